@@ -2,15 +2,19 @@
 #
 #   make           both libraries and both commands: build/release/sinew, build/release/sinew-single
 #   make demo      runs a few scenes into build/demo, draws films of them and ends in one page to open
-#   make gallery   draws the pictures of README.md and docs/gallery.md anew (tools/gallery.txt)
-#   make test      everything that must hold: checks, thread, address and undefined behaviour sanitizers, tests
-#   make sanitize  the address and undefined behaviour sanitizers in single precision, which make test leaves out
-#   make check     the tests alone, in the release build: the quick way while working
-#   make nightly   the tests that draw random cases, many of them with a fresh seed (make test runs a small sample), and
-#                  the worked example of docs/extending.md
+#   make gallery   draws the pictures of README.md and docs/guides/gallery.md anew (tools/gallery.txt)
+#   make test      the release build and all its tests, at most ten minutes on two cores (make check is the same)
+#   make verify    what CI runs beside make test: tools/lint --quick, the build of the benchmarks, the tests under the
+#                  thread, address and undefined behaviour sanitizers
+#   make sanitize  the address and undefined behaviour sanitizers in single precision, which make verify leaves out
+#   make nightly   the tests that draw random cases, many of them (make test runs a small sample), and deep
+#                  analysis. PART=k/n: one of n parts, at most 20 minutes; RESTART=1: from
+#                  the start; SHARE=10: a tenth of the cases. A rerun continues; results are in build/nightly/results.csv
+#   make mutants   100 small wrong changes drawn by SEED; prints how many the tests notice (docs/evidence/mutants.md)
 #   make bench     ratios measured within one run (bench/)
-#   make lint      rooms, format, compiler warnings, cppcheck, clang-tidy
-#   make format    formats the sources in place
+#   make docs      the documents as a searchable site in build/docs, with all links and anchors checked
+#   make lint      rooms, format, compiler warnings, cppcheck, clang-tidy (tools/lint --deep: its deep analysis)
+#   make format    formats the sources in place, and wraps the documents at 120 characters
 #   make fuzz      every reader against made-up files, FUZZ_SECONDS each
 #   make install   into PREFIX (default /usr/local)
 #   make clean     removes build/
@@ -21,8 +25,14 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
+SEED ?= 1
+COUNT ?= 100
+RESTART ?= 0
+SHARE ?= 100
 
-.PHONY: all setup setup-test demo gallery test sanitize check nightly bench lint format fuzz install clean
+.PHONY: all setup setup-test setup-check demo gallery docs test check verify sanitize nightly mutants bench lint \
+        format fuzz \
+        install clean
 
 all: setup
 	@tools/build $(PRESET) -j $(JOBS) --target product
@@ -33,6 +43,9 @@ setup:
 setup-test:
 	@tools/setup test
 
+setup-check:
+	@tools/setup check
+
 demo: setup
 	@tools/build release -j $(JOBS) --target sinew_command
 	@tools/demo
@@ -40,42 +53,50 @@ demo: setup
 gallery: setup
 	@tools/build release -j $(JOBS) --target sinew_command
 	@tools/gallery
-	@tools/gallery --page >docs/gallery.md
+	@tools/gallery --page >docs/guides/gallery.md
 
-# The release suite runs last: the summary at the end is the one of all tests.
 test: setup-test
 	@tools/build release -j $(JOBS)
+	@tools/ctest release -j $(JOBS)
+
+check: test
+
+verify: setup-check
 	@tools/lint --quick
-	@tools/build tsan -j $(JOBS) --target threaded_tests
+	@tools/build release -j $(JOBS) --target benchmarks
+	@tools/build tsan -j $(JOBS) --target tests_threads
 	@tools/ctest tsan --label-regex threads -j $(JOBS)
 	@tools/build asan -j $(JOBS)
 	@tools/ctest asan -j $(JOBS)
-	@tools/ctest release -j $(JOBS)
 
-sanitize: setup-test
+sanitize: setup-check
 	@tools/build asan-single -j $(JOBS)
 	@tools/ctest asan-single -j $(JOBS)
 
-check: setup-test
+nightly: setup-check
 	@tools/build release -j $(JOBS)
-	@tools/ctest release -j $(JOBS)
+	@RESTART=$(RESTART) SHARE=$(SHARE) tools/nightly $(PART)
 
-nightly: setup-test
-	@tools/build release -j $(JOBS)
-	@tools/nightly
-	@tools/check-example
+mutants: setup-check
+	@tools/mutants --seed $(SEED) --count $(COUNT) -j $(JOBS)
 
 bench: setup-test
-	@tools/build release -j $(JOBS)
+	@tools/build release -j $(JOBS) --target benchmarks
 	@tools/bench
 
-lint: setup-test
+docs:
+	@tools/setup docs
+	@tools/docs --check
+	@tools/docs --site
+
+lint: setup-check
 	@tools/lint
 
-format: setup-test
+format: setup-check
 	@tools/sources | xargs clang-format-14 -i
+	@tools/docs --wrap
 
-fuzz: setup-test
+fuzz: setup-check
 	@tools/build fuzz -j $(JOBS) --target fuzzers
 	@tools/fuzz $(FUZZ_SECONDS)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * app.h: what the subcommands of `sinew` share. One file a subcommand; the table is in main.c.
- * The command uses include/sinew only.
+ * app.h: declarations that the subcommands of `sinew` share. Each subcommand has one file; the table is in main.c. The
+ * command uses include/sinew only.
  */
 #ifndef SINEW_APP_H
 #define SINEW_APP_H
@@ -10,18 +10,17 @@
 
 enum {
     SINEW_EXIT_DONE = 0,
-    SINEW_EXIT_UNMET = 1,         /* ran, but something did not hold */
+    SINEW_EXIT_UNMET = 1,         /* the command ran, but a check failed */
     SINEW_EXIT_USAGE = 2,         /* wrong usage or bad input: one line on standard error */
     SINEW_EXIT_NOT_FINITE = 3,    /* the simulation became non-finite */
-    SINEW_EXIT_INTERRUPTED = 130, /* by SIGINT: 128 + its number */
-    SINEW_EXIT_TERMINATED = 143   /* by SIGTERM */
+    SINEW_EXIT_INTERRUPTED = 130, /* SIGINT: 128 + its number */
+    SINEW_EXIT_TERMINATED = 143   /* SIGTERM: 128 + its number */
 };
 
 /* Subcommands: argv[0] is the subcommand's own name. They return the exit status. */
 int sinew_command_run(int argc, char **argv);
 int sinew_command_render(int argc, char **argv);
 int sinew_command_compare(int argc, char **argv);
-int sinew_command_reproduce(int argc, char **argv);
 int sinew_command_info(int argc, char **argv);
 int sinew_command_mesh(int argc, char **argv);
 
@@ -33,14 +32,14 @@ int sinew_usage_error(const char *command, const char *format, ...) SINEW_PRINTF
 /* One option of a subcommand. `--name value` and `--name=value` are the same. */
 typedef struct sinew_option {
     const char *name;    /* without the dashes */
-    const char *value;   /* what stands for the value in help, e.g. "N"; NULL: a switch */
+    const char *value;   /* placeholder for the value in help, e.g. "N"; NULL: a switch */
     const char *meaning; /* one line for --help */
     bool repeats;        /* may be given more than once */
 } sinew_option;
 
 /* One option as the command line gave it. */
 typedef struct sinew_given {
-    int32_t count;             /* how often it was given */
+    int32_t count;             /* number of occurrences */
     const char *const *values; /* [count], in order */
 } sinew_given;
 
@@ -49,12 +48,13 @@ typedef struct sinew_arguments {
     const sinew_option *options; /* [option_count] */
     int32_t option_count;
     sinew_given *given;       /* [option_count] */
-    const char *const *plain; /* [plain_count] arguments that are no options */
+    const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
-    const char **memory; /* behind both */
+    const char **memory; /* memory of both arrays */
 } sinew_arguments;
 
-/* False when the command line is wrong (already said on standard error). Release with sinew_arguments_free. */
+/* Returns false, with a message on standard error, if the command line is wrong. sinew_arguments_free releases the
+ * memory. */
 bool sinew_arguments_read(sinew_arguments *arguments, const char *command, const sinew_option *options,
                           int32_t option_count, int argc, char **argv);
 void sinew_arguments_free(sinew_arguments *arguments);
@@ -62,25 +62,32 @@ const char *sinew_option_text(const sinew_arguments *arguments, const char *name
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
 void sinew_options_print(const sinew_option *options, int32_t option_count); /* the table for --help */
 
-/* The whole text as a number in [minimum, maximum]; false (and said) when it is none. */
+/* Parses the whole text as a number in [minimum, maximum]. Returns false, with a message, for other texts. */
 bool sinew_read_integer(const char *command, const char *what, const char *text, int64_t minimum, int64_t maximum,
                         int64_t *value);
 bool sinew_read_number(const char *command, const char *what, const char *text, double minimum, double maximum,
                        double *value);
 
-/* "1280x720", pixels of a picture that memory holds. */
+/* Parses "1280x720", a picture size in pixels whose buffers fit in memory. */
 bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height);
 
 /* ---- Scenes on disk (find.c) ---------------------------------------------------------------- */
 
-/* The path of a scene given as a path or as a name in one of the scene folders. False when there is none. */
+/* Finds the path of a scene from a path or from a name in one of the scene folders. Returns false if no file exists. */
 bool sinew_find_scene(const char *scene, char *path, size_t size);
-/* Folders that hold scenes: $SINEW_SCENES, ./scenes, <prefix>/share/sinew/scenes. Fewer than index: false. */
+/* Finds a file at the given path or, for "scenes/...", in one of the scene folders. Returns false if no file exists. */
+bool sinew_find_example(const char *file, char *path, size_t size);
+/* Folders of scenes: $SINEW_SCENES, ./scenes, share/sinew/scenes beside the program (a build tree) and beside its
+ * folder (an installed program). Returns false if index is past the last folder. */
 bool sinew_scene_folder(int32_t index, char *path, size_t size);
-/* names [count], sorted, of the scenes in a folder, without their ending; 0 where there are none. To be freed. */
+/* All scene folders, separated by commas, for messages. The text is truncated to its buffer. */
+void sinew_scene_folders_text(char *text, size_t size);
+/* Sorted names [count] of the scenes in a folder, without their ending; 0 if there are none. The caller frees the
+ * names. */
 int32_t sinew_scene_names(const char *folder, char ***names);
 void sinew_scene_names_free(char **names, int32_t count);
-/* For "did you mean": the name most like `scene` in the scene folders. False when none is near. */
+/* For "did you mean": the name in the scene folders that is most similar to `scene`. Returns false if none is
+ * similar. */
 bool sinew_nearest_scene(const char *scene, char *name, size_t size);
 /* The folder of the running program, without a slash at the end. */
 bool sinew_program_folder(char *path, size_t size);

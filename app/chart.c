@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * chart.c: a chart from its title down to its axis: texts in boxes of their own, curves with dashes and marks, names
- * beside their ends where nothing else is. A map of cells says where something is drawn already.
+ * chart.c: draws a chart from its title down to its axis. Texts have separate boxes; curves have dashes and marks, and
+ * names beside their ends if there is space. A map of cells records occupied areas.
  */
 #include "chart.h"
 
@@ -13,11 +13,11 @@
 enum {
     WIDTH = 480,
     AREA_HEIGHT = 206,
-    EDGE = 8,        /* pixels that stay free at the border */
+    EDGE = 8,        /* free pixels at the border */
     LETTERS = 12,    /* size of letters, pixels */
     TITLE = 14,      /* size of a title's letters */
     LINE = 17,       /* from one line of text to the next */
-    NAME_WIDTH = 96, /* names that are longer stand in the legend alone */
+    NAME_WIDTH = 96, /* longer names appear in the legend only */
     NAME_HEIGHT = 14,
     CELL = 4, /* pixels of a cell of the map */
     MAP_ROWS = 160,
@@ -26,7 +26,7 @@ enum {
     MARK_SPACING = 64 /* pixels along a curve from one mark to the next */
 };
 
-/* After Okabe and Ito; yellow is left out and orange darkened, as lines on white are thin. */
+/* Colours after Okabe and Ito. Yellow is omitted and orange is darkened, because lines on white are thin. */
 const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT] = {"#0072b2", "#d98200", "#009e73", "#cc6fa5",
                                                             "#d1480a", "#6b5b1f", "#3fa7dd", "#6a3fa0",
                                                             "#333333", "#8c8c8c", "#a3195b", "#7ba428"};
@@ -55,7 +55,7 @@ enum {
     MARK_COUNT = sizeof marks / sizeof marks[0]
 };
 
-/* ---- What is drawn where --------------------------------------------------------------------- */
+/* ---- Occupied areas -------------------------------------------------------------------------- */
 
 typedef struct box {
     double left, top, right, bottom;
@@ -65,14 +65,14 @@ typedef struct cell_map {
     bool taken[MAP_ROWS][MAP_COLUMNS];
 } cell_map;
 
-static int32_t cell_of(double pixel, int32_t count)
+static int32_t chart_cell_of(double pixel, int32_t count)
 {
     return (int32_t)fmin(fmax(floor(pixel / CELL), 0), count - 1);
 }
 
 static void take_point(cell_map *m, double x, double y)
 {
-    m->taken[cell_of(y, MAP_ROWS)][cell_of(x, MAP_COLUMNS)] = true;
+    m->taken[chart_cell_of(y, MAP_ROWS)][chart_cell_of(x, MAP_COLUMNS)] = true;
 }
 
 static void take_segment(cell_map *m, double x0, double y0, double x1, double y1)
@@ -82,21 +82,21 @@ static void take_segment(cell_map *m, double x0, double y0, double x1, double y1
         take_point(m, x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps);
 }
 
-/* Goes over the cells of a box: takes them, or says whether one of them is taken. */
+/* Visits the cells of a box: marks them as occupied, or tests if one of them is occupied. */
 static bool over_box(cell_map *m, const box *b, bool take)
 {
     bool any = false;
-    for (int32_t i = cell_of(b->top, MAP_ROWS); i <= cell_of(b->bottom, MAP_ROWS); i++)
-        for (int32_t k = cell_of(b->left, MAP_COLUMNS); k <= cell_of(b->right, MAP_COLUMNS); k++) {
+    for (int32_t i = chart_cell_of(b->top, MAP_ROWS); i <= chart_cell_of(b->bottom, MAP_ROWS); i++)
+        for (int32_t k = chart_cell_of(b->left, MAP_COLUMNS); k <= chart_cell_of(b->right, MAP_COLUMNS); k++) {
             any = any || m->taken[i][k];
             m->taken[i][k] = m->taken[i][k] || take;
         }
     return any;
 }
 
-/* ---- Words above the plot -------------------------------------------------------------------- */
+/* ---- Title and labels ------------------------------------------------------------------------ */
 
-/* A long title goes on in the next line. Returns the pixel below it. */
+/* Breaks a long title into lines. Returns the pixel below it. */
 static double put_title(FILE *stream, const char *title, double y)
 {
     char line[200] = "";
@@ -181,15 +181,15 @@ static double widest(const sinew_tick *ticks, int32_t count)
     return width;
 }
 
-/* Room at the right for names of curves that end there. */
-static double name_room(const sinew_chart *c)
+/* Space at the right for names of curves that end there. */
+static double name_capacity(const sinew_chart *c)
 {
-    double room = 0;
+    double capacity = 0;
     for (int32_t i = 0; i < c->curve_count; i++) {
         const double width = sinew_text_width(c->curves[i].name, LETTERS) + 12;
-        room = width <= NAME_WIDTH ? fmax(room, width) : room;
+        capacity = width <= NAME_WIDTH ? fmax(capacity, width) : capacity;
     }
-    return room;
+    return capacity;
 }
 
 static void put_axes(FILE *stream, sinew_chart *c, const box *area, cell_map *m)
@@ -223,9 +223,9 @@ typedef struct pen {
     const box *area;
     cell_map *map;
     bool down;
-    double x, y;           /* where it is */
-    double length, marked; /* pixels along the curve so far, and where the next mark is due */
-    double spacing;        /* of marks; 0: every point has one */
+    double x, y;           /* position */
+    double length, marked; /* pixels along the curve so far, and position of the next mark */
+    double spacing;        /* distance of marks; 0: every point has a mark */
     int32_t mark_count;
     double mark_x[MARK_MAX], mark_y[MARK_MAX];
 } pen;
@@ -239,7 +239,7 @@ static void add_mark(pen *p, double x, double y)
     over_box(p->map, &(box){x - 3, y - 3, x + 3, y + 3}, true);
 }
 
-/* A curve that swings to and fro is long, but its marks would lie on each other. */
+/* An oscillating curve is long, but its marks would overlap. */
 static bool apart_from_last_mark(const pen *p, double x, double y)
 {
     const int32_t last = p->mark_count - 1;
@@ -248,7 +248,7 @@ static bool apart_from_last_mark(const pen *p, double x, double y)
 
 static void move_pen(pen *p, double x, double y)
 {
-    /* Far above or below the plot is as good as just above or below. */
+    /* Points far above or below the plot are clamped to just above or below it. */
     y = fmin(fmax(y, p->area->top - 60), p->area->bottom + 60);
     fprintf(p->stream, "%c%.1f %.1f", p->down ? 'L' : 'M', x, y);
     if (p->down) {
@@ -269,8 +269,8 @@ static bool point_of(const sinew_chart *c, const sinew_curve *k, int32_t i, doub
     k->point(k->data, i, x, y);
     if (!isfinite(*x) || !isfinite(*y))
         return false;
-    *x = sinew_axis_place(&c->x, *x);
-    *y = sinew_axis_place(&c->y, *y);
+    *x = sinew_axis_position(&c->x, *x);
+    *y = sinew_axis_position(&c->y, *y);
     return true;
 }
 
@@ -301,7 +301,7 @@ static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
     }
 }
 
-/* Where a curve ends, for its name. */
+/* The end of a curve, where its name stands. */
 typedef struct curve_end {
     bool seen;
     double x, y;
@@ -311,7 +311,7 @@ static curve_end put_curve(FILE *stream, const sinew_chart *c, int32_t index, co
 {
     const sinew_curve *k = &c->curves[index];
     pen p = {.stream = stream, .area = area, .map = m, .spacing = k->count > 12 ? MARK_SPACING : 0};
-    /* Marks of curves that run together are not on top of each other. */
+    /* Marks of nearly equal curves are offset, so that they do not cover each other. */
     p.marked = p.spacing * (1 + index % 4) / 5;
     fprintf(stream, "<g color=\"%s\" class=\"line\" data-s=\"%d\"><title>", k->colour, k->group);
     sinew_put_escaped(stream, k->name);
@@ -329,8 +329,8 @@ static curve_end put_curve(FILE *stream, const sinew_chart *c, int32_t index, co
     return (curve_end){seen, p.x, p.y};
 }
 
-/* Beside the end, a little above or below, or over and under it: the first place where nothing is. */
-static bool find_place(const curve_end *end, double width, const box *area, cell_map *m, box *place)
+/* Candidates lie beside the end, slightly above or below, and over and under the end; the first free box wins. */
+static bool find_label_box(const curve_end *end, double width, const box *area, cell_map *m, box *label)
 {
     static const double shifts[] = {0, -9, 9, -18, 18, -30, 30, -42, 42};
     const double tall = NAME_HEIGHT / 2.0;
@@ -338,39 +338,39 @@ static bool find_place(const curve_end *end, double width, const box *area, cell
         const bool beside = i < sizeof shifts / sizeof shifts[0];
         const double left = beside ? end->x + 8 : end->x - width / 2;
         const double middle = end->y + (beside ? shifts[i] : i % 2 ? -15 : 15);
-        *place = (box){left, middle - tall, left + width, middle + tall};
-        if (place->right <= WIDTH - 2 && place->left > area->left && place->top > area->top - LINE / 2 &&
-            place->bottom < area->bottom + LINE / 2 && !over_box(m, place, false))
+        *label = (box){left, middle - tall, left + width, middle + tall};
+        if (label->right <= WIDTH - 2 && label->left > area->left && label->top > area->top - LINE / 2 &&
+            label->bottom < area->bottom + LINE / 2 && !over_box(m, label, false))
             return true;
     }
     return false;
 }
 
-static void put_name(FILE *stream, const sinew_curve *k, const curve_end *end, const box *place, cell_map *m)
+static void put_name(FILE *stream, const sinew_curve *k, const curve_end *end, const box *label, cell_map *m)
 {
-    const double middle = 0.5 * (place->top + place->bottom);
-    over_box(m, place, true);
+    const double middle = 0.5 * (label->top + label->bottom);
+    over_box(m, label, true);
     fprintf(stream, "<g color=\"%s\" data-s=\"%d\">", k->colour, k->group);
-    if (place->left > end->x && fabs(middle - end->y) > 6)
-        fprintf(stream, "<path class=\"ch-e\" d=\"M%.1f %.1fL%.1f %.1f\"/>", end->x + 3, end->y, place->left - 1,
+    if (label->left > end->x && fabs(middle - end->y) > 6)
+        fprintf(stream, "<path class=\"ch-e\" d=\"M%.1f %.1fL%.1f %.1f\"/>", end->x + 3, end->y, label->left - 1,
                 middle);
-    fprintf(stream, "<text class=\"ch-n\" x=\"%.1f\" y=\"%.1f\">", place->left, middle + 4);
+    fprintf(stream, "<text class=\"ch-n\" x=\"%.1f\" y=\"%.1f\">", label->left, middle + 4);
     sinew_put_escaped(stream, k->name);
     fputs("</text></g>\n", stream);
 }
 
-/* Moves places that are in rising order apart until there is a line between any two, within [low, high]. */
-static void spread(double *places, int32_t count, double low, double high)
+/* Moves ascending positions within [low, high] until neighbours are one line of text apart. */
+static void chart_spread(double *positions, int32_t count, double low, double high)
 {
     double down[SINEW_CURVE_MAX], up[SINEW_CURVE_MAX];
     for (int32_t i = 0; i < count; i++)
-        down[i] = fmax(places[i], i ? down[i - 1] + NAME_HEIGHT : low);
+        down[i] = fmax(positions[i], i ? down[i - 1] + NAME_HEIGHT : low);
     for (int32_t i = count - 1; i >= 0; i--)
-        up[i] = fmin(places[i], i + 1 < count ? up[i + 1] - NAME_HEIGHT : high);
+        up[i] = fmin(positions[i], i + 1 < count ? up[i + 1] - NAME_HEIGHT : high);
     for (int32_t i = 0; i < count; i++)
-        places[i] = fmax(0.5 * (down[i] + up[i]), i ? places[i - 1] + NAME_HEIGHT : low);
+        positions[i] = fmax(0.5 * (down[i] + up[i]), i ? positions[i - 1] + NAME_HEIGHT : low);
     for (int32_t i = count - 1; i >= 0; i--)
-        places[i] = fmin(places[i], i + 1 < count ? places[i + 1] - NAME_HEIGHT : high);
+        positions[i] = fmin(positions[i], i + 1 < count ? positions[i + 1] - NAME_HEIGHT : high);
 }
 
 static bool has_short_name(const sinew_curve *k)
@@ -378,12 +378,12 @@ static bool has_short_name(const sinew_curve *k)
     return sinew_text_width(k->name, LETTERS) + 12 <= NAME_WIDTH;
 }
 
-/* Names of the curves that end at the right stand beside the plot, in the order of their ends. Those that are done are
- * not seen any more. */
+/* Names of the curves that end at the right stand beside the plot, in the order of their ends. Later placement skips
+ * these curves. */
 static void put_right_names(FILE *stream, const sinew_chart *c, curve_end *ends, const box *area, cell_map *m)
 {
     int32_t order[SINEW_CURVE_MAX], count = 0;
-    double places[SINEW_CURVE_MAX];
+    double positions[SINEW_CURVE_MAX];
     for (int32_t i = 0; i < c->curve_count; i++) {
         if (!ends[i].seen || ends[i].x < area->right - 10 || !has_short_name(&c->curves[i]))
             continue;
@@ -395,13 +395,13 @@ static void put_right_names(FILE *stream, const sinew_chart *c, curve_end *ends,
     if (count * NAME_HEIGHT > AREA_HEIGHT)
         return;
     for (int32_t k = 0; k < count; k++)
-        places[k] = ends[order[k]].y;
-    spread(places, count, area->top + 2, area->bottom - 2);
+        positions[k] = ends[order[k]].y;
+    chart_spread(positions, count, area->top + 2, area->bottom - 2);
     for (int32_t k = 0; k < count; k++) {
         const sinew_curve *curve = &c->curves[order[k]];
         const double left = area->right + 9, width = sinew_text_width(curve->name, LETTERS);
         put_name(stream, curve, &ends[order[k]],
-                 &(box){left, places[k] - NAME_HEIGHT / 2.0, left + width, places[k] + NAME_HEIGHT / 2.0}, m);
+                 &(box){left, positions[k] - NAME_HEIGHT / 2.0, left + width, positions[k] + NAME_HEIGHT / 2.0}, m);
         ends[order[k]].seen = false;
     }
 }
@@ -410,11 +410,11 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
 {
     curve_end ends[SINEW_CURVE_MAX];
     const double width = area->right - area->left + 10, height = area->bottom - area->top + 10;
-    /* A nested svg of the plot's area, in the same coordinates: what leaves it is cut off. */
+    /* A nested svg with the plot's area and the same coordinates clips the curves. */
     fprintf(stream, "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"%.1f %.1f %.1f %.1f\">\n",
             area->left - 5, area->top - 5, width, height, area->left - 5, area->top - 5, width, height);
     if (isfinite(c->level)) {
-        const double y = sinew_axis_place(&c->y, c->level);
+        const double y = sinew_axis_position(&c->y, c->level);
         fprintf(stream, "<path class=\"ch-r\" data-s=\"0\" d=\"M%.1f %.1fH%.1f\"><title>reference</title></path>\n",
                 area->left, y, area->right);
         take_segment(m, area->left, y, area->right, y);
@@ -423,21 +423,22 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
         ends[i] = put_curve(stream, c, i, area, m);
     fputs("</svg>\n", stream);
     put_right_names(stream, c, ends, area, m);
-    /* The curve on top has the first choice of a place. */
+    /* The topmost curve chooses its label first. */
     for (int32_t i = c->curve_count - 1; i >= 0; i--) {
-        box place;
+        box label;
         if (ends[i].seen && has_short_name(&c->curves[i]) &&
-            find_place(&ends[i], sinew_text_width(c->curves[i].name, LETTERS), area, m, &place))
-            put_name(stream, &c->curves[i], &ends[i], &place, m);
+            find_label_box(&ends[i], sinew_text_width(c->curves[i].name, LETTERS), area, m, &label))
+            put_name(stream, &c->curves[i], &ends[i], &label, m);
     }
-    if (*c->note)
+    if (*c->message)
         fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-                0.5 * (area->left + area->right), 0.5 * (area->top + area->bottom), c->note);
+                0.5 * (area->left + area->right), 0.5 * (area->top + area->bottom), c->message);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-/* Title, legend and the name of the y axis; without a stream they are only measured. Returns the pixel below them. */
+/* Draws title, legend and the name of the y axis, or only measures them without a stream. Returns the pixel below
+ * them. */
 static double put_words(FILE *stream, const sinew_chart *c)
 {
     double y = *c->title || c->legend ? 4 : 0;
@@ -479,8 +480,9 @@ void sinew_put_chart(FILE *stream, sinew_chart *c)
     area.left = EDGE + 6 + widest(ticks, sinew_axis_ticks(&c->y, true, ticks));
     c->x.from = area.left;
     c->x.to = WIDTH - 24;
-    /* The label of the last tick reaches beyond the axis by half its width. */
-    area.right = WIDTH - fmax(fmax(name_room(c), 14), 4 + 0.5 * widest(ticks, sinew_axis_ticks(&c->x, false, ticks)));
+    /* Half of the last tick's label lies beyond the axis. */
+    area.right =
+        WIDTH - fmax(fmax(name_capacity(c), 14), 4 + 0.5 * widest(ticks, sinew_axis_ticks(&c->x, false, ticks)));
     c->x.to = area.right;
     begin_chart(stream, c, area.bottom + 16 + LINE + 8);
     put_words(stream, c);

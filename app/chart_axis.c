@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * chart_axis.c: axes of charts: where values lie, and which ticks have room for their labels.
+ * chart_axis.c: axes of charts: positions of values, and ticks whose labels do not overlap.
  */
 #include <math.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 
 enum {
     TICK_LETTERS = 12, /* size of a label's letters, pixels */
-    TICK_HEIGHT = 17,  /* from one label of the y axis to the next, at least */
-    TICK_GAP = 9       /* between two labels of the x axis, at least */
+    TICK_HEIGHT = 17,  /* minimum distance of labels of the y axis */
+    TICK_GAP = 9       /* minimum gap between labels of the x axis */
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* Shares of the letters' size, rounded up from DejaVu Sans, which is wider than most fonts that a browser takes. */
+/* Widths as fractions of the letter size, rounded up from DejaVu Sans, which is wider than most fonts of browsers. */
 double sinew_text_width(const char *text, double size)
 {
     static const char narrow[] = "ijlIf.,:;'|!()[] -rt/", wide[] = "mMwW%@";
@@ -34,7 +34,7 @@ double sinew_text_width(const char *text, double size)
     return size * width;
 }
 
-/* "0.01", "200", "5e6": powers of ten beyond four digits are written as such. */
+/* "0.01", "200", "5e6": powers of ten beyond four digits have an exponent. */
 static void write_tick(double value, char text[SINEW_TICK_SIZE])
 {
     const double size = fabs(value);
@@ -63,7 +63,7 @@ void sinew_range_widen(sinew_range *r, double value)
         r->lowest_positive = fmin(r->lowest_positive, value);
 }
 
-/* A step of 1, 2 or 5 times a power of ten that cuts the span into about four. */
+/* A step of 1, 2 or 5 times a power of ten that divides the span into about four parts. */
 static double nice_step(double span)
 {
     const double power = pow(10, floor(log10(span / 4))), rest = span / 4 / power;
@@ -104,7 +104,7 @@ void sinew_axis_set_linear(sinew_axis *a, const sinew_range *r, double cap)
 void sinew_axis_choose(sinew_axis *a, const sinew_range *r, double floor_value, double cap)
 {
     const bool none = r->low > r->high, logarithmic = r->low >= 0 && r->lowest_positive < HUGE_VAL;
-    /* Within half a decade a logarithmic axis would have no tick. */
+    /* A logarithmic axis over less than half a decade would have no tick. */
     if (none)
         sinew_axis_set_log(a, &(sinew_range){1, 1, 1}, 0, HUGE_VAL);
     else if (logarithmic && (r->low == 0 || r->high > 3 * r->lowest_positive))
@@ -120,7 +120,7 @@ static double warp(const sinew_axis *a, double value)
     return a->scale == SINEW_SCALE_COUNT ? log10(1 + fmax(value, 0)) : value;
 }
 
-double sinew_axis_place(const sinew_axis *a, double value)
+double sinew_axis_position(const sinew_axis *a, double value)
 {
     const double low = warp(a, a->low), high = warp(a, a->high);
     return a->from + (a->to - a->from) * (warp(a, value) - low) / (high - low);
@@ -132,16 +132,16 @@ typedef struct tick_list {
     const sinew_axis *axis;
     bool upright;
     int32_t count;
-    bool touching; /* two labels do */
+    bool touching; /* true: two labels overlap */
     sinew_tick *ticks;
 } tick_list;
 
-static double length_of(const tick_list *l, const sinew_tick *t)
+static double axis_length_of(const tick_list *l, const sinew_tick *t)
 {
     return l->upright ? TICK_HEIGHT : sinew_text_width(t->text, TICK_LETTERS) + TICK_GAP;
 }
 
-/* Values come in rising order, so that a label can touch only the one before. */
+/* Values ascend, so a label can only overlap the previous one. */
 static void add_tick(tick_list *l, double value)
 {
     const sinew_axis *a = l->axis;
@@ -153,14 +153,14 @@ static void add_tick(tick_list *l, double value)
         return;
     }
     sinew_tick *t = &l->ticks[l->count++];
-    t->at = sinew_axis_place(a, value);
+    t->at = sinew_axis_position(a, value);
     write_tick(a->scale != SINEW_SCALE_LOG && fabs(value) < 1e-12 * (fabs(a->low) + fabs(a->high)) ? 0 : value,
                t->text);
     if (l->count > 1)
-        l->touching = l->touching || fabs(t->at - t[-1].at) < 0.5 * (length_of(l, t) + length_of(l, t - 1));
+        l->touching = l->touching || fabs(t->at - t[-1].at) < 0.5 * (axis_length_of(l, t) + axis_length_of(l, t - 1));
 }
 
-/* Sets of ticks from dense to sparse; false past the last. */
+/* Sets of ticks from dense to sparse; false after the last set. */
 static bool fill_log(tick_list *l, int32_t set)
 {
     static const int strides[] = {1, 2, 3, 4, 5, 10, 20, 50, 100};
@@ -199,7 +199,7 @@ static bool fill_linear(tick_list *l, int32_t set)
     const sinew_axis *a = l->axis;
     if (set >= (int32_t)(sizeof factors / sizeof factors[0]))
         return false;
-    /* A multiple of a step of 2 is no step of 1, 2 or 5: steps are rounded again. */
+    /* A multiple of a step of 2 is not a step of 1, 2 or 5, so the step is rounded again. */
     double step = set == 0 ? nice_step(a->high - a->low) : nice_step(factors[set] * (a->high - a->low));
     step = a->whole ? fmax(step, 1) : step;
     for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + 1e-9 * step; i++)

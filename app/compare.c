@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * compare.c: `sinew compare SCENE`: several solvers answer the same question, and each is held against the best answer.
+ * compare.c: `sinew compare SCENE`: several methods solve the same steps and are compared with a reference solver.
  *
- * Every step begins, for every solver, at the state that the reference reached: Newton to a relative residual of 1e-12,
- * or to round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective that
- * any of them reached. Times are of a second run that records nothing, spread over the iterations as the first run's.
+ * Every method starts every step at the state of the reference: Newton to a relative residual of 1e-12, or to
+ * round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective of all
+ * methods. Times are those of a second run without records, distributed over the iterations like the first run's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ enum {
     REFERENCE_ITERATIONS = 500
 };
 
-static int print_help(void)
+static int compare_print_help(void)
 {
     printf(
         "usage: sinew compare SCENE [OPTION ...]\n\n"
@@ -65,11 +65,11 @@ typedef struct compare {
     sinew_comparison c;
     sinew_real tolerance;
     char directory[2048];
-    saved_state now, next; /* states that this step and the next one begin with */
+    saved_state now, next; /* states at the start of this step and of the next one */
     sinew_error error;
 } compare;
 
-static bool fail(const compare *m)
+static bool compare_fail(const compare *m)
 {
     sinew_usage_error(command, "%s: %s", sinew_scene_name(m->c.scene), m->error.text);
     return false;
@@ -81,7 +81,7 @@ static bool out_of_memory(void)
     return false;
 }
 
-static bool read_numbers(compare *m)
+static bool compare_read_numbers(compare *m)
 {
     const char *iterations = sinew_option_text(&m->arguments, "iterations");
     const char *steps = sinew_option_text(&m->arguments, "steps");
@@ -102,7 +102,7 @@ static bool read_numbers(compare *m)
     return true;
 }
 
-/* One word of the command line as a shell takes it. */
+/* Writes one argument of the command line, quoted for a shell. */
 static void quote(const char *word, char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
@@ -138,55 +138,55 @@ static bool keep_command_line(compare *m, int argc, char **argv)
 
 /* ---- Contenders ----------------------------------------------------------------------------- */
 
-static void set_reference(sinew_contender *r)
+static void set_reference(sinew_method *r)
 {
-    *r = (sinew_contender){.label = "reference", .def = sinew_default_solver_def(SINEW_SOLVER_NEWTON)};
+    *r = (sinew_method){.label = "reference", .def = sinew_default_solver_def(SINEW_SOLVER_NEWTON)};
     r->def.iterations = REFERENCE_ITERATIONS;
     r->def.tolerance = (sinew_real)1e-12;
 }
 
-/* Whether the world takes the contender's solver; when not, m->error says why. */
-static sinew_status try_contender(compare *m, const sinew_contender *contender)
+/* True if the world accepts the method's solver; else m->error has the reason. */
+static sinew_status try_method(compare *m, const sinew_method *method)
 {
-    if (sinew_get_solver_info(contender->def.kind)->explicit_step) {
+    if (sinew_get_solver_info(method->def.kind)->explicit_step) {
         snprintf(m->error.text, sizeof m->error.text,
                  "%s minimises nothing, so that its distance from the minimum is no error of it; sinew run takes it",
-                 sinew_get_solver_info(contender->def.kind)->name);
+                 sinew_get_solver_info(method->def.kind)->name);
         return SINEW_ERROR_UNSUPPORTED;
     }
-    sinew_status status = sinew_world_set_solver(m->c.world, &contender->def, &m->error);
+    sinew_status status = sinew_world_set_solver(m->c.world, &method->def, &m->error);
     return status == SINEW_OK ? sinew_world_prepare(m->c.world, &m->error) : status;
 }
 
-static bool add_contender(compare *m, sinew_contender *contender)
+static bool add_method(compare *m, sinew_method *method)
 {
     sinew_comparison *c = &m->c;
-    for (int32_t i = 0; i < c->contender_count; i++)
-        if (strcmp(c->contenders[i].label, contender->label) == 0) {
-            sinew_usage_error(command, "--solvers: %s is given twice", contender->label);
+    for (int32_t i = 0; i < c->method_count; i++)
+        if (strcmp(c->methods[i].label, method->label) == 0) {
+            sinew_usage_error(command, "--solvers: %s is given twice", method->label);
             return false;
         }
-    if (c->contender_count == SINEW_CONTENDER_MAX) {
-        sinew_usage_error(command, "--solvers: at most %d; compare them in parts", SINEW_CONTENDER_MAX - 1);
+    if (c->method_count == SINEW_METHOD_MAX) {
+        sinew_usage_error(command, "--solvers: at most %d; compare them in parts", SINEW_METHOD_MAX - 1);
         return false;
     }
-    if (!contender->own_iterations)
-        contender->def.iterations = c->iterations;
-    if (!contender->own_tolerance)
-        contender->def.tolerance = m->tolerance;
-    c->contenders[c->contender_count++] = *contender;
+    if (!method->own_iterations)
+        method->def.iterations = c->iterations;
+    if (!method->own_tolerance)
+        method->def.tolerance = m->tolerance;
+    c->methods[c->method_count++] = *method;
     return true;
 }
 
-static bool read_contenders(compare *m, const char *list)
+static bool read_methods(compare *m, const char *list)
 {
     for (const char *word = list; word;) {
         size_t length = strcspn(word, ",");
-        sinew_contender contender;
-        if (!sinew_contender_read(command, word, length, &contender) || !add_contender(m, &contender))
+        sinew_method method;
+        if (!sinew_method_read(command, word, length, &method) || !add_method(m, &method))
             return false;
-        if (try_contender(m, &contender) != SINEW_OK) {
-            sinew_usage_error(command, "--solvers: %s: %s", contender.label, m->error.text);
+        if (try_method(m, &method) != SINEW_OK) {
+            sinew_usage_error(command, "--solvers: %s: %s", method.label, m->error.text);
             return false;
         }
         word = word[length] ? word + length + 1 : NULL;
@@ -194,69 +194,71 @@ static bool read_contenders(compare *m, const char *list)
     return true;
 }
 
-/* Every solver that takes the scene's energies; the others are kept with the reason. */
-static bool choose_contenders(compare *m)
+/* Adds every solver that supports the scene's energies, and records the others with the reason. */
+static bool choose_methods(compare *m)
 {
     sinew_comparison *c = &m->c;
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++) {
+    for (int kind = 0; kind < sinew_solver_kind_end(); kind++) {
+        if (!sinew_get_solver_info((sinew_solver_kind)kind))
+            continue;
         const char *name = sinew_get_solver_info((sinew_solver_kind)kind)->name;
-        sinew_contender contender = {.def = sinew_default_solver_def((sinew_solver_kind)kind)};
-        snprintf(contender.label, sizeof contender.label, "%s", name);
-        sinew_status status = try_contender(m, &contender);
+        sinew_method method = {.def = sinew_default_solver_def((sinew_solver_kind)kind)};
+        snprintf(method.label, sizeof method.label, "%s", name);
+        sinew_status status = try_method(m, &method);
         if (status == SINEW_ERROR_UNSUPPORTED) {
             sinew_refusal *refusal = &c->refusals[c->refusal_count++];
             refusal->name = name;
             snprintf(refusal->why, sizeof refusal->why, "%.*s", (int)sizeof refusal->why - 1, m->error.text);
         } else if (status != SINEW_OK) {
-            return fail(m);
-        } else if (!add_contender(m, &contender)) {
+            return compare_fail(m);
+        } else if (!add_method(m, &method)) {
             return false;
         }
     }
     return true;
 }
 
-static bool open_scene(compare *m)
+static bool compare_open_scene(compare *m)
 {
     sinew_comparison *c = &m->c;
     sinew_settings settings = {0};
-    if (!read_numbers(m) || !sinew_settings_add_number(&settings, &m->arguments, "threads", "threads", true) ||
+    if (!compare_read_numbers(m) || !sinew_settings_add_number(&settings, &m->arguments, "threads", "threads", true) ||
         !sinew_settings_add_given(&settings, &m->arguments))
         return false;
     c->scene = sinew_open_scene(command, m->arguments.plain[0], &settings);
     if (!c->scene)
         return false;
     c->world = sinew_scene_world(c->scene);
-    set_reference(&c->contenders[SINEW_REFERENCE]);
-    c->contender_count = 1;
-    if (try_contender(m, &c->contenders[SINEW_REFERENCE]) != SINEW_OK) {
+    set_reference(&c->methods[SINEW_REFERENCE]);
+    c->method_count = 1;
+    if (try_method(m, &c->methods[SINEW_REFERENCE]) != SINEW_OK) {
         sinew_usage_error(command, "%s: the reference, whoever is compared, is newton: %s", sinew_scene_name(c->scene),
                           m->error.text);
         return false;
     }
     const char *list = sinew_option_text(&m->arguments, "solvers");
-    return list ? read_contenders(m, list) : choose_contenders(m);
+    return list ? read_methods(m, list) : choose_methods(m);
 }
 
 /* ---- One answer ----------------------------------------------------------------------------- */
 
-static double now(void)
+static double compare_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool take_step(compare *m, const sinew_solver_def *def, sinew_step_result *result, double *set_up)
+static bool compare_take_step(compare *m, const sinew_solver_def *def, sinew_step_result *result, double *set_up)
 {
     sinew_world *world = m->c.world;
     if (sinew_world_state_load(world, m->now.blob, m->now.size, &m->error) != SINEW_OK ||
         sinew_world_set_solver(world, def, &m->error) != SINEW_OK)
-        return fail(m);
-    double began = now();
+        return compare_fail(m);
+    double began = compare_now();
     if (sinew_world_prepare(world, &m->error) != SINEW_OK)
-        return fail(m);
-    *set_up = now() - began;
+        return compare_fail(m);
+    *set_up = compare_now() - began;
     if (!(sinew_world_step(world, result) & SINEW_STEP_UNPREPARED))
         return true;
     sinew_usage_error(command, "%s: %s", sinew_scene_name(m->c.scene), sinew_world_error(world));
@@ -267,48 +269,49 @@ static bool keep_answer(compare *m, sinew_answer *a)
 {
     sinew_world *world = m->c.world;
     int32_t particle_count = sinew_world_particle_count(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &a->row_count);
-    a->rows = malloc(((size_t)a->row_count + 1) * sizeof *a->rows);
-    a->relative_error = malloc(((size_t)a->row_count + 1) * sizeof *a->relative_error);
+    const sinew_iteration *records = sinew_world_iterations(world, &a->record_count);
+    a->records = malloc(((size_t)a->record_count + 1) * sizeof *a->records);
+    a->relative_error = malloc(((size_t)a->record_count + 1) * sizeof *a->relative_error);
     a->positions = malloc((3 * (size_t)particle_count + 1) * sizeof *a->positions);
-    if (!a->rows || !a->relative_error || !a->positions)
+    if (!a->records || !a->relative_error || !a->positions)
         return out_of_memory();
-    memcpy(a->rows, rows, (size_t)a->row_count * sizeof *rows);
+    memcpy(a->records, records, (size_t)a->record_count * sizeof *records);
     sinew_world_get_positions(world, 0, particle_count, a->positions);
     sinew_world_measure(world, &a->measures);
     return true;
 }
 
-/* Recording costs each iteration one evaluation, dear to a cheap solver: the same step without it tells the time. */
-static bool measure_time(compare *m, const sinew_contender *contender, sinew_answer *a)
+/* Recording costs one evaluation per iteration, which would dominate a cheap solver: a second run of the step without
+ * records gives the time. */
+static bool measure_time(compare *m, const sinew_method *method, sinew_answer *a)
 {
-    sinew_solver_def plain = contender->def;
+    sinew_solver_def plain = method->def;
     plain.record = SINEW_RECORD_NONE;
     plain.measure = SINEW_MEASURE_RESIDUAL;
     plain.tolerance = 0;
     plain.iterations = a->result.iterations;
     sinew_step_result result;
     double set_up;
-    if (!take_step(m, &plain, &result, &set_up))
+    if (!compare_take_step(m, &plain, &result, &set_up))
         return false;
     double factor = a->result.seconds > 0 ? result.seconds / a->result.seconds : 1;
-    for (int32_t i = 0; i < a->row_count; i++)
-        a->rows[i].seconds *= factor;
+    for (int32_t i = 0; i < a->record_count; i++)
+        a->records[i].seconds *= factor;
     a->result.seconds = result.seconds;
     a->set_up = fmin(a->set_up, set_up);
     return true;
 }
 
-static bool ask(compare *m, const sinew_contender *contender, sinew_answer *a)
+static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 {
-    sinew_solver_def def = contender->def;
+    sinew_solver_def def = method->def;
     def.record = SINEW_RECORD_ITERATIONS;
-    return take_step(m, &def, &a->result, &a->set_up) && keep_answer(m, a);
+    return compare_take_step(m, &def, &a->result, &a->set_up) && keep_answer(m, a);
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* A state is as large as what its solver remembers makes it. */
+/* The size of a state depends on the memory of its solver. */
 static bool save_state(compare *m, saved_state *state)
 {
     free(state->blob);
@@ -316,13 +319,13 @@ static bool save_state(compare *m, saved_state *state)
     state->blob = malloc(state->size);
     if (!state->blob)
         return out_of_memory();
-    return sinew_world_state_save(m->c.world, state->blob, state->size) == SINEW_OK || fail(m);
+    return sinew_world_state_save(m->c.world, state->blob, state->size) == SINEW_OK || compare_fail(m);
 }
 
-static bool make_room(compare *m)
+static bool compare_reserve(compare *m)
 {
     sinew_comparison *c = &m->c;
-    c->answers = calloc((size_t)c->step_count * (size_t)c->contender_count, sizeof *c->answers);
+    c->answers = calloc((size_t)c->step_count * (size_t)c->method_count, sizeof *c->answers);
     c->start = calloc((size_t)c->step_count, sizeof *c->start);
     c->lowest = calloc((size_t)c->step_count, sizeof *c->lowest);
     if (!c->answers || !c->start || !c->lowest)
@@ -330,14 +333,14 @@ static bool make_room(compare *m)
     return save_state(m, &m->now);
 }
 
-/* The others' answers to the question that the reference answered; they may be wrong in every way. */
+/* Runs the other methods on the step of the reference; a method may fail without ending the comparison. */
 static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
-    for (int32_t i = 1; i < c->contender_count; i++) {
+    for (int32_t i = 1; i < c->method_count; i++) {
         sinew_answer *a = sinew_answer_of(c, step, i);
-        sinew_progress_show(progress, (int64_t)step * c->contender_count + i, c->contenders[i].label);
-        if (!ask(m, &c->contenders[i], a) || !measure_time(m, &c->contenders[i], a))
+        sinew_progress_show(progress, (int64_t)step * c->method_count + i, c->methods[i].label);
+        if (!ask(m, &c->methods[i], a) || !measure_time(m, &c->methods[i], a))
             return false;
     }
     return true;
@@ -345,21 +348,23 @@ static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
 
 static void forget_shapes(sinew_comparison *c, int32_t step)
 {
-    for (int32_t i = 0; i < c->contender_count; i++) {
+    for (int32_t i = 0; i < c->method_count; i++) {
         sinew_answer *a = sinew_answer_of(c, step, i);
         free(a->positions);
         a->positions = NULL;
     }
 }
 
-/* One step of everyone; `q` is room for the positions where it begins. The next begins where the reference ends. */
+/* Takes one step with all methods; `q` is a buffer for the positions at its start. The next step starts at the
+ * reference's result.
+ */
 static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;
     sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
     sinew_world_get_positions(c->world, 0, sinew_world_particle_count(c->world), q);
-    sinew_progress_show(progress, (int64_t)step * c->contender_count, "reference");
-    if (!ask(m, &c->contenders[SINEW_REFERENCE], reference))
+    sinew_progress_show(progress, (int64_t)step * c->method_count, "reference");
+    if (!ask(m, &c->methods[SINEW_REFERENCE], reference))
         return false;
     if (reference->result.bits & SINEW_STEP_NOT_FINITE)
         return true;
@@ -369,7 +374,7 @@ static bool compare_step(compare *m, int32_t step, sinew_real *q, sinew_progress
     const saved_state used = m->now;
     m->now = m->next;
     m->next = used;
-    return sinew_world_state_load(c->world, m->now.blob, m->now.size, &m->error) == SINEW_OK || fail(m);
+    return sinew_world_state_load(c->world, m->now.blob, m->now.size, &m->error) == SINEW_OK || compare_fail(m);
 }
 
 static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
@@ -393,8 +398,8 @@ static bool compare_steps(compare *m, sinew_progress *progress, bool *finite)
 static void free_compare(compare *m)
 {
     sinew_comparison *c = &m->c;
-    for (size_t i = 0; c->answers && i < (size_t)c->step_count * (size_t)c->contender_count; i++) {
-        free(c->answers[i].rows);
+    for (size_t i = 0; c->answers && i < (size_t)c->step_count * (size_t)c->method_count; i++) {
+        free(c->answers[i].records);
         free(c->answers[i].relative_error);
         free(c->answers[i].positions);
     }
@@ -410,7 +415,7 @@ static void free_compare(compare *m)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-/* A comparison replaces only a comparison: the results of a run or of a reproduction stay. */
+/* A comparison overwrites only a comparison; results of a run or of a reproduction are kept. */
 static bool replaces_own_only(const char *directory)
 {
     bool found;
@@ -425,7 +430,7 @@ static bool replaces_own_only(const char *directory)
     return !found || own;
 }
 
-static bool choose_folder(compare *m)
+static bool compare_choose_folder(compare *m)
 {
     const char *out = sinew_option_text(&m->arguments, "out");
     if (snprintf(m->directory, sizeof m->directory, out ? "%s" : "out/compare-%s",
@@ -439,10 +444,11 @@ static void write_metrics(const sinew_comparison *c, FILE *stream)
     sinew_metrics_head(stream);
     int64_t first = sinew_world_step_count(c->world) - c->step_count + 1;
     for (int32_t step = 0; step < c->step_count; step++)
-        for (int32_t i = 0; i < c->contender_count; i++) {
+        for (int32_t i = 0; i < c->method_count; i++) {
             const sinew_answer *a = sinew_answer_of(c, step, i);
-            for (int32_t row = 0; row < a->row_count; row++)
-                sinew_metrics_row(stream, c->contenders[i].label, first + step, &a->rows[row], a->relative_error[row]);
+            for (int32_t row = 0; row < a->record_count; row++)
+                sinew_metrics_record(stream, c->methods[i].label, first + step, &a->records[row],
+                                     a->relative_error[row]);
         }
 }
 
@@ -465,32 +471,32 @@ static bool write_files(compare *m)
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static void print_summary(const compare *m)
+static void compare_print_summary(const compare *m)
 {
     const sinew_comparison *c = &m->c;
     size_t width = 8;
-    for (int32_t i = 0; i < c->contender_count; i++)
-        width = strlen(c->contenders[i].label) > width ? strlen(c->contenders[i].label) : width;
+    for (int32_t i = 0; i < c->method_count; i++)
+        width = strlen(c->methods[i].label) > width ? strlen(c->methods[i].label) : width;
     printf("%-*s %10s %14s %10s %9s  %s\n", (int)width, "solver", "iterations", "relative error", "seconds", "inverted",
            "status");
-    for (int32_t i = 1; i < c->contender_count; i++) {
+    for (int32_t i = 1; i < c->method_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i);
-        const double error_left = sinew_final_error(a); /* none where the step begins at the minimum */
+        const double error_left = sinew_final_error(a); /* NaN if the step starts at the minimum */
         char bits[128], near[32] = "-";
         sinew_bits_text(a->result.bits, bits, sizeof bits);
         if (!isnan(error_left))
             snprintf(near, sizeof near, "%.3g", error_left);
-        printf("%-*s %10d %14s %10.3g %9d  %s\n", (int)width, c->contenders[i].label, a->result.iterations, near,
+        printf("%-*s %10d %14s %10.3g %9d  %s\n", (int)width, c->methods[i].label, a->result.iterations, near,
                a->result.seconds, a->measures.inverted_count, bits);
     }
     for (int32_t i = 0; i < c->refusal_count; i++)
         printf("left out: %s\n", c->refusals[i].why);
     printf("%s: %d step%s of %d solver%s; open %s/report.html in a browser (metrics.csv and summary.json beside it)\n",
-           sinew_scene_name(c->scene), c->step_count, c->step_count == 1 ? "" : "s", c->contender_count - 1,
-           c->contender_count == 2 ? "" : "s", m->directory);
+           sinew_scene_name(c->scene), c->step_count, c->step_count == 1 ? "" : "s", c->method_count - 1,
+           c->method_count == 2 ? "" : "s", m->directory);
 }
 
-static int exit_status(const sinew_comparison *c)
+static int compare_exit_status(const sinew_comparison *c)
 {
     const sinew_real enough = sinew_default_solver_def(SINEW_SOLVER_NEWTON).tolerance;
     int status = SINEW_EXIT_DONE;
@@ -498,7 +504,7 @@ static int exit_status(const sinew_comparison *c)
         const sinew_step_result *reference = &sinew_answer_of(c, step, SINEW_REFERENCE)->result;
         if (reference->bits & SINEW_STEP_NOT_CONVERGED && reference->relative_residual > (double)enough)
             status = SINEW_EXIT_UNMET;
-        for (int32_t i = 1; i < c->contender_count; i++)
+        for (int32_t i = 1; i < c->method_count; i++)
             if (sinew_answer_of(c, step, i)->result.bits & SINEW_STEP_NOT_FINITE)
                 status = SINEW_EXIT_UNMET;
     }
@@ -508,10 +514,10 @@ static int exit_status(const sinew_comparison *c)
 static int compare_scene(compare *m, int argc, char **argv)
 {
     bool quiet = sinew_option_on(&m->arguments, "quiet"), finite;
-    if (!keep_command_line(m, argc, argv) || !open_scene(m) || !choose_folder(m) || !make_room(m))
+    if (!keep_command_line(m, argc, argv) || !compare_open_scene(m) || !compare_choose_folder(m) || !compare_reserve(m))
         return SINEW_EXIT_USAGE;
     sinew_progress progress;
-    sinew_progress_start(&progress, (int64_t)m->c.step_count * m->c.contender_count, quiet);
+    sinew_progress_start(&progress, (int64_t)m->c.step_count * m->c.method_count, quiet);
     bool good = compare_steps(m, &progress, &finite);
     sinew_progress_end(&progress);
     if (!good)
@@ -524,8 +530,8 @@ static int compare_scene(compare *m, int argc, char **argv)
     if (!write_files(m))
         return SINEW_EXIT_USAGE;
     if (!quiet)
-        print_summary(m);
-    return exit_status(&m->c);
+        compare_print_summary(m);
+    return compare_exit_status(&m->c);
 }
 
 int sinew_command_compare(int argc, char **argv)
@@ -535,7 +541,7 @@ int sinew_command_compare(int argc, char **argv)
         return SINEW_EXIT_USAGE;
     int status;
     if (sinew_option_on(&m.arguments, "help"))
-        status = print_help();
+        status = compare_print_help();
     else if (m.arguments.plain_count != 1)
         status = sinew_usage_error(command, m.arguments.plain_count == 0 ? "needs a scene; see sinew compare --help"
                                                                          : "takes one scene; see sinew compare --help");

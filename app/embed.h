@@ -9,7 +9,7 @@
 
 #include "picture.h"
 
-/* Writes "data:image/png;base64,..." for an attribute. False when out of memory. */
+/* Writes "data:image/png;base64,..." for an attribute. Returns false if memory is short. */
 bool sinew_put_data_uri(FILE *stream, const sinew_image *image);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "figure_parts.h"
+#include "figure_internal.h"
 
-/* A solver has the same colour in every report; curves of one solver are told apart by colours of their own. */
+/* A solver has the same colour in every report; several curves of one solver get separate colours. */
 const char *sinew_figure_colour(const figure *f, int32_t index)
 {
     const series *s = &f->series[index];
@@ -38,10 +38,10 @@ void sinew_begin_figure(FILE *stream, const figure *f, int width, int height)
 
 /* ---- Curves ----------------------------------------------------------------------------------- */
 
-/* Where the points of a curve come from. */
+/* Source of the points of a curve. */
 typedef struct curve_source {
     const series *s;
-    bool positive; /* values that a logarithmic axis cannot show are left out */
+    bool positive; /* omits values that a logarithmic axis cannot show */
 } curve_source;
 
 static void point_of_series(const void *data, int32_t index, double *x, double *y)
@@ -74,14 +74,14 @@ static void choose_axes(const figure *f, sinew_axis *x, sinew_axis *y)
     else
         sinew_axis_set_linear(x, &across, HUGE_VAL);
     up.low = f->log_y ? up.low : fmin(up.low, 0);
-    /* More than fourteen decades are round-off. */
+    /* Values more than fourteen decades below the largest are round-off. */
     if (f->log_y)
         sinew_axis_set_log(y, &up, 1e-14 * up.high, HUGE_VAL);
     else
         sinew_axis_set_linear(y, &up, HUGE_VAL);
 }
 
-static void put_plot(FILE *stream, const figure *f)
+static void figure_put_plot(FILE *stream, const figure *f)
 {
     curve_source sources[SERIES_MAX];
     sinew_curve curves[SERIES_MAX];
@@ -99,7 +99,7 @@ static void put_plot(FILE *stream, const figure *f)
     sinew_chart chart = {.title = f->title,
                          .x_name = f->x_label,
                          .y_name = f->y_label,
-                         .note = "",
+                         .message = "",
                          .legend = true,
                          .alone = true,
                          .level = NAN,
@@ -121,6 +121,6 @@ bool sinew_put_figure(FILE *stream, const figure *f, const sinew_mesh *surface)
 {
     if (f->shapes)
         return sinew_put_shape_figure(stream, f, surface);
-    put_plot(stream, f);
+    figure_put_plot(stream, f);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * figure.h: the figures of an experiment as SVG that stands alone: in a page, in a document, by itself, light or dark.
+ * figure.h: the figures of an experiment as self-contained SVG, for pages and files, with light or dark background.
  */
 #ifndef SINEW_FIGURE_H
 #define SINEW_FIGURE_H
@@ -9,7 +9,7 @@
 
 #include "experiments.h"
 
-/* One <svg> element. `surface` holds the triangles of figures of shapes. False when out of memory. */
+/* Writes one <svg> element. `surface` holds the triangles of figures of shapes. Returns false if memory is short. */
 bool sinew_put_figure(FILE *stream, const figure *f, const sinew_mesh *surface);
 
 #endif

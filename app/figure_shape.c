@@ -2,14 +2,14 @@
  *
  * figure_shape.c: bodies side by side: one picture inside the SVG of a figure.
  *
- * Shapes of an experiment are points and triangles without a world; each gets one of its own.
+ * Shapes of an experiment are points and triangles without a world, so each shape gets a world for its picture.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "embed.h"
-#include "figure_parts.h"
+#include "figure_internal.h"
 #include "shell.h"
 
 enum {
@@ -19,20 +19,20 @@ enum {
     HEAD = 34,
     SAMPLES = 8
 };
-#define SPAN 5.8 /* m: bodies farther from the origin are not looked at, unless the figure says otherwise */
+#define SPAN 5.8 /* m: bodies farther from the origin are ignored, unless the figure sets another limit */
 
-/* The triangles of a shape: its own, or the beam's. */
+/* Triangles of a shape: its own triangles, or those of the beam. */
 static int32_t surface_of(const series *s, const sinew_mesh *surface, const int32_t **triangles)
 {
     *triangles = s->triangles ? s->triangles : surface ? sinew_mesh_triangles(surface) : NULL;
     return s->triangles ? s->triangle_count : surface ? sinew_mesh_triangle_count(surface) : 0;
 }
 
-/* NULL: the body cannot be drawn, as it has become non-finite, or memory is short. */
+/* Returns NULL if the body has non-finite positions or memory is short. */
 static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
 {
     sinew_mesh_def def = sinew_default_mesh_def();
-    const sinew_snapshot_def look = sinew_default_snapshot_def();
+    const sinew_snapshot_def view = sinew_default_snapshot_def();
     const sinew_world_def empty = sinew_default_world_def();
     def.triangle_count = surface_of(s, surface, &def.triangles);
     def.vertex_count = s->count;
@@ -43,13 +43,13 @@ static sinew_snapshot *take_series(const series *s, const sinew_mesh *surface)
     sinew_mesh *mesh = sinew_mesh_create(&def, NULL);
     sinew_world *world = mesh ? sinew_world_create(&empty, NULL) : NULL;
     const bool good = world && sinew_add_shell(world, mesh, NULL).index >= 0;
-    sinew_snapshot *snapshot = good ? sinew_snapshot_take(world, &look, NULL) : NULL;
+    sinew_snapshot *snapshot = good ? sinew_snapshot_take(world, &view, NULL) : NULL;
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
     return snapshot;
 }
 
-/* Whether a body is where the figure looks: one that has blown up must not make all others small. */
+/* True if a body is in view. A body that has diverged must not shrink the picture of the others. */
 static bool is_near(const series *s, double span)
 {
     for (size_t i = 0; i < 3 * (size_t)s->count; i++)
@@ -68,8 +68,9 @@ static sinew_status draw_panels(const sinew_survey *survey, const sinew_panel *p
     return sinew_picture_draw(&def, survey, panels, count, image, NULL, NULL, NULL);
 }
 
-/* Snapshots of all bodies that can be drawn, and what the camera is to see of them. Returns how many. */
-static int32_t gather(const figure *f, const sinew_mesh *surface, sinew_panel *panels, sinew_survey *survey)
+/* Snapshots of all drawable bodies, and the camera's target. Returns their number. */
+static int32_t figure_shape_gather(const figure *f, const sinew_mesh *surface, sinew_panel *panels,
+                                   sinew_survey *survey)
 {
     const double span = f->span > 0 ? f->span : SPAN;
     int32_t count = 0;
@@ -89,7 +90,7 @@ bool sinew_put_shape_figure(FILE *stream, const figure *f, const sinew_mesh *sur
     sinew_panel panels[SERIES_MAX];
     sinew_survey survey = {0};
     sinew_image image = {0};
-    const int32_t count = gather(f, surface, panels, &survey);
+    const int32_t count = figure_shape_gather(f, surface, panels, &survey);
     const int lines = (count + COLUMNS - 1) / COLUMNS;
     sinew_begin_figure(stream, f, COLUMNS * PANEL_WIDTH, HEAD + lines * PANEL_HEIGHT);
     const sinew_status status = count > 0 ? draw_panels(&survey, panels, count, &image) : SINEW_ERROR_DATA;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * find.c: where scenes are: a path as given, or a name in one of the scene folders.
+ * find.c: finds scenes by path, or by name in one of the scene folders. A missing path below "scenes/" is also searched
+ * in these folders, so that the commands of the documents work in every folder.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -25,37 +26,63 @@ bool sinew_program_folder(char *path, size_t size)
 
 bool sinew_scene_folder(int32_t index, char *path, size_t size)
 {
+    /* Folders relative to the program's: a build tree has the first, an installed program the second. */
+    static const char *const shared[] = {"share/sinew/scenes", "../share/sinew/scenes"};
     const char *chosen = getenv("SINEW_SCENES");
     char folder[4000];
     if (chosen && index-- == 0)
         return snprintf(path, size, "%s", chosen) < (int)size;
     if (index == 0)
         return snprintf(path, size, "scenes") < (int)size;
-    if (index == 1 && sinew_program_folder(folder, sizeof folder))
-        return snprintf(path, size, "%s/../share/sinew/scenes", folder) < (int)size;
+    if (index <= 2 && sinew_program_folder(folder, sizeof folder))
+        return snprintf(path, size, "%s/%s", folder, shared[index - 1]) < (int)size;
     return false;
+}
+
+/* Finds the file in the first scene folder that contains it. */
+static bool find_in_folders(const char *file, char *path, size_t size)
+{
+    char folder[4096];
+    for (int32_t i = 0; sinew_scene_folder(i, folder, sizeof folder); i++)
+        if (snprintf(path, size, "%s/%s", folder, file) < (int)size && access(path, F_OK) == 0)
+            return true;
+    return false;
+}
+
+bool sinew_find_example(const char *file, char *path, size_t size)
+{
+    static const char prefix[] = "scenes/";
+    if (access(file, F_OK) == 0)
+        return snprintf(path, size, "%s", file) < (int)size;
+    return strncmp(file, prefix, sizeof prefix - 1) == 0 && find_in_folders(file + sizeof prefix - 1, path, size);
 }
 
 bool sinew_find_scene(const char *scene, char *path, size_t size)
 {
-    if (access(scene, F_OK) == 0)
-        return snprintf(path, size, "%s", scene) < (int)size;
-    /* A path that is not there stays a path: only plain names are looked for. */
+    char name[4096];
+    if (sinew_find_example(scene, path, size))
+        return true;
+    /* Only plain names are searched in the folders; any other missing path is unchanged. */
     if (strchr(scene, '/'))
         return false;
-    char folder[4096];
     const char *ending = strstr(scene, ".json") ? "" : ".json";
-    for (int32_t i = 0; sinew_scene_folder(i, folder, sizeof folder); i++)
-        if (snprintf(path, size, "%s/%s%s", folder, scene, ending) < (int)size && access(path, F_OK) == 0)
-            return true;
-    return false;
+    return snprintf(name, sizeof name, "%s%s", scene, ending) < (int)sizeof name && find_in_folders(name, path, size);
+}
+
+void sinew_scene_folders_text(char *text, size_t size)
+{
+    char folder[4096];
+    size_t length = 0;
+    text[0] = '\0';
+    for (int32_t i = 0; length < size && sinew_scene_folder(i, folder, sizeof folder); i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", folder);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
 static const char scene_ending[] = ".json";
 
-/* Length of a file's name without the ending of scenes, the whole of it where it has none. */
+/* Length of a file's name without the ending of scenes, or of the whole name if it has another ending. */
 static size_t bare_length(const char *file)
 {
     const size_t length = strlen(file), ending = sizeof scene_ending - 1;

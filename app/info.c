@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info.c: `sinew info`: what this build knows, from the library's own tables.
+ * info.c: `sinew info`: solvers, energies and other tables of this build.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sinew/extend.h>
 #include <sinew/load.h>
 #include <sinew/material.h>
 
@@ -16,13 +17,24 @@
 
 static const char command[] = "info";
 
+/* Energies of the library and energies that the program registered; NULL: the index is out of range. */
+static const sinew_energy_info *energy_at(int kind)
+{
+    return sinew_get_energy_info((sinew_energy_kind)kind);
+}
+
+static const sinew_solver_info *solver_at(int kind)
+{
+    return sinew_get_solver_info((sinew_solver_kind)kind);
+}
+
 /* ---- Build ---------------------------------------------------------------------------------- */
 
 static int print_build(void)
 {
     printf("sinew %s\n", SINEW_VERSION);
     printf("precision  %s (%zu bytes a number)\n", SINEW_PRECISION, sizeof(sinew_real));
-    printf("lanes      %s, %d at a time\n", sinew_lanes_name(), sinew_lanes_width());
+    printf("SIMD       %s, width %d\n", sinew_simd_name(), sinew_simd_width());
     printf("threads    %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
 #ifdef __VERSION__
     printf("compiler   %s, C %ld\n", __VERSION__, __STDC_VERSION__);
@@ -32,7 +44,12 @@ static int print_build(void)
 #else
     printf("build      debug\n");
 #endif
-    printf("solvers    %d\nenergies   %d\n", SINEW_SOLVER_COUNT, SINEW_ENERGY_COUNT);
+    int solvers = 0, energies = 0;
+    for (int kind = 0; kind < sinew_solver_kind_end(); kind++)
+        solvers += solver_at(kind) != NULL;
+    for (int kind = 0; kind < sinew_energy_kind_end(); kind++)
+        energies += energy_at(kind) != NULL;
+    printf("solvers    %d\nenergies   %d\n", solvers, energies);
     return SINEW_EXIT_DONE;
 }
 
@@ -49,10 +66,16 @@ static void print_choices(const sinew_parameter *p)
     }
 }
 
-static void print_parameters(const sinew_parameter *parameters, int32_t count)
+/* Returns the number of omitted options: expert ones, unless `all`. */
+static int32_t print_parameters(const sinew_parameter *parameters, int32_t count, bool all)
 {
+    int32_t hidden = 0;
     for (int32_t i = 0; i < count; i++) {
         const sinew_parameter *p = &parameters[i];
+        if (p->expert && !all) {
+            hidden++;
+            continue;
+        }
         printf("    %-18s ", p->name);
         if (p->choices) {
             print_choices(p);
@@ -66,8 +89,9 @@ static void print_parameters(const sinew_parameter *parameters, int32_t count)
             if (!low && !high)
                 printf("any");
         }
-        printf(". %s\n", p->meaning);
+        printf(". %s%s\n", p->meaning, p->expert ? " (expert)" : "");
     }
+    return hidden;
 }
 
 /* ---- Energies and solvers ------------------------------------------------------------------- */
@@ -87,12 +111,14 @@ static void print_capabilities(uint32_t bits)
 static int print_energies(void)
 {
     printf("Parameters: default, range, meaning. Keys of an energy in a scene; numbers in SI or with a unit.\n");
-    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
+    for (int kind = 0; kind < sinew_energy_kind_end(); kind++) {
+        const sinew_energy_info *info = energy_at(kind);
+        if (!info)
+            continue;
         printf("\n%s: on %s. %s\n  can beyond value, gradient, Hessian: ", info->name,
                sinew_stencil_name(info->stencil), info->summary);
         print_capabilities(info->capabilities);
-        print_parameters(info->parameters, info->parameter_count);
+        print_parameters(info->parameters, info->parameter_count, true);
     }
     return SINEW_EXIT_DONE;
 }
@@ -104,7 +130,7 @@ static int print_loads(void)
         const sinew_load_info *info = sinew_get_load_info((sinew_load_kind)kind);
         printf("\n%s: on %s. %s\n    %-18s [x, y, z] %s. %s\n", info->name, sinew_stencil_name(info->stencil),
                info->summary, info->vector.name, info->vector.unit, info->vector.meaning);
-        print_parameters(info->parameters, info->parameter_count);
+        print_parameters(info->parameters, info->parameter_count, true);
     }
     return SINEW_EXIT_DONE;
 }
@@ -125,7 +151,7 @@ static int print_materials(void)
     return SINEW_EXIT_DONE;
 }
 
-static void print_solver(sinew_solver_kind kind)
+static void print_solver(sinew_solver_kind kind, bool all)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
     printf("\n%s: %s\n  %d iteration%s by default, %s\n", info->name, info->summary, info->default_iterations,
@@ -133,45 +159,66 @@ static void print_solver(sinew_solver_kind kind)
            info->static_only   ? "quasistatic only"
            : info->quasistatic ? "also quasistatic"
                                : "not quasistatic");
-    print_parameters(info->parameters, info->parameter_count);
+    const int32_t hidden = print_parameters(info->parameters, info->parameter_count, all);
+    if (hidden > 0)
+        printf("    and %d expert parameter%s: --all\n", hidden, hidden == 1 ? "" : "s");
 }
 
-/* A word in a solver's column, which is as wide as its name. */
+/* A keyword in a solver's column, padded to the width of the solver's name. */
 static void print_cell(int solver, const char *word)
 {
-    const int width = (int)strlen(sinew_get_solver_info((sinew_solver_kind)solver)->name);
+    const int width = (int)strlen(solver_at(solver)->name);
     printf(" %-*s", width > 8 ? width : 8, word);
 }
 
-/* Rows are energies, columns solvers; the reasons follow the table. */
-static void print_matrix(void)
+static void print_row(int energy)
 {
-    printf("%-22s", "energy");
-    for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
-        print_cell(solver, sinew_get_solver_info((sinew_solver_kind)solver)->name);
-    printf("\n");
-    for (int energy = 0; energy < SINEW_ENERGY_COUNT; energy++) {
-        printf("%-22s", sinew_get_energy_info((sinew_energy_kind)energy)->name);
-        for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
+    printf("%-22s", energy_at(energy)->name);
+    for (int solver = 0; solver < sinew_solver_kind_end(); solver++)
+        if (solver_at(solver))
             print_cell(solver, sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, NULL, 0)
                                    ? "yes"
                                    : "-");
-        printf("\n");
-    }
-    for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++)
-        for (int energy = 0; energy < SINEW_ENERGY_COUNT; energy++) {
+    printf("\n");
+}
+
+/* Rows are energies and columns are solvers; the reasons follow the table. */
+static void print_matrix(void)
+{
+    printf("%-22s", "energy");
+    for (int solver = 0; solver < sinew_solver_kind_end(); solver++)
+        if (solver_at(solver))
+            print_cell(solver, solver_at(solver)->name);
+    printf("\n");
+    for (int energy = 0; energy < sinew_energy_kind_end(); energy++)
+        if (energy_at(energy))
+            print_row(energy);
+    for (int solver = 0; solver < sinew_solver_kind_end(); solver++)
+        for (int energy = 0; energy < sinew_energy_kind_end(); energy++) {
             char why[512];
-            if (!sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, why, sizeof why))
+            if (solver_at(solver) && energy_at(energy) &&
+                !sinew_solver_accepts((sinew_solver_kind)solver, (sinew_energy_kind)energy, why, sizeof why))
                 printf("%s\n", why);
         }
 }
 
-static int print_solvers(void)
+static int list_solvers(bool all)
 {
     print_matrix();
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-        print_solver((sinew_solver_kind)kind);
+    for (int kind = 0; kind < sinew_solver_kind_end(); kind++)
+        if (solver_at(kind))
+            print_solver((sinew_solver_kind)kind, all);
     return SINEW_EXIT_DONE;
+}
+
+static int print_solvers(void)
+{
+    return list_solvers(false);
+}
+
+static int print_all_solvers(void)
+{
+    return list_solvers(true);
 }
 
 /* ---- Scenes --------------------------------------------------------------------------------- */
@@ -188,11 +235,28 @@ static void print_scene(const char *folder, const char *name)
     sinew_scene_destroy(scene);
 }
 
+/* In a source tree ./scenes and the folder beside the program are the same folder. */
+static bool scenes_printed_before(int32_t index, const char *folder)
+{
+    char other[4096];
+    char *own = realpath(folder, NULL);
+    bool found = false;
+    for (int32_t i = 0; own && !found && i < index && sinew_scene_folder(i, other, sizeof other); i++) {
+        char *earlier = realpath(other, NULL);
+        found = earlier && strcmp(earlier, own) == 0;
+        free(earlier);
+    }
+    free(own);
+    return found;
+}
+
 static int print_scenes(void)
 {
     char folder[4096];
     bool any = false;
     for (int32_t i = 0; sinew_scene_folder(i, folder, sizeof folder); i++) {
+        if (scenes_printed_before(i, folder))
+            continue;
         char **names;
         const int32_t count = sinew_scene_names(folder, &names);
         for (int32_t k = 0; k < count; k++) {
@@ -222,7 +286,7 @@ static int print_schema(void)
     return SINEW_EXIT_DONE;
 }
 
-static void print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
+static void info_print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
 {
     printf("vertices   %d\ntets       %d\ntriangles  %d\nedges      %d\n", sinew_mesh_vertex_count(mesh),
            sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
@@ -234,20 +298,21 @@ static void print_report(const sinew_mesh *mesh, const sinew_mesh_report *report
     for (int kind = 0; kind < SINEW_FLAW_COUNT; kind++)
         if (report->counts[kind] > 0)
             printf("flaw       %s: %d\n", sinew_flaw_name((sinew_flaw_kind)kind), report->counts[kind]);
-    if (*sinew_mesh_notes(mesh))
-        printf("notes      %s\n", sinew_mesh_notes(mesh));
+    if (*sinew_mesh_warnings(mesh))
+        printf("notes      %s\n", sinew_mesh_warnings(mesh));
 }
 
 static int print_mesh(const char *path)
 {
     sinew_error error;
     sinew_mesh_report report;
-    sinew_mesh *mesh = sinew_mesh_read(path, NULL, &error);
+    char found[4096];
+    sinew_mesh *mesh = sinew_mesh_read(sinew_find_example(path, found, sizeof found) ? found : path, NULL, &error);
     int status = SINEW_EXIT_DONE;
     if (!mesh || sinew_mesh_check(mesh, &report, NULL, 0, &error) < 0)
         status = sinew_usage_error(command, "%s", error.text);
     else
-        print_report(mesh, &report);
+        info_print_report(mesh, &report);
     sinew_mesh_destroy(mesh);
     return status;
 }
@@ -258,17 +323,19 @@ static const struct topic {
     const char *name;
     const char *summary;
     int (*print)(void);
+    int (*print_all)(void); /* text with --all; NULL: the topic omits nothing */
 } topics[] = {
-    {"solvers", "which solver takes which energy, and their parameters", print_solvers},
-    {"energies", "parameters with units, ranges and defaults", print_energies},
-    {"loads", "wind, traction and couples: parameters with units", print_loads},
-    {"materials", "sheets by name, with their numbers and sources", print_materials},
-    {"formats", "caches that a run can write, and their fields", sinew_info_formats},
-    {"scenes", "scenes at hand, with what to look for", print_scenes},
-    {"schema", "JSON Schema of scene files", print_schema},
+    {"solvers", "which solver takes which energy, and their parameters; --all: expert ones too", print_solvers,
+     print_all_solvers},
+    {"energies", "parameters with units, ranges and defaults", print_energies, NULL},
+    {"loads", "wind, traction and couples: parameters with units", print_loads, NULL},
+    {"materials", "sheets by name, with their numbers and sources", print_materials, NULL},
+    {"formats", "caches that a run can write, and their fields", sinew_info_formats, NULL},
+    {"scenes", "example scenes, with what to look for", print_scenes, NULL},
+    {"schema", "JSON Schema of scene files", print_schema, NULL},
 };
 
-/* Topics about something that is named. */
+/* Topics that take a name. */
 static const struct subject {
     const char *name, *usage;
     const char *summary;
@@ -282,16 +349,17 @@ enum {
     SUBJECT_COUNT = sizeof subjects / sizeof subjects[0]
 };
 
-static int print_help(void)
+static int info_print_help(void)
 {
-    printf("usage: sinew info [TOPIC] | sinew info mesh FILE | sinew info run DIR\n\n"
-           "Without a topic: version, precision, lanes, threads.\n\n");
+    printf("usage: sinew info [TOPIC] [--all] | sinew info mesh FILE | sinew info run DIR\n\n"
+           "Without a topic: version, precision, SIMD variant, threads.\n\n");
     for (int i = 0; i < TOPIC_COUNT; i++)
         printf("  %-10s %s\n", topics[i].name, topics[i].summary);
     for (int i = 0; i < SUBJECT_COUNT; i++)
         printf("  %-10s %s\n", subjects[i].usage, subjects[i].summary);
     printf("\nExample: sinew info energies\n         sinew info run out/twist\n\n"
-           "Scenes are looked for in $SINEW_SCENES, ./scenes and <prefix>/share/sinew/scenes.\n");
+           "Scenes are looked for in $SINEW_SCENES, ./scenes, share/sinew/scenes beside this program and beside its\n"
+           "folder (<prefix>/share/sinew/scenes).\n");
     return SINEW_EXIT_DONE;
 }
 
@@ -312,8 +380,11 @@ static int print_topic(const sinew_arguments *arguments)
         return sinew_usage_error(command, "takes one topic; see sinew info --help");
     for (int i = 0; i < TOPIC_COUNT; i++) {
         names[i] = topics[i].name;
-        if (strcmp(topics[i].name, word) == 0)
-            return topics[i].print();
+        if (strcmp(topics[i].name, word) != 0)
+            continue;
+        if (sinew_option_on(arguments, "all") && !topics[i].print_all)
+            return sinew_usage_error(command, "--all is for solvers: %s leaves nothing out", word);
+        return sinew_option_on(arguments, "all") ? topics[i].print_all() : topics[i].print();
     }
     const char *nearest = sinew_nearest_name(word, names, TOPIC_COUNT + SUBJECT_COUNT);
     if (nearest)
@@ -323,13 +394,14 @@ static int print_topic(const sinew_arguments *arguments)
 
 int sinew_command_info(int argc, char **argv)
 {
-    static const sinew_option options[] = {{"help", NULL, "this text", false}};
+    static const sinew_option options[] = {{"help", NULL, "this text", false},
+                                           {"all", NULL, "solvers: expert parameters too", false}};
     sinew_arguments arguments;
-    if (!sinew_arguments_read(&arguments, command, options, 1, argc, argv))
+    if (!sinew_arguments_read(&arguments, command, options, 2, argc, argv))
         return SINEW_EXIT_USAGE;
     int status;
     if (sinew_option_on(&arguments, "help"))
-        status = print_help();
+        status = info_print_help();
     else if (arguments.plain_count == 0)
         status = print_build();
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * info_run.c: `sinew info run DIR`: summary.json of a run for a person, of a run under way as of its last checkpoint.
+ * info_run.c: `sinew info run DIR`: prints summary.json of a run. For a running process the values are those of its
+ * last checkpoint.
  */
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ static double number_at(const json_t *json, const char *key)
     return json_number_value(json_object_get(json, key));
 }
 
-/* How the run ended, and the command that goes on with it. */
+/* The end of the run, and the command that continues it. */
 static void print_progress(const json_t *summary, const char *directory)
 {
     const char *status = sinew_run_summary_text(summary, "status");
@@ -90,7 +91,8 @@ static void print_steps(const sinew_run_statistics *s)
     print_inverted(s);
 }
 
-/* Finished or not. The list of a run also names what it may write, as arrays of fields that the scene may not have. */
+/* Tests finished and unfinished names. The list of a run also names optional files, such as arrays of fields that the
+ * scene may lack. */
 static bool is_there(const char *directory, const char *name)
 {
     char path[4096];

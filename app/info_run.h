@@ -6,7 +6,7 @@
 #define SINEW_INFO_RUN_H
 
 int sinew_info_run(const char *directory); /* returns the exit status */
-/* The formats of caches, and the fields that they hold (run_formats.c). Returns the exit status. */
+/* Prints the formats of caches and their fields (run_formats.c). Returns the exit status. */
 int sinew_info_formats(void);
 
 #endif

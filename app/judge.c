@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * judge.c: how good the answers of a comparison are: relative errors (thesis (5.5)), momenta and shapes against the
+ * judge.c: errors of the results of a comparison: relative errors (thesis (5.5)), and momenta and shapes against the
  * reference's.
  */
 #include <float.h>
@@ -15,64 +15,64 @@ const int32_t sinew_samples[SINEW_SAMPLE_COUNT] = {1, 3, 10, 30, 100, 300, 1000}
 
 /* ---- Answers -------------------------------------------------------------------------------- */
 
-sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t contender)
+sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t method)
 {
-    return &c->answers[(size_t)step * (size_t)c->contender_count + (size_t)contender];
+    return &c->answers[(size_t)step * (size_t)c->method_count + (size_t)method];
 }
 
 double sinew_final_error(const sinew_answer *a)
 {
-    return a->row_count > 0 ? a->relative_error[a->row_count - 1] : NAN;
+    return a->record_count > 0 ? a->relative_error[a->record_count - 1] : NAN;
 }
 
-int32_t sinew_row_reaching(const sinew_answer *a, double level)
+int32_t sinew_constraint_reaching(const sinew_answer *a, double level)
 {
-    int32_t row = a->row_count;
+    int32_t row = a->record_count;
     while (row > 0 && a->relative_error[row - 1] <= level)
         row--;
-    return row < a->row_count ? row : -1;
+    return row < a->record_count ? row : -1;
 }
 
 double sinew_error_at(const sinew_answer *a, int32_t iteration)
 {
-    if (a->row_count == 0)
+    if (a->record_count == 0)
         return NAN;
-    return a->relative_error[iteration < a->row_count ? iteration : a->row_count - 1];
+    return a->relative_error[iteration < a->record_count ? iteration : a->record_count - 1];
 }
 
 /* ---- Judging -------------------------------------------------------------------------------- */
 
-/* Was the residual nothing but round-off before the first iteration? Relative residuals are taken against the one at
- * the start, but at least against round-off: where that was more, the start was at the minimum. */
+/* True if the residual is round-off before the first iteration. Relative residuals are divided by the initial residual
+ * or by round-off, the larger; if round-off is larger, the step starts at the minimum. */
 static bool began_at_minimum(const sinew_answer *a)
 {
     const sinew_step_result *r = &a->result;
-    return r->relative_residual > 0 && a->rows[0].residual < 0.99 * r->residual / r->relative_residual;
+    return r->relative_residual > 0 && a->records[0].residual < 0.99 * r->residual / r->relative_residual;
 }
 
-/* The lowest objective of a step and, against it, everyone's relative errors. */
+/* Computes the lowest objective of a step and the relative errors of all contenders. */
 static void judge_objectives(sinew_comparison *c, int32_t step)
 {
     double lowest = HUGE_VAL;
-    for (int32_t i = 0; i < c->contender_count; i++) {
+    for (int32_t i = 0; i < c->method_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, step, i);
-        for (int32_t row = 0; row < a->row_count; row++)
-            lowest = a->rows[row].objective < lowest ? a->rows[row].objective : lowest;
+        for (int32_t row = 0; row < a->record_count; row++)
+            lowest = a->records[row].objective < lowest ? a->records[row].objective : lowest;
     }
     const sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
-    double start = reference->rows[0].objective, gain = start - lowest;
+    double start = reference->records[0].objective, gain = start - lowest;
     c->start[step] = start;
     c->lowest[step] = lowest;
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     bool known = gain > 16 * epsilon * fabs(start) && !began_at_minimum(reference);
-    for (int32_t i = 0; i < c->contender_count; i++) {
+    for (int32_t i = 0; i < c->method_count; i++) {
         const sinew_answer *a = sinew_answer_of(c, step, i);
-        for (int32_t row = 0; row < a->row_count; row++)
-            a->relative_error[row] = known ? (a->rows[row].objective - lowest) / gain : NAN;
+        for (int32_t row = 0; row < a->record_count; row++)
+            a->relative_error[row] = known ? (a->records[row].objective - lowest) / gain : NAN;
     }
 }
 
-static double distance(const double a[3], const double b[3])
+static double judge_distance(const double a[3], const double b[3])
 {
     double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
     return sinew_length(d);
@@ -81,9 +81,10 @@ static double distance(const double a[3], const double b[3])
 static void judge_shape(sinew_comparison *c, int32_t step, sinew_answer *a)
 {
     const sinew_answer *reference = sinew_answer_of(c, step, SINEW_REFERENCE);
-    const sinew_iteration *row = &a->rows[a->row_count - 1], *true_row = &reference->rows[reference->row_count - 1];
-    a->linear_drift = distance(row->linear_momentum, true_row->linear_momentum);
-    a->angular_drift = distance(row->angular_momentum, true_row->angular_momentum);
+    const sinew_iteration *row = &a->records[a->record_count - 1],
+                          *true_row = &reference->records[reference->record_count - 1];
+    a->linear_drift = judge_distance(row->linear_momentum, true_row->linear_momentum);
+    a->angular_drift = judge_distance(row->angular_momentum, true_row->angular_momentum);
     for (size_t i = 0; i < (size_t)sinew_world_particle_count(c->world); i++) {
         const sinew_real *q = a->positions + 3 * i, *p = reference->positions + 3 * i;
         double d[3] = {(double)(q[0] - p[0]), (double)(q[1] - p[1]), (double)(q[2] - p[2])};
@@ -94,7 +95,7 @@ static void judge_shape(sinew_comparison *c, int32_t step, sinew_answer *a)
 void sinew_judge_step(sinew_comparison *c, int32_t step)
 {
     judge_objectives(c, step);
-    for (int32_t i = 0; i < c->contender_count; i++)
+    for (int32_t i = 0; i < c->method_count; i++)
         judge_shape(c, step, sinew_answer_of(c, step, i));
 }
 
@@ -117,16 +118,16 @@ bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q)
             high[k] = fmax(high[k], x[k]);
             farthest = fmax(farthest, fabs(x[k]));
         }
-        double moved = distance(x, before), momentum = (double)masses[i] * moved / h;
+        double moved = judge_distance(x, before), momentum = (double)masses[i] * moved / h;
         c->motion = fmax(c->motion, moved);
         c->linear_scale += momentum;
-        c->angular_scale += momentum * distance(x, reference->measures.centre_of_mass);
+        c->angular_scale += momentum * judge_distance(x, reference->measures.centre_of_mass);
     }
-    c->size = distance(low, high);
-    /* A quasistatic step has neither inertia nor momenta; where nothing moves by more than round-off there is nothing
-     * to compare them with. */
+    c->size = judge_distance(low, high);
+    /* A quasistatic step has no momenta. If no particle moves by more than round-off, momenta have no scale for a
+     * comparison. */
     const double round_off = 1e3 * (sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON) * farthest;
-    const sinew_iteration *row = &reference->rows[reference->row_count - 1];
+    const sinew_iteration *row = &reference->records[reference->record_count - 1];
     const bool still =
         row->inertia == 0 && sinew_length(row->linear_momentum) == 0 && sinew_length(row->angular_momentum) == 0;
     if (still || c->motion <= round_off)

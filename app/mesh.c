@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: `sinew mesh check|fix|fill|convert`: looks at mesh files, repairs them, fills surfaces with tets, and writes
- * them in other formats.
+ * mesh.c: `sinew mesh check|fix|fill|convert`: checks mesh files, repairs them, fills surfaces with tets, and converts
+ * formats.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,22 +27,22 @@ static const sinew_option options[] = {
 };
 enum {
     OPTION_COUNT = sizeof options / sizeof options[0],
-    LISTED = 20 /* flaws of a kind, without --all */
+    LISTED = 20 /* defects of a kind that are printed without --all */
 };
 
 /* ---- Reading and writing -------------------------------------------------------------------- */
 
-/* The notes, each on its own line behind the word that says what they are. */
-static void print_notes(const char *word, const sinew_mesh *mesh)
+/* Prints the warnings, each on its own line after a prefix. */
+static void print_warnings(const char *word, const sinew_mesh *mesh)
 {
-    for (const char *note = sinew_mesh_notes(mesh); *note;) {
+    for (const char *note = sinew_mesh_warnings(mesh); *note;) {
         size_t length = strcspn(note, "\n");
         printf("%s: %.*s\n", word, (int)length, note);
         note += length + (note[length] == '\n');
     }
 }
 
-/* A copy that stands upright and is measured in metres, in place of the mesh. NULL on failure. */
+/* Replaces the mesh by a copy in metres with y up. Returns NULL on failure. */
 static sinew_mesh *orient(sinew_mesh *mesh, const char *up, double scale, sinew_error *error)
 {
     const int32_t count = sinew_mesh_vertex_count(mesh);
@@ -61,7 +61,7 @@ static sinew_mesh *orient(sinew_mesh *mesh, const char *up, double scale, sinew_
     return moved;
 }
 
-/* The first file of the command line, turned and scaled as the options say. */
+/* Loads the first file of the command line; options rotate and scale the mesh. */
 static sinew_mesh *read_mesh(const sinew_arguments *arguments)
 {
     const char *up = sinew_option_text(arguments, "up"), *unit = sinew_option_text(arguments, "unit");
@@ -69,9 +69,11 @@ static sinew_mesh *read_mesh(const sinew_arguments *arguments)
     if (unit && !sinew_read_number(command, "--unit", unit, 1e-12, 1e12, &scale))
         return NULL;
     sinew_error error;
-    sinew_mesh *mesh = sinew_mesh_read(arguments->plain[1], NULL, &error);
+    char found[4096];
+    const char *file = arguments->plain[1];
+    sinew_mesh *mesh = sinew_mesh_read(sinew_find_example(file, found, sizeof found) ? found : file, NULL, &error);
     if (mesh && (up || unit)) {
-        print_notes("read", mesh); /* the copy has none */
+        print_warnings("read", mesh); /* the copy has no warnings */
         mesh = orient(mesh, up, scale, &error);
     }
     if (!mesh)
@@ -112,7 +114,7 @@ static int write_mesh(const sinew_mesh *mesh, const char *path, sinew_mesh_forma
 
 /* ---- Check ---------------------------------------------------------------------------------- */
 
-static void print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
+static void mesh_print_report(const sinew_mesh *mesh, const sinew_mesh_report *report)
 {
     printf("vertices   %d\ntets       %d\ntriangles  %d\nedges      %d\n", sinew_mesh_vertex_count(mesh),
            sinew_mesh_tet_count(mesh), sinew_mesh_triangle_count(mesh), sinew_mesh_edge_count(mesh));
@@ -215,8 +217,8 @@ static int check_mesh(const sinew_arguments *arguments)
     } else if (count < 0 || sinew_mesh_check(mesh, NULL, flaws, count, &error) < 0) {
         sinew_usage_error(command, "%s: %s", arguments->plain[1], error.text);
     } else {
-        print_report(mesh, &report);
-        print_notes("note", mesh);
+        mesh_print_report(mesh, &report);
+        print_warnings("note", mesh);
         print_flaws(&report, flaws, count, sinew_option_on(arguments, "all"));
         status = count > 0 ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
     }
@@ -227,7 +229,7 @@ static int check_mesh(const sinew_arguments *arguments)
 
 /* ---- Fix and convert ------------------------------------------------------------------------ */
 
-/* Prints the defects that a fix cannot mend, by kind. */
+/* Prints the defects that a fix cannot repair, by kind. */
 static void print_left(const sinew_mesh *mesh)
 {
     sinew_mesh_report report;
@@ -259,8 +261,8 @@ static int fix_mesh(const sinew_arguments *arguments)
     else
         status = write_mesh(good, arguments->plain[2], format);
     if (status == SINEW_EXIT_DONE) {
-        print_notes("read", mesh);
-        print_notes("done", good);
+        print_warnings("read", mesh);
+        print_warnings("done", good);
         print_left(good);
     }
     sinew_mesh_destroy(good);
@@ -276,7 +278,7 @@ static int convert_mesh(const sinew_arguments *arguments)
         return SINEW_EXIT_USAGE;
     int status = write_mesh(mesh, arguments->plain[2], format);
     if (status == SINEW_EXIT_DONE)
-        print_notes("note", mesh);
+        print_warnings("note", mesh);
     sinew_mesh_destroy(mesh);
     return status;
 }
@@ -295,12 +297,12 @@ static void print_filled(const char *path, const sinew_mesh *body, const sinew_f
     else
         printf("volume     %g m3; the surface %s\n", report->volume,
                report->open_edges > 0 ? "is open" : "crosses itself");
-    printf("pieces     %d\n", report->parts);
-    print_notes("odd", body);
+    printf("pieces     %d\n", report->components);
+    print_warnings("odd", body);
 }
 
 /* s */
-static double now(void)
+static double mesh_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -335,14 +337,14 @@ static int fill_mesh(const sinew_arguments *arguments)
     if (!surface)
         return SINEW_EXIT_USAGE;
     def.surface = surface;
-    const double start = now();
+    const double start = mesh_now();
     sinew_mesh *body = sinew_mesh_fill(&def, &report, &error);
     int status = SINEW_EXIT_DONE;
     if (!body) {
         status = sinew_usage_error(command, "%s: %s", arguments->plain[1], error.text);
     } else {
-        print_notes("read", surface);
-        print_filled(arguments->plain[1], body, &report, now() - start);
+        print_warnings("read", surface);
+        print_filled(arguments->plain[1], body, &report, mesh_now() - start);
         status = out ? write_mesh(body, out, format) : SINEW_EXIT_DONE;
     }
     sinew_mesh_destroy(body);
@@ -359,7 +361,7 @@ static const struct action {
     const char *meaning;
     const char *example;
     int (*run)(const sinew_arguments *arguments);
-    bool takes[OPTION_COUNT]; /* which of the options above */
+    bool takes[OPTION_COUNT]; /* options of the table above that the action accepts */
 } actions[] = {
     {"check",
      1,
@@ -398,7 +400,7 @@ enum {
     ACTION_COUNT = sizeof actions / sizeof actions[0]
 };
 
-static int print_help(void)
+static int mesh_print_help(void)
 {
     printf("usage:");
     for (int i = 0; i < ACTION_COUNT; i++)
@@ -438,7 +440,7 @@ int sinew_command_mesh(int argc, char **argv)
     sinew_arguments arguments;
     if (!sinew_arguments_read(&arguments, command, options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
-    int status = sinew_option_on(&arguments, "help") ? print_help() : find_action(&arguments);
+    int status = sinew_option_on(&arguments, "help") ? mesh_print_help() : find_action(&arguments);
     sinew_arguments_free(&arguments);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.c: metrics.csv, one row an iteration, and contact.csv, one row a step. Numbers have 17 significant digits;
- * momenta are lengths of vectors.
+ * metrics.c: metrics.csv with one row per iteration, and contact.csv with one row per step. Numbers have 17 significant
+ * digits; momenta are norms of vectors.
  */
 #include <math.h>
 
@@ -18,28 +18,30 @@ void sinew_metrics_head(FILE *stream)
                     "linear_momentum,angular_momentum\n");
 }
 
-void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sinew_iteration *row,
-                       double relative_error)
+void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const sinew_iteration *record,
+                          double relative_error)
 {
-    fprintf(stream, "%s,%lld,%d,%.17g,%.17g,%.17g,%.17g,%.17g,", solver, (long long)step, row->iteration, row->seconds,
-            row->objective, row->inertia, row->elastic, row->residual);
+    fprintf(stream, "%s,%lld,%d,%.17g,%.17g,%.17g,%.17g,%.17g,", solver, (long long)step, record->iteration,
+            record->seconds, record->objective, record->inertia, record->elastic, record->residual);
     if (!isnan(relative_error))
         fprintf(stream, "%.17g", relative_error);
-    fprintf(stream, ",%.17g,%.17g\n", sinew_length(row->linear_momentum), sinew_length(row->angular_momentum));
+    fprintf(stream, ",%.17g,%.17g\n", sinew_length(record->linear_momentum), sinew_length(record->angular_momentum));
 }
 
 void sinew_contact_head(FILE *stream)
 {
-    fprintf(stream, "step,contacts,began,ended,pairs,dropped,epochs,updates,stationarity,violation,complementarity,"
-                    "cone,lag,clamped,hidden,crossings,held_back,friction_heat,restitution_work,seconds\n");
+    fprintf(stream, "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,complementarity,"
+                    "cone_violation,friction_lag,filtered_vertices,filtered_residual,intersections,motion_lag,friction_"
+                    "heat,restitution_work,detection_seconds\n");
 }
 
-void sinew_contact_row(FILE *stream, int64_t step, const sinew_contact_report *r)
+void sinew_contact_record(FILE *stream, int64_t step, const sinew_contact_report *r)
 {
     fprintf(stream, "%lld,%d,%d,%d,%lld,%lld,%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%d,%.17g,%.17g,%.17g,%.17g\n",
-            (long long)step, r->contacts, r->began, r->ended, (long long)r->pairs, (long long)r->dropped, r->epochs,
-            r->updates, r->stationarity, r->violation, r->complementarity, r->cone, r->lag, r->clamped, r->hidden,
-            r->crossings, r->held_back, r->friction_heat, r->restitution_work, r->seconds);
+            (long long)step, r->contacts, r->began, r->ended, (long long)r->pairs, (long long)r->dropped, r->detections,
+            r->updates, r->stationarity, r->violation, r->complementarity, r->cone_violation, r->friction_lag,
+            r->filtered_vertices, r->filtered_residual, r->intersections, r->motion_lag, r->friction_heat,
+            r->restitution_work, r->detection_seconds);
 }
 
 void sinew_bits_text(uint32_t bits, char *text, size_t size)
@@ -54,9 +56,9 @@ void sinew_bits_text(uint32_t bits, char *text, size_t size)
 const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_result *result)
 {
     int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    /* Rows of single iterations begin with the guess; the result of a step that failed holds its start. */
-    if ((result && isinf(result->objective)) || (count > 0 && !isfinite(rows[0].objective)))
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
+    /* Records of iterations start with the initial guess; the result of a failed step holds the values at its start. */
+    if ((result && isinf(result->objective)) || (count > 0 && !isfinite(records[0].objective)))
         return "its energy is infinite where it begins, as that of a tet turned inside out in a material that forbids "
                "it (sinew info energies); begin nearer to rest, take another material, or lower time_step";
     return "lower time_step";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h: metrics.csv, one row an iteration, the same in every subcommand; contact.csv, one row a step; and the
- * words for status bits.
+ * metrics.h: metrics.csv, with one row per iteration and equal columns in every subcommand; contact.csv, with one row
+ * per step; names of status bits.
  */
 #ifndef SINEW_METRICS_H
 #define SINEW_METRICS_H
@@ -11,19 +11,19 @@
 #include "sinew/contact.h"
 
 void sinew_metrics_head(FILE *stream);
-/* `relative_error` as in thesis (5.5); NaN where no minimum is known: the field is left empty. */
-void sinew_metrics_row(FILE *stream, const char *solver, int64_t step, const sinew_iteration *row,
-                       double relative_error);
+/* `relative_error` is that of thesis (5.5). If no minimum is known, the value is NaN and the field is empty. */
+void sinew_metrics_record(FILE *stream, const char *solver, int64_t step, const sinew_iteration *record,
+                          double relative_error);
 
-/* contact.csv, one row a step: the error row of contact. */
+/* contact.csv: one row of contact errors per step. */
 void sinew_contact_head(FILE *stream);
-void sinew_contact_row(FILE *stream, int64_t step, const sinew_contact_report *report);
+void sinew_contact_record(FILE *stream, int64_t step, const sinew_contact_report *report);
 
 double sinew_length(const double v[3]);
 
 /* The names of the set bits, separated by '|'; "ok" when there are none. */
 void sinew_bits_text(uint32_t bits, char *text, size_t size);
-/* The way out after a step that became non-finite, the world's last one; `result` is that of it, or NULL where its
+/* Ends the command after the world's last step became non-finite. `result` is the result of that step, or NULL if its
  * iterations were recorded. */
 const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_result *result);
 

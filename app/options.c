@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.c: command lines against a table of options, with one-line errors that name the nearest option.
+ * options.c: parses command lines by a table of options. An error is one line, which names the nearest option.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ int sinew_usage_error(const char *command, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* One line, whatever a path or a value holds. */
+    /* Buffer size for one line with any path or value. */
     for (char *c = text; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
@@ -26,14 +26,14 @@ int sinew_usage_error(const char *command, const char *format, ...)
     return SINEW_EXIT_USAGE;
 }
 
-static bool unknown_option(const char *command, const sinew_option *options, int32_t count, const char *name)
+static bool options_unknown_option(const char *command, const sinew_option *options, int32_t count, const char *name)
 {
     enum {
-        MOST = 64
+        OPTIONS_MAX = 64
     };
-    const char *names[MOST];
+    const char *names[OPTIONS_MAX];
     int32_t known = 0;
-    for (int32_t i = 0; i < count && known < MOST; i++)
+    for (int32_t i = 0; i < count && known < OPTIONS_MAX; i++)
         names[known++] = options[i].name;
     const char *similar = sinew_nearest_name(name, names, known);
     if (similar)
@@ -53,9 +53,9 @@ static int32_t option_index(const sinew_option *options, int32_t count, const ch
     return -1;
 }
 
-/* Takes the option at argv[*position]; its value goes to `value` (the name itself for a switch). */
-static bool take_option(const sinew_arguments *a, int argc, char **argv, int *position, int32_t *index,
-                        const char **value)
+/* Parses the option at argv[*position]; its value goes to `value` (the name itself for a switch). */
+static bool options_take_option(const sinew_arguments *a, int argc, char **argv, int *position, int32_t *index,
+                                const char **value)
 {
     const char *text = argv[*position] + 2;
     const char *equals = strchr(text, '=');
@@ -63,7 +63,7 @@ static bool take_option(const sinew_arguments *a, int argc, char **argv, int *po
     if (*index < 0) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
-        return unknown_option(a->command, a->options, a->option_count, name);
+        return options_unknown_option(a->command, a->options, a->option_count, name);
     }
     const sinew_option *option = &a->options[*index];
     if (!option->value) {
@@ -91,7 +91,7 @@ bool sinew_arguments_read(sinew_arguments *a, const char *command, const sinew_o
                           int argc, char **argv)
 {
     *a = (sinew_arguments){.command = command, .options = options, .option_count = option_count};
-    /* Each option and the plain arguments get their own run of at most argc texts. */
+    /* Each option and the plain arguments have a separate run of at most argc texts. */
     a->memory = calloc((size_t)(option_count + 1) * (size_t)(argc + 1), sizeof *a->memory);
     a->given = calloc((size_t)option_count + 1, sizeof *a->given);
     if (!a->memory || !a->given) {
@@ -108,7 +108,7 @@ bool sinew_arguments_read(sinew_arguments *a, const char *command, const sinew_o
         } else if (!options_end && strncmp(argv[i], "--", 2) == 0) {
             int32_t index;
             const char *value;
-            if (!take_option(a, argc, argv, &i, &index, &value)) {
+            if (!options_take_option(a, argc, argv, &i, &index, &value)) {
                 sinew_arguments_free(a);
                 return false;
             }
@@ -184,12 +184,12 @@ bool sinew_read_number(const char *command, const char *what, const char *text, 
 
 bool sinew_read_size(const char *command, const char *text, int32_t *width, int32_t *height)
 {
-    /* The sides that the tracer takes (render/picture.c): asked here, before a scene is simulated in vain. */
+    /* Limits of the picture size (render/picture.c), checked here before a scene is simulated. */
     enum {
         SIDE_MIN = 16,
         SIDE_MAX = 16384
     };
-    /* Bytes that drawing takes for each pixel, roughly: light, normals, depths and their copies while noise goes. */
+    /* Approximate bytes per pixel for drawing: light, normals, depths and their copies during denoising. */
     const double pixel_cost = 160;
     long long w, h;
     char end;

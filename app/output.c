@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: result files that appear whole or not at all, and the folders that hold them.
+ * output.c: result files that are written completely or not at all, and their folders.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +18,13 @@ static void name_output(sinew_output *o, const char *command, const char *direct
     snprintf(o->partial, sizeof o->partial, "%s.partial", o->path);
 }
 
-static bool refuse(const sinew_output *o, int reason)
+static bool output_refuse(const sinew_output *o, int reason)
 {
     sinew_usage_error(o->command, "%s: cannot write: %s", o->path, strerror(reason));
     return false;
 }
 
-/* Takes over an open file, or -1 with errno. */
+/* Takes ownership of an open file; a descriptor of -1 reports errno. */
 static bool open_stream(sinew_output *o, int file, const char *mode)
 {
     o->stream = file >= 0 ? fdopen(file, mode) : NULL;
@@ -33,13 +33,13 @@ static bool open_stream(sinew_output *o, int file, const char *mode)
     int reason = errno;
     if (file >= 0)
         close(file);
-    return refuse(o, reason);
+    return output_refuse(o, reason);
 }
 
 bool sinew_output_open(sinew_output *o, const char *command, const char *directory, const char *name)
 {
     name_output(o, command, directory, name);
-    /* The leftover of a killed program goes; so does a link, without a look at its target. */
+    /* Removes the temporary file of a killed program; a link is removed without following it. */
     unlink(o->partial);
     return open_stream(o, open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), "w");
 }
@@ -68,7 +68,7 @@ bool sinew_output_sync(sinew_output *o)
 {
     if (!ferror(o->stream) && fflush(o->stream) == 0 && fsync(fileno(o->stream)) == 0)
         return true;
-    return refuse(o, errno);
+    return output_refuse(o, errno);
 }
 
 bool sinew_output_close(sinew_output *o)
@@ -80,7 +80,7 @@ bool sinew_output_close(sinew_output *o)
     o->stream = NULL;
     if (good && rename(o->partial, o->path) == 0)
         return true;
-    refuse(o, good ? errno : reason);
+    output_refuse(o, good ? errno : reason);
     unlink(o->partial);
     return false;
 }
@@ -102,18 +102,18 @@ void sinew_output_drop(sinew_output *o)
 
 bool sinew_make_folders(const char *command, const char *path)
 {
-    char part[2048];
-    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part || !*path) {
+    char prefix[2048];
+    if (snprintf(prefix, sizeof prefix, "%s", path) >= (int)sizeof prefix || !*path) {
         sinew_usage_error(command, "--out: the path is empty or too long");
         return false;
     }
-    for (char *c = part + 1;; c++) {
+    for (char *c = prefix + 1;; c++) {
         char kept = *c;
         if (kept != '/' && kept != '\0')
             continue;
         *c = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            sinew_usage_error(command, "%s: cannot make this folder: %s", part, strerror(errno));
+        if (mkdir(prefix, 0777) != 0 && errno != EEXIST) {
+            sinew_usage_error(command, "%s: cannot make this folder: %s", prefix, strerror(errno));
             return false;
         }
         if (!kept)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.h: result files that appear whole or not at all, and the folders that hold them.
+ * output.h: result files that are written completely or not at all, and their folders.
  */
 #ifndef SINEW_OUTPUT_H
 #define SINEW_OUTPUT_H
@@ -10,31 +10,33 @@
 
 #include <jansson.h>
 
-/* A file under way: it has its own name only once it is closed. Files are created exclusively, links not followed. */
+/* An unfinished file: closing renames the temporary file to the final name. Files are created exclusively, and links
+ * are not followed. */
 typedef struct sinew_output {
     FILE *stream;        /* NULL: not open */
     const char *command; /* for messages */
     char path[2200], partial[2220];
 } sinew_output;
 
-/* False when it cannot be written (already said on standard error). */
+/* Returns false, with a message on standard error, if the file cannot be written. */
 bool sinew_output_open(sinew_output *output, const char *command, const char *directory, const char *name);
-/* Goes on with an unfinished file or, where there is none, with the finished one; reads and writes, from the start. */
+/* Reopens an unfinished file or, without one, the finished file, for reading and writing from the start. */
 bool sinew_output_reopen(sinew_output *output, const char *command, const char *directory, const char *name);
-bool sinew_output_sync(sinew_output *output);  /* all so far is on the disk; false: said */
-bool sinew_output_close(sinew_output *output); /* false: said, and nothing is left behind */
-void sinew_output_leave(sinew_output *output); /* unfinished, to go on from; fine when not open */
-void sinew_output_drop(sinew_output *output);  /* removes what is unfinished; fine when not open */
+bool sinew_output_sync(sinew_output *output);  /* flushes all data to the disk; false: failed, with a message */
+bool sinew_output_close(sinew_output *output); /* false: failed, with a message; no file is left */
+void sinew_output_leave(sinew_output *output); /* keeps the unfinished file, to be reopened; no effect if not open */
+void sinew_output_drop(sinew_output *output);  /* removes the unfinished file; no effect if not open */
 
-/* Makes a folder and those above it. False when it cannot (said). */
+/* Creates a folder and its parents. Returns false, with a message, on failure. */
 bool sinew_make_folders(const char *command, const char *path);
-/* The same, and whether a file can be written there: known before hours of work, not after. */
+/* Creates a folder and tests that a file can be written there, so that a long run does not fail at its end. */
 bool sinew_prepare_folder(const char *command, const char *path);
 
-/* Opens a plain file to read; NULL for links, pipes, devices and folders, which would wait or lead elsewhere. */
+/* Opens a regular file to read. Returns NULL for links, pipes, devices and folders, which could block or point
+ * elsewhere. */
 FILE *sinew_open_plain(const char *path);
-/* The summary.json of a folder, whoever wrote it. NULL when there is none (*found is false; so for a link) or when it
- * cannot be read: a pipe, no JSON. */
+/* Reads the summary.json of a folder, which another program may have written. Returns NULL if there is none (*found is
+ * false; also for a link) or if it is unreadable: a pipe, or no JSON. */
 json_t *sinew_read_summary(const char *directory, bool *found);
 
 #endif

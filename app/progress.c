@@ -9,7 +9,7 @@
 
 #include "progress.h"
 
-static double now(void)
+static double progress_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -18,13 +18,13 @@ static double now(void)
 
 void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet)
 {
-    *progress = (sinew_progress){.total = total, .began = now(), .shown = !quiet && isatty(STDERR_FILENO)};
+    *progress = (sinew_progress){.total = total, .began = progress_now(), .shown = !quiet && isatty(STDERR_FILENO)};
 }
 
-void sinew_progress_show(sinew_progress *progress, int64_t done, const char *note)
+void sinew_progress_show(sinew_progress *progress, int64_t done, const char *label)
 {
-    double time = now();
-    /* Ten times a second is enough for a person. */
+    double time = progress_now();
+    /* Ten updates per second suffice for a person. */
     if (!progress->shown || (done < progress->total && time - progress->last < 0.1))
         return;
     progress->last = time;
@@ -35,7 +35,7 @@ void sinew_progress_show(sinew_progress *progress, int64_t done, const char *not
     bar[30] = '\0';
     double left = done > 0 ? (time - progress->began) * (double)(progress->total - done) / (double)done : 0;
     fprintf(stderr, "\r[%s] %lld/%lld  %.0f s left  %s\x1b[K", bar, (long long)done, (long long)progress->total, left,
-            note);
+            label);
 }
 
 double sinew_progress_end(sinew_progress *progress)
@@ -43,5 +43,5 @@ double sinew_progress_end(sinew_progress *progress)
     if (progress->shown)
         fprintf(stderr, "\r\x1b[K");
     progress->shown = false;
-    return now() - progress->began;
+    return progress_now() - progress->began;
 }

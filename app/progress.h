@@ -15,7 +15,7 @@ typedef struct sinew_progress {
 } sinew_progress;
 
 void sinew_progress_start(sinew_progress *progress, int64_t total, bool quiet);
-void sinew_progress_show(sinew_progress *progress, int64_t done, const char *note);
+void sinew_progress_show(sinew_progress *progress, int64_t done, const char *label);
 double sinew_progress_end(sinew_progress *progress); /* s since the start; removes the bar */
 
 #endif

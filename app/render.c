@@ -2,9 +2,9 @@
  *
  * render.c: `sinew render SCENE|FOLDER`: a picture, numbered pictures or a film of a scene, or of the cache of a run.
  *
- * Three stages. Frames: a scene is simulated and a snapshot is kept of each frame to draw; of a folder, the cache is
- * looked through. Survey: camera and range of colours are found once, for all frames and panels. Drawing, frame by
- * frame.
+ * The command has three stages. Frames: a scene is simulated and a snapshot of each frame is kept; for a folder, the
+ * cache is read. Survey: camera and colour range are computed once for all frames and panels. Drawing: frames are drawn
+ * in order.
  */
 #include <errno.h>
 #include <math.h>
@@ -44,10 +44,10 @@ static const sinew_option options[] = {
 };
 enum {
     OPTION_COUNT = sizeof options / sizeof options[0],
-    FPS_MOST = 60
+    FPS_MAX = 60
 };
 
-static int print_help(void)
+static int render_print_help(void)
 {
     printf(
         "usage: sinew render SCENE|FOLDER [OPTION ...]\n\n"
@@ -73,14 +73,14 @@ static int print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-/* ---- Where it goes ----------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------ */
 
 typedef struct target {
     char path[2048];
     char stem[2048];  /* the path without its ending, for numbered pictures */
     const char *kind; /* "png", "mp4" or "webp" */
     bool numbered;    /* pictures <stem>.0012.png */
-    bool no_encoder;  /* of a film, as there is no ffmpeg */
+    bool no_encoder;  /* frames of a film, because ffmpeg is missing */
     double fps;
 } target;
 
@@ -98,7 +98,7 @@ static bool take_ending(target *t)
     return false;
 }
 
-/* The path to write to; without --out it lies in the folder out, where all results go. */
+/* The path of the output; without --out it lies in the folder out, with all other results. */
 static bool name_target(const sinew_render *r, bool film, target *t)
 {
     const char *out = sinew_option_text(&r->arguments, "out");
@@ -130,7 +130,7 @@ static bool check_folder(const target *t)
     return true;
 }
 
-/* A file that is there already is replaced only if it is empty or begins as a picture or film does. */
+/* An existing file is replaced only if it is empty or has the signature of a picture or film. */
 static bool may_replace(const char *path)
 {
     struct stat facts;
@@ -169,7 +169,7 @@ static bool check_files(const sinew_render *r, const target *t)
 
 /* ---- Which frames ------------------------------------------------------------------------------ */
 
-/* "12" or "3:12". False: said. */
+/* Parses "12" or "3:12". Returns false, with a message, for other texts. */
 static bool read_frames(const char *text, int64_t *first, int64_t *last, bool *range)
 {
     char *end;
@@ -190,9 +190,9 @@ static bool choose_frames(sinew_render *r, target *t)
     const char *text = sinew_option_text(&r->arguments, "frame"), *out = sinew_option_text(&r->arguments, "out");
     const size_t length = out ? strlen(out) : 0;
     bool range = false;
-    /* Residuals and contact forces are of steps, and there is none before frame 1. */
+    /* Residuals and contact forces belong to steps, and frame 0 has no step. */
     const bool stepped =
-        r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->look.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE;
+        r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->style.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE;
     const bool film = length > 4 && strcmp(out + length - 4, ".png") != 0;
     r->first = film ? r->lowest + (stepped && r->lowest < r->highest) : r->highest;
     r->last = r->highest;
@@ -213,13 +213,13 @@ static bool choose_frames(sinew_render *r, target *t)
 static bool choose_fps(const sinew_render *r, target *t)
 {
     const char *fps = sinew_option_text(&r->arguments, "fps");
-    t->fps = fmin(FPS_MOST, 1 / r->frame_time);
-    /* Encoders count time in whole numbers; slower than this nobody waits for. */
+    t->fps = fmin(FPS_MAX, 1 / r->frame_time);
+    /* Encoders represent time by integers; slower films are refused. */
     t->fps = fmax(t->fps, 0.1);
     return !fps || sinew_read_number(command, "--fps", fps, 0.1, 1000, &t->fps);
 }
 
-/* Films need the encoder; without it their frames stay. */
+/* Films need the encoder; without it the frames are written as pictures. */
 static bool prepare_target(sinew_render *r, target *t)
 {
     if (!choose_frames(r, t) || !choose_fps(r, t))
@@ -227,8 +227,8 @@ static bool prepare_target(sinew_render *r, target *t)
     if (strcmp(t->kind, "png") != 0 && !sinew_film_possible())
         t->no_encoder = t->numbered = true;
     if (strcmp(t->kind, "mp4") == 0) {
-        r->look.picture.width += r->look.picture.width & 1;
-        r->look.picture.height += r->look.picture.height & 1;
+        r->style.picture.width += r->style.picture.width & 1;
+        r->style.picture.height += r->style.picture.height & 1;
     }
     if (!check_files(r, t))
         return false;
@@ -245,7 +245,7 @@ typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
     int64_t done; /* frames */
-    char notes[256];
+    char warnings[256];
 } drawing;
 
 static bool while_drawing(void *context, double done)
@@ -259,28 +259,28 @@ static bool while_drawing(void *context, double done)
     return !sinew_signal_came();
 }
 
-/* Draws one frame of all panels. False: said, or a signal came. */
+/* Draws one frame of all panels. Returns false after an error (with a message) or a signal. */
 static bool draw_frame(drawing *d, int64_t frame, sinew_image *image)
 {
     sinew_render *r = d->r;
     sinew_panel panels[SINEW_PANEL_MAX] = {{0}};
-    sinew_picture_def def = r->look.picture;
+    sinew_picture_def def = r->style.picture;
     sinew_snapshot *taken = r->shots ? NULL : sinew_render_take(r, frame);
     if (!r->shots && !taken)
         return false;
     for (int32_t i = 0; i < r->panel_count; i++) {
         const sinew_shot *shot = r->shots ? &r->shots[(frame - r->first) * r->panel_count + i] : NULL;
         panels[i].snapshot = shot ? shot->snapshot : taken;
-        panels[i].title = r->contenders[i].label[0] ? r->contenders[i].label : NULL;
+        panels[i].title = r->methods[i].label[0] ? r->methods[i].label : NULL;
         panels[i].caption = shot && shot->caption[0] ? shot->caption : NULL;
     }
     const int64_t frames = r->last - r->first + 1;
-    def.camera = sinew_look_camera(&r->look, &r->survey, (double)(frame - r->first) / (double)frames);
+    def.camera = sinew_style_camera(&r->style, &r->survey, (double)(frame - r->first) / (double)frames);
     const sinew_status status =
         sinew_picture_draw(&def, &r->survey, panels, r->panel_count, image, while_drawing, d, &r->error);
     sinew_snapshot_destroy(taken);
     if (status == SINEW_OK)
-        memcpy(d->notes, image->notes, sizeof d->notes);
+        memcpy(d->warnings, image->warnings, sizeof d->warnings);
     else if (!sinew_signal_came())
         sinew_usage_error(command, "%s: frame %lld: %s", sinew_scene_name(r->scene), (long long)frame, r->error.text);
     return status == SINEW_OK;
@@ -315,11 +315,11 @@ static int draw_frames(drawing *d, const target *t, sinew_film *film)
     return SINEW_EXIT_DONE;
 }
 
-/* A film that is stopped by a signal ends behind its last whole frame. */
+/* A signal ends a film after its last complete frame. */
 static int draw_film(drawing *d, const target *t)
 {
     sinew_film film;
-    const sinew_picture_def *picture = &d->r->look.picture;
+    const sinew_picture_def *picture = &d->r->style.picture;
     int status = SINEW_EXIT_UNMET;
     if (sinew_film_open(&film, t->path, t->kind, picture->width, picture->height, t->fps)) {
         status = draw_frames(d, t, &film);
@@ -331,7 +331,7 @@ static int draw_film(drawing *d, const target *t)
     return status;
 }
 
-static void print_summary(const drawing *d, const target *t, double simulating, double seconds)
+static void render_print_summary(const drawing *d, const target *t, double simulating, double seconds)
 {
     const sinew_render *r = d->r;
     char first[2100], last[2100];
@@ -342,27 +342,27 @@ static void print_summary(const drawing *d, const target *t, double simulating, 
         printf("frame %lld of %s", (long long)r->first, sinew_scene_name(r->scene));
     else
         printf("%lld frames of %s", (long long)d->done, sinew_scene_name(r->scene));
-    printf(", %dx%d", r->look.picture.width, r->look.picture.height);
+    printf(", %dx%d", r->style.picture.width, r->style.picture.height);
     if (r->first != r->last && !t->numbered && strcmp(t->kind, "png") != 0)
         printf(", %.3g frames a second (%.2g of real time)", t->fps, t->fps * r->frame_time);
-    if (r->look.picture.samples > 0)
-        printf(", %d sample%s a pixel", r->look.picture.samples, r->look.picture.samples == 1 ? "" : "s");
+    if (r->style.picture.samples > 0)
+        printf(", %d sample%s a pixel", r->style.picture.samples, r->style.picture.samples == 1 ? "" : "s");
     printf(", %.3g s (%.3g s for the frames, %.3g s drawing)%s%s\n", simulating + seconds, simulating, seconds,
-           d->notes[0] ? "; " : "", d->notes);
+           d->warnings[0] ? "; " : "", d->warnings);
 }
 
-static int draw(sinew_render *r, const target *t, double simulating)
+static int render_draw(sinew_render *r, const target *t, double simulating)
 {
     drawing d = {.r = r};
     const int64_t frames = r->last - r->first + 1;
-    sinew_guard_signals(true);
+    sinew_signals_defer(true);
     sinew_progress_start(&d.progress, frames == 1 ? 100 : frames, r->quiet);
     const bool film = strcmp(t->kind, "png") != 0 && !t->no_encoder;
     int status = film ? draw_film(&d, t) : draw_frames(&d, t, NULL);
     const double seconds = sinew_progress_end(&d.progress);
-    sinew_guard_signals(false);
+    sinew_signals_defer(false);
     if (d.done > 0 && !r->quiet && status != SINEW_EXIT_USAGE && status != SINEW_EXIT_UNMET)
-        print_summary(&d, t, simulating, seconds);
+        render_print_summary(&d, t, simulating, seconds);
     return status == SINEW_EXIT_DONE && t->no_encoder ? SINEW_EXIT_UNMET : status;
 }
 
@@ -376,17 +376,17 @@ static int render(sinew_render *r)
     target t;
     if (!(folder ? sinew_render_open_folder(r, source) : sinew_render_open_scene(r, source)) || !prepare_target(r, &t))
         return SINEW_EXIT_USAGE;
-    if (!r->quiet && *sinew_scene_notes(r->scene))
-        fprintf(stderr, "%s\n", sinew_scene_notes(r->scene));
+    if (!r->quiet && *sinew_scene_warnings(r->scene))
+        fprintf(stderr, "%s\n", sinew_scene_warnings(r->scene));
     int status = SINEW_EXIT_DONE;
     if (!folder)
         status = sinew_render_simulate(r);
     else if (!sinew_render_survey_folder(r))
         status = SINEW_EXIT_USAGE;
-    /* Frames before a step that became non-finite are worth seeing. */
+    /* Frames before a non-finite step are drawn, because they show the cause. */
     if (status != SINEW_EXIT_DONE && (status != SINEW_EXIT_NOT_FINITE || r->last < r->first))
         return status;
-    const int drawn = draw(r, &t, sinew_run_clock() - began);
+    const int drawn = render_draw(r, &t, sinew_run_clock() - began);
     return drawn == SINEW_EXIT_DONE ? status : drawn;
 }
 
@@ -399,7 +399,7 @@ int sinew_command_render(int argc, char **argv)
     int status;
     r.quiet = sinew_option_on(&r.arguments, "quiet");
     if (sinew_option_on(&r.arguments, "help"))
-        status = print_help();
+        status = render_print_help();
     else if (r.arguments.plain_count != 1)
         status = sinew_usage_error(command, r.arguments.plain_count == 0
                                                 ? "needs a scene or the folder of a run; see sinew render --help"

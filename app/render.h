@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * render.h: what the files of `sinew render` share: render.c is the command, render_look.c reads how it is to look,
- * render_scene.c simulates, render_folder.c plays the cache of a run, render_film.c writes films.
+ * render.h: declarations that the files of `sinew render` share: render.c is the command, render_style.c reads the
+ * style, render_scene.c simulates, render_folder.c plays the cache of a run, render_film.c writes films.
  */
 #ifndef SINEW_RENDER_H
 #define SINEW_RENDER_H
@@ -13,18 +13,18 @@
 #include "settings.h"
 #include "sinew/skin.h"
 
-/* ---- How it is to look (render_look.c) ------------------------------------------------------- */
+/* ---- Style (render_style.c) -------------------------------------------------------------------- */
 
-typedef struct sinew_look {
+typedef struct sinew_style {
     sinew_snapshot_def snapshot;
     sinew_picture_def picture;
     double orbit; /* turns about the target in a film */
-} sinew_look;
+} sinew_style;
 
-/* The program's defaults, then what the scene says, then the options. False: said. */
-bool sinew_look_read(const sinew_arguments *arguments, const sinew_scene *scene, sinew_look *look);
-/* The camera of a frame, `part` (0 .. 1) of the film's way behind its first. One that goes round keeps its distance. */
-sinew_camera sinew_look_camera(const sinew_look *look, const sinew_survey *survey, double part);
+/* Reads the program's defaults, then the scene's keys, then the options. Returns false, with a message, on errors. */
+bool sinew_style_read(const sinew_arguments *arguments, const sinew_scene *scene, sinew_style *style);
+/* The camera of the frame at `fraction` (0 .. 1) of the film. An orbiting camera keeps its distance. */
+sinew_camera sinew_style_camera(const sinew_style *style, const sinew_survey *survey, double fraction);
 
 /* ---- Moments --------------------------------------------------------------------------------- */
 
@@ -44,23 +44,23 @@ typedef struct sinew_render {
     sinew_settings settings;
     bool quiet;
     sinew_scene *scene;
-    sinew_look look;
-    int64_t lowest, highest; /* frames that there are */
+    sinew_style style;
+    int64_t lowest, highest; /* available frames */
     int64_t first, last;     /* frames to draw */
     double frame_time;       /* s between frames */
 
-    sinew_contender contenders[SINEW_PANEL_MAX]; /* --solvers; one without a label: the scene's own */
+    sinew_method methods[SINEW_PANEL_MAX]; /* --solvers; a method without a label: the scene's solver */
     int32_t panel_count;
-    sinew_shot *shots; /* [frame][panel] of a simulated scene: kept until drawn; NULL: frames come from a cache */
+    sinew_shot *shots; /* [frame][panel] of a simulated scene, kept until drawn; NULL: a cache provides the frames */
     int64_t shot_frames;
 
-    sinew_run_statistics statistics; /* of the panel that is simulated */
-    int64_t failed_step;             /* that became non-finite, 0: none */
-    sinew_step_result failed;        /* of that step */
+    sinew_run_statistics statistics; /* of the simulated panel */
+    int64_t failed_step;             /* the step that became non-finite, 0: none */
+    sinew_step_result failed;        /* result of that step */
 
-    sinew_cache_reader *cache; /* NULL: simulated */
-    bool whole_bodies;         /* the cache holds particles, even where surfaces ride on bodies */
-    sinew_world *shell;        /* of the surfaces that the cache holds; NULL: it holds particles */
+    sinew_cache_reader *cache; /* NULL: the scene is simulated */
+    bool whole_bodies;         /* the cache holds particles, even of bodies with embedded surfaces */
+    sinew_world *shell;        /* world of the surfaces in the cache; NULL: the cache holds particles */
     sinew_real *q, *v;         /* [3 * points of the cache] */
 
     sinew_survey survey;
@@ -69,36 +69,36 @@ typedef struct sinew_render {
 
 /* ---- Sources of frames ----------------------------------------------------------------------- */
 
-/* Opens the scene and reads --solvers. False: said. */
+/* Opens the scene and reads --solvers. Returns false, with a message, on errors. */
 bool sinew_render_open_scene(sinew_render *r, const char *name);
-/* Takes the steps up to the last frame and keeps a snapshot of each frame to draw. Returns the exit status so far: a
- * step that became non-finite shortens a film. */
+/* Takes the steps up to the last frame and keeps a snapshot of each frame to draw. Returns the exit status so far; a
+ * non-finite step shortens the film. */
 int sinew_render_simulate(sinew_render *r);
 
-bool sinew_is_run_folder(const char *path); /* a folder at all */
-/* Opens the scene that summary.json names and the best cache that lies beside it. */
+bool sinew_is_run_folder(const char *path); /* true if the path is a folder */
+/* Opens the scene that summary.json names and the most exact cache in the same folder. */
 bool sinew_render_open_folder(sinew_render *r, const char *directory);
-/* Looks at all frames to draw, so that they share one camera and one range of colours. */
+/* Surveys all frames to draw, so that they share one camera and one range of colours. */
 bool sinew_render_survey_folder(sinew_render *r);
-/* The snapshot of a frame, to be destroyed; NULL: said. */
+/* The snapshot of a frame, which the caller destroys; NULL, with a message, on failure. */
 sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame);
 void sinew_render_free_sources(sinew_render *r);
 
 /* ---- Films (render_film.c) -------------------------------------------------------------------- */
 
-/* A film under way: frames go down a pipe to ffmpeg, a program of its own. */
+/* An unfinished film: frames go through a pipe to a process of ffmpeg. */
 typedef struct sinew_film {
     int child, pipe; /* -1: none */
-    FILE *log;       /* what ffmpeg says */
+    FILE *log;       /* messages of ffmpeg */
     char path[2200], partial[2220];
 } sinew_film;
 
-/* Whether a program ffmpeg is in the PATH. */
+/* True if the PATH has a program ffmpeg. */
 bool sinew_film_possible(void);
-/* `kind` is the ending: "mp4" or "webp". All return false when something went wrong, which has been said. */
+/* `kind` is the ending: "mp4" or "webp". The functions return false, with a message, on errors. */
 bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32_t width, int32_t height, double fps);
 bool sinew_film_frame(sinew_film *film, const sinew_image *image);
-bool sinew_film_close(sinew_film *film); /* waits for ffmpeg; the film gets its name */
-void sinew_film_drop(sinew_film *film);  /* removes what is unfinished; fine when not open */
+bool sinew_film_close(sinew_film *film); /* waits for ffmpeg and gives the film its final name */
+void sinew_film_drop(sinew_film *film);  /* removes the unfinished film; no effect if not open */
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * render_film.c: films through ffmpeg, started without a shell: raw pictures go down a pipe, its words go to a file
- * whose last line is quoted when it fails.
+ * render_film.c: films through ffmpeg, started without a shell. Raw pictures go through a pipe; messages of ffmpeg go
+ * to a file, whose last line is part of the error message.
  *
- * ffmpeg has a process group of its own, so that Ctrl-C reaches this program alone: it then closes the pipe, and ffmpeg
- * ends the film behind the last whole frame. The film lies under <path>.partial until it is finished.
+ * ffmpeg has a separate process group, so Ctrl-C reaches this program only. This program then closes the pipe, and
+ * ffmpeg ends the film after the last complete frame. An unfinished film has the name <path>.partial.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,18 +22,19 @@ extern char **environ;
 static const char command[] = "render";
 
 enum {
-    WORD_MAX = 40
+    ARGUMENTS_MAX = 40
 };
 
-/* The options of ffmpeg for each kind of film, which stand between the input and the file. */
+/* Options of ffmpeg for each kind of film, between the input and the output file. */
 static const struct encoding {
     const char *kind;
-    const char *words[WORD_MAX];
+    const char *arguments_of[ARGUMENTS_MAX];
 } encodings[] = {
     {"mp4",
      {"-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f",
       "mp4"}},
-    /* Every frame whole: libwebp_anim keeps blocks of the frames before, which stay behind as patches. */
+    /* Every frame is encoded completely: libwebp_anim reuses blocks of earlier frames, which remain visible as
+     * patches. */
     {"webp",
      {"-c:v", "libwebp", "-quality", "75", "-compression_level", "4", "-loop", "0", "-pix_fmt", "yuv420p", "-f",
       "webp"}},
@@ -53,17 +54,17 @@ bool sinew_film_possible(void)
     return false;
 }
 
-static bool refuse(const sinew_film *film, const char *what, int reason)
+static bool film_refuse(const sinew_film *film, const char *what, int reason)
 {
     sinew_usage_error(command, "%s: %s: %s", film->path, what, strerror(reason));
     return false;
 }
 
-/* Adds the words of a NULL-terminated list. */
-static int add_words(const char **arguments, int count, const char *const *words)
+/* Appends the arguments of a NULL-terminated list. */
+static int add_arguments(const char **arguments, int count, const char *const *arguments_of)
 {
-    while (*words && count < WORD_MAX - 1)
-        arguments[count++] = *words++;
+    while (*arguments_of && count < ARGUMENTS_MAX - 1)
+        arguments[count++] = *arguments_of++;
     arguments[count] = NULL;
     return count;
 }
@@ -92,8 +93,8 @@ static int start_encoder(const sinew_film *film, const char *const *arguments, i
 
 bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32_t width, int32_t height, double fps)
 {
-    char size[32], rate[32], file[2240]; /* the protocol's name keeps '-' and ':' in paths from being read as others */
-    const char *arguments[WORD_MAX];
+    char size[32], rate[32], file[2240]; /* the prefix "file:" prevents ffmpeg from interpreting '-' and ':' in paths */
+    const char *arguments[ARGUMENTS_MAX];
     const struct encoding *encoding = &encodings[strcmp(kind, encodings[1].kind) == 0];
     int ends[2], count = 0;
     *film = (sinew_film){.child = -1, .pipe = -1};
@@ -102,28 +103,28 @@ bool sinew_film_open(sinew_film *film, const char *path, const char *kind, int32
     snprintf(file, sizeof file, "file:%s", film->partial);
     snprintf(size, sizeof size, "%dx%d", (int)width, (int)height);
     snprintf(rate, sizeof rate, "%.9g", fps);
-    count = add_words(arguments, count,
-                      (const char *const[]){"ffmpeg", "-hide_banner", "-loglevel",  "error",     "-nostats",
-                                            "-y",     "-f",           "rawvideo",   "-pix_fmt",  "rgb24",
-                                            "-s",     size,           "-framerate", rate,        "-i",
-                                            "-",      "-an",          "-fflags",    "+bitexact", NULL});
-    count = add_words(arguments, count, encoding->words);
-    add_words(arguments, count, (const char *const[]){file, NULL});
-    /* A reader that is gone is told by write(), not by a signal. */
+    count = add_arguments(arguments, count,
+                          (const char *const[]){"ffmpeg", "-hide_banner", "-loglevel",  "error",     "-nostats",
+                                                "-y",     "-f",           "rawvideo",   "-pix_fmt",  "rgb24",
+                                                "-s",     size,           "-framerate", rate,        "-i",
+                                                "-",      "-an",          "-fflags",    "+bitexact", NULL});
+    count = add_arguments(arguments, count, encoding->arguments_of);
+    add_arguments(arguments, count, (const char *const[]){file, NULL});
+    /* SIGPIPE is ignored, so that write() reports a closed pipe. */
     signal(SIGPIPE, SIG_IGN);
     unlink(film->partial);
     film->log = tmpfile();
     if (!film->log || pipe2(ends, O_CLOEXEC) != 0)
-        return refuse(film, "cannot begin a film", errno);
+        return film_refuse(film, "cannot begin a film", errno);
     film->child = start_encoder(film, arguments, ends[0]);
     const int reason = errno;
     close(ends[0]);
     film->pipe = ends[1];
-    return film->child > 0 || refuse(film, "cannot start ffmpeg (package ffmpeg)", reason);
+    return film->child > 0 || film_refuse(film, "cannot start ffmpeg (package ffmpeg)", reason);
 }
 
-/* The last line that ffmpeg wrote; false: none. */
-static bool last_words(FILE *log, char *text, size_t size)
+/* The last line of ffmpeg's messages; false: there is none. */
+static bool last_log_line(FILE *log, char *text, size_t size)
 {
     char line[512];
     bool any = false;
@@ -138,8 +139,8 @@ static bool last_words(FILE *log, char *text, size_t size)
     return any;
 }
 
-/* Ends ffmpeg's input and waits for it. It is told to speak of errors alone, and ends with status 0 even where the disk
- * was full before the film's last part was written: a film is whole when there is no word. */
+/* Closes ffmpeg's input and waits for its end. ffmpeg returns status 0 even if the disk was full before the last part
+ * of the film. Its log level is "error", so a film is complete only if the log is empty. */
 static bool end_encoder(sinew_film *film)
 {
     int status = -1;
@@ -151,10 +152,10 @@ static bool end_encoder(sinew_film *film)
     while (waitpid(film->child, &status, 0) < 0 && errno == EINTR)
         continue;
     film->child = -1;
-    char words[512];
-    if (!last_words(film->log, words, sizeof words) && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    char arguments_of[512];
+    if (!last_log_line(film->log, arguments_of, sizeof arguments_of) && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    sinew_usage_error(command, "%s: ffmpeg failed: %s", film->path, words);
+    sinew_usage_error(command, "%s: ffmpeg failed: %s", film->path, arguments_of);
     return false;
 }
 
@@ -166,9 +167,9 @@ bool sinew_film_frame(sinew_film *film, const sinew_image *image)
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0 && errno == EPIPE)
-            return end_encoder(film) && refuse(film, "ffmpeg ended early", EPIPE);
+            return end_encoder(film) && film_refuse(film, "ffmpeg ended early", EPIPE);
         if (count < 0)
-            return refuse(film, "cannot write to ffmpeg", errno);
+            return film_refuse(film, "cannot write to ffmpeg", errno);
         done += (size_t)count;
     }
     return true;
@@ -178,7 +179,7 @@ bool sinew_film_close(sinew_film *film)
 {
     if (!end_encoder(film))
         return false;
-    return rename(film->partial, film->path) == 0 || refuse(film, "cannot write", errno);
+    return rename(film->partial, film->path) == 0 || film_refuse(film, "cannot write", errno);
 }
 
 void sinew_film_drop(sinew_film *film)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * render_folder.c: frames of a run that lies in a folder: summary.json says which scene it was, the cache where its
- * points are. Two passes over the cache, one to see how far things go and one to draw; one frame is held at a time.
+ * render_folder.c: frames of a run in a folder. summary.json names the scene, and the cache holds the positions. One
+ * pass over the cache computes bounds and a second pass draws; memory holds one frame at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool refuse_origin(const char *directory, const char *why)
     return false;
 }
 
-/* Settings of the run first, then those of this command line. */
+/* Settings of the run come first, then those of the command line. */
 static bool take_origin(sinew_render *r, const char *directory, const json_t *summary, const char **file)
 {
     json_t *settings;
@@ -56,7 +56,7 @@ static bool take_origin(sinew_render *r, const char *directory, const json_t *su
 
 /* ---- The cache --------------------------------------------------------------------------------- */
 
-/* Formats from the most exact one on; the ending of the file by which it is known to be there. */
+/* Formats in order of exactness, each with the file ending that identifies it. */
 static const struct known_cache {
     sinew_cache_format format;
     const char *ending;
@@ -110,9 +110,9 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     return r->cache != NULL;
 }
 
-/* ---- Surfaces that ride ------------------------------------------------------------------------ */
+/* ---- Surfaces that embedding ------------------------------------------------------------------------ */
 
-/* Points that a cache holds where bodies have skins: those of the skins, else of the bodies. */
+/* Number of points in a cache of a world with skins: points of skins, or of bodies without a skin. */
 static int64_t count_shown(const sinew_world *world, bool *skinned)
 {
     int64_t count = 0;
@@ -127,16 +127,17 @@ static int64_t count_shown(const sinew_world *world, bool *skinned)
     return count;
 }
 
-/* A body whose vertices are the points of the cache, and which rides on itself so that its materials stay. */
+/* Adds a body whose vertices are the points of the cache. The mesh is embedded in itself, so that its materials are
+ * kept. */
 static bool add_shell(sinew_render *r, const sinew_skin *skin, const sinew_mesh *mesh)
 {
     const sinew_body body = sinew_add_shell(r->shell, mesh, &r->error);
-    sinew_ride_def ride = sinew_default_ride_def();
-    ride.skin = skin;
-    return body.index >= 0 && (!skin || sinew_body_set_skin(r->shell, body, &ride, &r->error) == SINEW_OK);
+    sinew_embedding_def embedding = sinew_default_embedding_def();
+    embedding.skin = skin;
+    return body.index >= 0 && (!skin || sinew_body_set_skin(r->shell, body, &embedding, &r->error) == SINEW_OK);
 }
 
-/* A world of what the cache shows, for caches that hold surfaces in place of the bodies below them. */
+/* Builds a world of the cached surfaces, for caches that hold skins in place of bodies. */
 static bool make_shell(sinew_render *r)
 {
     const sinew_world *world = sinew_scene_world(r->scene);
@@ -153,7 +154,7 @@ static bool make_shell(sinew_render *r)
     return good;
 }
 
-/* Whether the cache fits the scene: particles, or the points of surfaces. */
+/* True if the cache fits the scene: its points are the particles, or the points of surfaces. */
 static bool check_points(sinew_render *r, const char *file)
 {
     bool skinned;
@@ -161,15 +162,14 @@ static bool check_points(sinew_render *r, const char *file)
     const int32_t points = sinew_cache_reader_point_count(r->cache);
     const int32_t particles = sinew_world_particle_count(world);
     const int64_t shown = count_shown(world, &skinned);
-    const sinew_colour_kind colour = r->look.snapshot.colour;
+    const sinew_colour_kind colour = r->style.snapshot.colour;
     if (skinned && points == shown && !r->whole_bodies) {
         if (colour == SINEW_COLOUR_BODY || colour == SINEW_COLOUR_SPEED)
             return make_shell(r);
-        sinew_usage_error(
-            command,
-            "--colour %s: %s holds the surfaces that ride on the bodies, not the bodies; render the scene "
-            "%s instead, or run it with --format npy",
-            sinew_colour_name(colour), sinew_cache_reader_path(r->cache), file);
+        sinew_usage_error(command,
+                          "--colour %s: %s holds the embedded surfaces, not the bodies; render the scene "
+                          "%s instead, or run it with --format npy",
+                          sinew_colour_name(colour), sinew_cache_reader_path(r->cache), file);
         return false;
     }
     if (points == particles)
@@ -193,13 +193,13 @@ static bool open_run(sinew_render *r, const char *directory, const json_t *summa
         return refuse_origin(directory, why);
     }
     r->scene = sinew_open_scene(command, file, &r->settings);
-    if (!r->scene || !sinew_look_read(&r->arguments, r->scene, &r->look))
+    if (!r->scene || !sinew_style_read(&r->arguments, r->scene, &r->style))
         return false;
-    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->look.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE) {
+    if (r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->style.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE) {
         sinew_usage_error(command,
                           "--colour %s: caches hold places and not the forces of steps; render the scene %s "
                           "instead",
-                          sinew_colour_name(r->look.snapshot.colour), file);
+                          sinew_colour_name(r->style.snapshot.colour), file);
         return false;
     }
     r->panel_count = 1;
@@ -229,7 +229,7 @@ bool sinew_render_open_folder(sinew_render *r, const char *directory)
         return false;
     }
     bool good = open_run(r, directory, summary);
-    /* The texts of settings are the summary's. */
+    /* The summary owns the texts of the settings. */
     r->settings = (sinew_settings){0};
     json_decref(summary);
     return good;
@@ -246,13 +246,13 @@ sinew_snapshot *sinew_render_take(sinew_render *r, int64_t frame)
         return NULL;
     }
     sinew_snapshot *snapshot = NULL;
-    r->look.snapshot.colliders = sinew_scene_world(r->scene);
-    r->look.snapshot.collider_time = (double)frame * r->frame_time;
+    r->style.snapshot.colliders = sinew_scene_world(r->scene);
+    r->style.snapshot.collider_time = (double)frame * r->frame_time;
     if (sinew_world_set_positions(world, 0, count, r->q) != SINEW_OK ||
         sinew_world_set_velocities(world, 0, count, r->v) != SINEW_OK)
         sinew_usage_error(command, "%s: frame %lld: the world does not take its points",
                           sinew_cache_reader_path(r->cache), (long long)frame);
-    else if (!(snapshot = sinew_snapshot_take(world, &r->look.snapshot, &r->error)))
+    else if (!(snapshot = sinew_snapshot_take(world, &r->style.snapshot, &r->error)))
         sinew_usage_error(command, "%s: frame %lld: %s", sinew_cache_reader_path(r->cache), (long long)frame,
                           r->error.text);
     return snapshot;

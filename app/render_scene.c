@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * render_scene.c: frames of a scene that is simulated for the picture, by its own solver or by several, one after the
- * other, each in a world of its own.
+ * render_scene.c: frames of a scene that is simulated for the picture, by its own solver or by several solvers in
+ * sequence, each in a separate world.
  *
- * Kept until drawn: a snapshot for each frame and panel, which holds what is seen (surface, colours), not the world.
+ * A snapshot for each frame and panel is kept until it is drawn. A snapshot holds visible data only (surface, colours),
+ * not the world.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static bool read_solvers(sinew_render *r)
             sinew_usage_error(command, "--solvers: more than %d solvers do not fit into one picture", SINEW_PANEL_MAX);
             return false;
         }
-        if (!sinew_contender_read(command, word, length, &r->contenders[r->panel_count++]))
+        if (!sinew_method_read(command, word, length, &r->methods[r->panel_count++]))
             return false;
         word = word[length] ? word + length + 1 : NULL;
     }
@@ -38,9 +39,9 @@ static bool read_solvers(sinew_render *r)
     return true;
 }
 
-/* The settings of the scene hold for its own solver; the others have their defaults, iterations and tolerance of the
- * command line, and what their words say. */
-static sinew_solver_def solver_of(const sinew_render *r, const sinew_contender *c)
+/* The scene's settings apply to the scene's solver. Other solvers have their defaults, iterations and tolerance of the
+ * command line, and the options of their label. */
+static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sinew_method *c)
 {
     sinew_solver_def def = sinew_scene_solver(r->scene);
     if (c->label[0] && (c->def.kind != def.kind || strchr(c->label, ':'))) {
@@ -52,7 +53,7 @@ static sinew_solver_def solver_of(const sinew_render *r, const sinew_contender *
             def.tolerance = scene.tolerance;
     }
     def.record = SINEW_RECORD_NONE;
-    /* The gap is told below panels; finding it takes time and moves nothing. */
+    /* The gap appears below panels; its computation takes time but does not change positions. */
     if (!c->label[0])
         def.measure = SINEW_MEASURE_RESIDUAL;
     return def;
@@ -64,15 +65,15 @@ static bool open_world(sinew_render *r, const char *name)
 {
     sinew_scene_destroy(r->scene);
     r->scene = sinew_open_scene(command, name, &r->settings);
-    return r->scene && sinew_look_read(&r->arguments, r->scene, &r->look);
+    return r->scene && sinew_style_read(&r->arguments, r->scene, &r->style);
 }
 
 bool sinew_render_open_scene(sinew_render *r, const char *name)
 {
     if (!read_solvers(r) || !sinew_settings_add_options(&r->settings, &r->arguments) || !open_world(r, name))
         return false;
-    /* Residuals are kept by worlds that are asked to. */
-    if (r->look.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
+    /* Only worlds with the option keep residuals. */
+    if (r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL) {
         sinew_settings_add_text(&r->settings, "balance", "true");
         if (!open_world(r, name))
             return false;
@@ -85,7 +86,7 @@ bool sinew_render_open_scene(sinew_render *r, const char *name)
 
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
-/* "12 iterations a step" and the gap, as `sinew run` tells it, without the reason where it is unknown. */
+/* Formats "12 iterations a step" and the gap, as `sinew run` prints it, but without the reason of an unknown gap. */
 static void write_caption(const sinew_run_statistics *s, char *caption, size_t size)
 {
     char gap[320];
@@ -103,13 +104,13 @@ static void write_caption(const sinew_run_statistics *s, char *caption, size_t s
 static bool take_shot(sinew_render *r, int32_t panel, int64_t frame)
 {
     sinew_shot *shot = &r->shots[(frame - r->first) * r->panel_count + panel];
-    shot->snapshot = sinew_snapshot_take(sinew_scene_world(r->scene), &r->look.snapshot, &r->error);
+    shot->snapshot = sinew_snapshot_take(sinew_scene_world(r->scene), &r->style.snapshot, &r->error);
     if (!shot->snapshot) {
         sinew_usage_error(command, "%s: frame %lld: %s", sinew_scene_name(r->scene), (long long)frame, r->error.text);
         return false;
     }
     sinew_survey_add(&r->survey, shot->snapshot);
-    if (!r->contenders[panel].label[0])
+    if (!r->methods[panel].label[0])
         return true;
     if (r->failed_step)
         snprintf(shot->caption, sizeof shot->caption, "non-finite in step %lld", (long long)r->failed_step);
@@ -118,8 +119,8 @@ static bool take_shot(sinew_render *r, int32_t panel, int64_t frame)
     return true;
 }
 
-/* One step; false when there can be no other. */
-static bool take_step(sinew_render *r)
+/* Takes one step; false if no further step is possible. */
+static bool render_scene_take_step(sinew_render *r)
 {
     sinew_step_result result;
     sinew_world *world = sinew_scene_world(r->scene);
@@ -138,12 +139,12 @@ static bool take_step(sinew_render *r)
     return true;
 }
 
-/* All frames of one panel. After a step that became non-finite the last good state stands for those that follow. */
+/* Simulates all frames of one panel. After a non-finite step the remaining frames show the last finite state. */
 static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progress)
 {
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene);
-    const sinew_contender *contender = &r->contenders[panel];
-    const sinew_solver_def solver = solver_of(r, contender);
+    const sinew_method *method = &r->methods[panel];
+    const sinew_solver_def solver = render_scene_solver_of(r, method);
     sinew_world *world = sinew_scene_world(r->scene);
     r->statistics = (sinew_run_statistics){0};
     r->failed_step = 0;
@@ -153,12 +154,12 @@ static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progr
     }
     for (int64_t frame = 0; frame <= r->last; frame++) {
         for (int64_t i = 0; frame > 0 && i < per_frame && !r->failed_step; i++) {
-            if (!take_step(r))
+            if (!render_scene_take_step(r))
                 return false;
             sinew_progress_show(progress, panel * r->last * per_frame + (frame - 1) * per_frame + i + 1,
-                                contender->label[0] ? contender->label : "simulating");
+                                method->label[0] ? method->label : "simulating");
         }
-        if (r->failed_step && !contender->label[0])
+        if (r->failed_step && !method->label[0])
             return true;
         if (frame >= r->first && !take_shot(r, panel, frame))
             return false;
@@ -166,7 +167,7 @@ static bool simulate_panel(sinew_render *r, int32_t panel, sinew_progress *progr
     return true;
 }
 
-/* The one solver of a plain picture failed: frames before that are what there is. */
+/* If the only solver fails, the film ends before the failed frame. */
 static int end_early(sinew_render *r)
 {
     const int64_t per_frame = sinew_scene_steps_per_frame(r->scene), reached = (r->failed_step - 1) / per_frame;
@@ -197,7 +198,7 @@ int sinew_render_simulate(sinew_render *r)
         if ((panel > 0 && !open_world(r, r->arguments.plain[0])) || !simulate_panel(r, panel, &progress))
             status = SINEW_EXIT_USAGE;
     sinew_progress_end(&progress);
-    if (status == SINEW_EXIT_DONE && r->failed_step && !r->contenders[0].label[0])
+    if (status == SINEW_EXIT_DONE && r->failed_step && !r->methods[0].label[0])
         status = end_early(r);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c: report.html of `sinew compare`: what a person reads first, then plots, pictures and the command line, in
- * one file that asks for nothing else.
+ * report.c: report.html of `sinew compare`: results, plots, pictures and the command line in one self-contained file.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +41,7 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
     } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
         snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
     } else {
-        /* "1.0e-07" wastes characters that tell nothing. */
+        /* Shortens exponents: "1.0e-07" has characters without information. */
         snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
         int power = atoi(strchr(text, 'e') + 1);
         char *end = strstr(text, ".0e") ? strstr(text, ".0e") : strchr(text, 'e');
@@ -65,8 +64,8 @@ const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE])
 
 /* ---- Order and colours ---------------------------------------------------------------------- */
 
-/* Errors that round-off makes are all as good: then the faster one comes first. */
-static bool comes_before(const sinew_comparison *c, int32_t i, int32_t k)
+/* Errors at round-off level are equal; the faster contender then comes first. */
+static bool report_comes_before(const sinew_comparison *c, int32_t i, int32_t k)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
     const sinew_answer *a = sinew_answer_of(c, c->step_count - 1, i), *b = sinew_answer_of(c, c->step_count - 1, k);
@@ -76,27 +75,27 @@ static bool comes_before(const sinew_comparison *c, int32_t i, int32_t k)
     return x < y || (x == y && a->result.seconds < b->result.seconds);
 }
 
-static void sort_contenders(sinew_report *r)
+static void sort_methods(sinew_report *r)
 {
-    for (int32_t i = 1; i < r->c->contender_count; i++) {
-        int32_t place = r->order_count++;
-        for (; place > 0 && comes_before(r->c, i, r->order[place - 1]); place--)
-            r->order[place] = r->order[place - 1];
-        r->order[place] = i;
+    for (int32_t i = 1; i < r->c->method_count; i++) {
+        int32_t slot = r->order_count++;
+        for (; slot > 0 && report_comes_before(r->c, i, r->order[slot - 1]); slot--)
+            r->order[slot] = r->order[slot - 1];
+        r->order[slot] = i;
     }
 }
 
-/* The first of a kind has the kind's own colour, its variants what is free. */
+/* The first variant of a solver has the solver's colour; other variants have free colours. */
 static void choose_colours(sinew_report *r)
 {
-    bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_CONTENDER_MAX] = {false};
-    for (int32_t i = 1; i < r->c->contender_count; i++) {
-        int32_t colour = (int32_t)r->c->contenders[i].def.kind % SINEW_LINE_COLOUR_COUNT;
+    bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_METHOD_MAX] = {false};
+    for (int32_t i = 1; i < r->c->method_count; i++) {
+        int32_t colour = (int32_t)r->c->methods[i].def.kind % SINEW_LINE_COLOUR_COUNT;
         own[i] = !taken[colour];
         taken[colour] = true;
         r->colour[i] = colour;
     }
-    for (int32_t i = 1, next = 0; i < r->c->contender_count; i++) {
+    for (int32_t i = 1, next = 0; i < r->c->method_count; i++) {
         if (own[i])
             continue;
         for (int32_t tries = 0; tries < SINEW_LINE_COLOUR_COUNT && taken[next % SINEW_LINE_COLOUR_COUNT]; tries++)
@@ -108,26 +107,26 @@ static void choose_colours(sinew_report *r)
 
 /* ---- Head ----------------------------------------------------------------------------------- */
 
-static const sinew_answer *last_answer(const sinew_report *r, int32_t contender)
+static const sinew_answer *report_last_answer(const sinew_report *r, int32_t method)
 {
-    return sinew_answer_of(r->c, r->c->step_count - 1, contender);
+    return sinew_answer_of(r->c, r->c->step_count - 1, method);
 }
 
-static const char *label(const sinew_report *r, int32_t contender)
+static const char *label(const sinew_report *r, int32_t method)
 {
-    return r->c->contenders[contender].label;
+    return r->c->methods[method].label;
 }
 
-/* The name in the first cell of a row; a long one may break before each option. */
-static void begin_row(const sinew_report *r, int32_t contender)
+/* The name in the first cell of a row; a long name may break before each option. */
+static void begin_row(const sinew_report *r, int32_t method)
 {
-    fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", contender, contender);
-    sinew_put_swatch(r->stream, sinew_colours[r->colour[contender]], contender - 1);
-    for (const char *c = label(r, contender); *c; c++)
+    fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", method, method);
+    sinew_put_swatch(r->stream, sinew_colours[r->colour[method]], method - 1);
+    for (const char *c = label(r, method); *c; c++)
         fprintf(r->stream, *c == ':' ? "<wbr>%c" : "%c", *c);
 }
 
-/* Objectives are sums of many terms: relative errors that differ by less than this are alike. */
+/* Objectives are sums of many terms: relative errors that differ by less than this are equal. */
 static double round_off_of_errors(const sinew_report *r)
 {
     const int32_t last = r->c->step_count - 1;
@@ -135,12 +134,12 @@ static double round_off_of_errors(const sinew_report *r)
     return (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13) * (fabs(start) + fabs(lowest)) / (start - lowest);
 }
 
-/* How many of the first in order are as near as the first, within round-off. */
+/* Number of leading contenders whose error equals the first one's within round-off. */
 static int32_t count_ties(const sinew_report *r)
 {
-    const double best = sinew_final_error(last_answer(r, r->order[0])), noise = round_off_of_errors(r);
+    const double best = sinew_final_error(report_last_answer(r, r->order[0])), noise = round_off_of_errors(r);
     int32_t count = 1;
-    while (count < r->order_count && sinew_final_error(last_answer(r, r->order[count])) <= best + noise)
+    while (count < r->order_count && sinew_final_error(report_last_answer(r, r->order[count])) <= best + noise)
         count++;
     return count;
 }
@@ -150,7 +149,7 @@ static void put_tie(const sinew_report *r, int32_t count)
     char error[SINEW_SHORT_SIZE];
     double largest = 0;
     for (int32_t k = 0; k < count; k++) {
-        largest = fmax(largest, sinew_final_error(last_answer(r, r->order[k])));
+        largest = fmax(largest, sinew_final_error(report_last_answer(r, r->order[k])));
         fprintf(r->stream, "%s<b>%s</b>", k == 0 ? "" : k + 1 < count ? ", " : " and ", label(r, r->order[k]));
     }
     fprintf(r->stream, " come nearest, alike within round-off: relative error at most %s. ",
@@ -160,7 +159,7 @@ static void put_tie(const sinew_report *r, int32_t count)
 static void put_nearest(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
-    const sinew_answer *best = last_answer(r, r->order[0]);
+    const sinew_answer *best = report_last_answer(r, r->order[0]);
     const int32_t ties = isfinite(sinew_final_error(best)) ? count_ties(r) : 0;
     if (ties > 1)
         put_tie(r, ties);
@@ -172,35 +171,35 @@ static void put_nearest(const sinew_report *r)
         fputs("There is nothing to gain in this step: it begins at the minimum. ", r->stream);
 }
 
-/* Who is at one per cent first, and who never is. */
+/* Names the first contender that reaches one per cent, and the contenders that never do. */
 static void put_fastest(const sinew_report *r)
 {
     int32_t fastest = -1, late = 0;
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int32_t k = 0; k < r->order_count; k++) {
-        const sinew_answer *a = last_answer(r, r->order[k]);
-        int32_t row = sinew_row_reaching(a, sinew_levels[0]);
+        const sinew_answer *a = report_last_answer(r, r->order[k]);
+        int32_t row = sinew_constraint_reaching(a, sinew_levels[0]);
         late += row < 0;
-        if (row >= 0 && a->rows[row].seconds < least) {
-            least = a->rows[row].seconds;
+        if (row >= 0 && a->records[row].seconds < min) {
+            min = a->records[row].seconds;
             fastest = r->order[k];
         }
     }
     if (fastest < 0)
         return;
     char time[SINEW_SHORT_SIZE];
-    const sinew_answer *a = last_answer(r, fastest);
-    int32_t iteration = a->rows[sinew_row_reaching(a, sinew_levels[0])].iteration;
+    const sinew_answer *a = report_last_answer(r, fastest);
+    int32_t iteration = a->records[sinew_constraint_reaching(a, sinew_levels[0])].iteration;
     if (iteration == 0)
         fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, with its first guess. ", label(r, fastest));
     else
         fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, iteration %d, %s. ", label(r, fastest), iteration,
-                sinew_short_time(least, time));
+                sinew_short_time(min, time));
     if (late == 0)
         return;
     fputs("Not at 1&nbsp;%: ", r->stream);
     for (int32_t k = 0, said = 0; k < r->order_count; k++)
-        if (sinew_row_reaching(last_answer(r, r->order[k]), sinew_levels[0]) < 0)
+        if (sinew_constraint_reaching(report_last_answer(r, r->order[k]), sinew_levels[0]) < 0)
             fprintf(r->stream, "%s%s", said++ ? ", " : "", label(r, r->order[k]));
     fputs(". ", r->stream);
 }
@@ -212,13 +211,13 @@ static void put_inverted(const sinew_report *r)
             fputs(said ? ". " : "", r->stream);
             break;
         }
-        int32_t count = last_answer(r, r->order[k])->measures.inverted_count;
+        int32_t count = report_last_answer(r, r->order[k])->measures.inverted_count;
         if (count > 0)
             fprintf(r->stream, "%s%s (%d)", said++ ? ", " : "Tets left inverted: ", label(r, r->order[k]), count);
     }
 }
 
-static void put_head(const sinew_report *r)
+static void report_put_head(const sinew_report *r)
 {
     const sinew_comparison *c = r->c;
     FILE *stream = r->stream;
@@ -228,7 +227,7 @@ static void put_head(const sinew_report *r)
           stream);
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
     fprintf(stream, ": solvers compared</title>\n<style>\n%s%s%s", page_style, sinew_chart_style, report_style);
-    for (int32_t i = 0; i < c->contender_count; i++)
+    for (int32_t i = 0; i < c->method_count; i++)
         fprintf(stream, ".s%d{--c:%s}\n", i, i == SINEW_REFERENCE ? "var(--soft)" : sinew_colours[r->colour[i]]);
     fputs("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", stream);
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
@@ -243,21 +242,22 @@ static void put_head(const sinew_report *r)
             sinew_world_particle_count(c->world), sinew_short((double)sinew_scene_time_step(c->scene), number),
             c->step_count, c->step_count == 1 ? "" : "s");
     fprintf(stream,
-            " &middot; at most <b>%d</b> iterations &middot; <b>%s</b> precision, %s lanes of %d, %d thread%s &middot; "
+            " &middot; at most <b>%d</b> iterations &middot; <b>%s</b> precision, %s SIMD of width %d, %d thread%s "
+            "&middot; "
             "sinew %s</p>\n</header>\n",
-            c->iterations, SINEW_PRECISION, sinew_lanes_name(), sinew_lanes_width(), sinew_world_thread_count(c->world),
+            c->iterations, SINEW_PRECISION, sinew_simd_name(), sinew_simd_width(), sinew_world_thread_count(c->world),
             sinew_world_thread_count(c->world) == 1 ? "" : "s", SINEW_VERSION);
 }
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-/* A cell and its name, which stands above it where the table has become cards. */
+/* A cell and its name; the name stands above the cell when a narrow screen shows the table as cards. */
 static void begin_cell(FILE *stream, const char *name, const char *kind, bool known)
 {
     fprintf(stream, "<td data-n=\"%s\" class=\"%s%s\">", name, kind, known ? "" : " none");
 }
 
-static void put_cell(FILE *stream, const char *name, const char *kind, double number)
+static void report_put_cell(FILE *stream, const char *name, const char *kind, double number)
 {
     char text[SINEW_SHORT_SIZE];
     begin_cell(stream, name, kind, isfinite(number));
@@ -271,7 +271,7 @@ static void put_time_cell(FILE *stream, const char *name, const char *kind, doub
     fprintf(stream, "%s</td>", sinew_short_time(seconds, text));
 }
 
-/* The gap as what it is: an estimate, a bound, or unknown with the reason behind the word. */
+/* Prints the gap with its kind: an estimate, a bound, or unknown with the reason after the word. */
 static void put_gap(FILE *stream, const sinew_step_result *result)
 {
     char text[SINEW_SHORT_SIZE];
@@ -284,7 +284,7 @@ static void put_gap(FILE *stream, const sinew_step_result *result)
                 sinew_short(result->gap, text));
 }
 
-/* Where momenta are kept a percentage of round-off says nothing: such are shown as 0. */
+/* If a solver conserves momenta, their error is round-off and is shown as 0. */
 static void put_drift(FILE *stream, const char *name, const char *kind, double drift, double scale)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
@@ -308,7 +308,7 @@ static void put_near_cell(FILE *stream, double error)
             isfinite(error) ? "" : " none", width, sinew_short(error, text));
 }
 
-/* Below the solver's name, as words. */
+/* Warnings, as words below the solver's name. */
 static void put_status(FILE *stream, uint32_t bits)
 {
     char text[128];
@@ -321,54 +321,54 @@ static void put_status(FILE *stream, uint32_t bits)
     fputs("</small></td>", stream);
 }
 
-static void put_levels(FILE *stream, const sinew_answer *a)
+static void report_put_levels(FILE *stream, const sinew_answer *a)
 {
     for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
-        const int32_t row = sinew_row_reaching(a, sinew_levels[level]);
+        const int32_t row = sinew_constraint_reaching(a, sinew_levels[level]);
         char name[16], text[SINEW_SHORT_SIZE];
         snprintf(name, sizeof name, "to 1e%d", (int)lround(log10(sinew_levels[level])));
         begin_cell(stream, name, level == 0 ? "level first" : "level more", row >= 0);
         if (row < 0)
             fputs("-</td>", stream);
         else
-            fprintf(stream, "%d <small>%s</small></td>", a->rows[row].iteration,
-                    sinew_short_time(a->rows[row].seconds, text));
+            fprintf(stream, "%d <small>%s</small></td>", a->records[row].iteration,
+                    sinew_short_time(a->records[row].seconds, text));
     }
 }
 
-static double worst_error(const sinew_report *r, int32_t contender)
+static double worst_error(const sinew_report *r, int32_t method)
 {
     double worst = 0;
     for (int32_t step = 0; step < r->c->step_count; step++)
-        worst = fmax(worst, sinew_final_error(sinew_answer_of(r->c, step, contender)));
+        worst = fmax(worst, sinew_final_error(sinew_answer_of(r->c, step, method)));
     return worst;
 }
 
 static void put_row(const sinew_report *r, int32_t i)
 {
     const sinew_comparison *c = r->c;
-    const sinew_answer *a = last_answer(r, i);
+    const sinew_answer *a = report_last_answer(r, i);
     FILE *stream = r->stream;
     begin_row(r, i);
     put_status(stream, a->result.bits);
     put_near_cell(stream, sinew_final_error(a));
     if (c->step_count > 1)
-        put_cell(stream, "worst step", "more", worst_error(r, i));
-    put_cell(stream, "residual, N", "more", a->result.residual);
+        report_put_cell(stream, "worst step", "more", worst_error(r, i));
+    report_put_cell(stream, "residual, N", "more", a->result.residual);
     put_gap(stream, &a->result);
-    put_cell(stream, "iterations", "first", a->result.iterations);
+    report_put_cell(stream, "iterations", "first", a->result.iterations);
     put_time_cell(stream, "time", "", a->result.seconds);
     put_time_cell(stream, "set-up", "more", a->set_up);
-    put_levels(stream, a);
-    put_cell(stream, "inverted tets", a->measures.inverted_count > 0 ? "first warn" : "first",
-             a->measures.inverted_count);
+    report_put_levels(stream, a);
+    report_put_cell(stream, "inverted tets", a->measures.inverted_count > 0 ? "first warn" : "first",
+                    a->measures.inverted_count);
     put_drift(stream, "linear momentum", "more", a->linear_drift, c->linear_scale);
     put_drift(stream, "angular momentum", "more", a->angular_drift, c->angular_scale);
-    put_cell(stream, "farthest, m", "", a->distance);
+    report_put_cell(stream, "farthest, m", "", a->distance);
     fputs("</tr>\n", stream);
 }
 
-static void put_table(const sinew_report *r)
+static void report_put_table(const sinew_report *r)
 {
     bool several = r->c->step_count > 1;
     fprintf(r->stream,
@@ -395,7 +395,7 @@ static void put_samples(const sinew_report *r)
 {
     int32_t longest = 0, count = 0;
     for (int32_t k = 0; k < r->order_count; k++) {
-        int32_t rows = last_answer(r, r->order[k])->row_count;
+        int32_t rows = report_last_answer(r, r->order[k])->record_count;
         longest = rows > longest ? rows : longest;
     }
     while (count < SINEW_SAMPLE_COUNT && sinew_samples[count] < longest)
@@ -407,14 +407,14 @@ static void put_samples(const sinew_report *r)
         fprintf(r->stream, "<th>%d</th>", sinew_samples[i]);
     fputs("</tr></thead>\n<tbody>\n", r->stream);
     for (int32_t k = 0; k < r->order_count; k++) {
-        const sinew_answer *a = last_answer(r, r->order[k]);
+        const sinew_answer *a = report_last_answer(r, r->order[k]);
         begin_row(r, r->order[k]);
         fputs("</td>", r->stream);
         for (int i = 0; i < count; i++) {
             char name[32];
             snprintf(name, sizeof name, "after %d", sinew_samples[i]);
-            put_cell(r->stream, name, sinew_samples[i] < a->row_count ? "" : "none",
-                     sinew_error_at(a, sinew_samples[i]));
+            report_put_cell(r->stream, name, sinew_samples[i] < a->record_count ? "" : "none",
+                            sinew_error_at(a, sinew_samples[i]));
         }
         fputs("</tr>\n", r->stream);
     }
@@ -424,10 +424,10 @@ static void put_samples(const sinew_report *r)
 
 /* ---- Foot ----------------------------------------------------------------------------------- */
 
-static void put_notes(const sinew_report *r)
+static void put_explanations(const sinew_report *r)
 {
     const sinew_comparison *c = r->c;
-    const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
+    const sinew_answer *reference = report_last_answer(r, SINEW_REFERENCE);
     char residual[SINEW_SHORT_SIZE], error[SINEW_SHORT_SIZE];
     fprintf(r->stream,
             "<section>\n<h2>How to read it</h2>\n<ul>\n"
@@ -467,13 +467,13 @@ static void put_notes(const sinew_report *r)
 bool sinew_write_report(const sinew_comparison *c, FILE *stream)
 {
     sinew_report r = {.c = c, .stream = stream};
-    sort_contenders(&r);
+    sort_methods(&r);
     choose_colours(&r);
-    put_head(&r);
-    put_table(&r);
+    report_put_head(&r);
+    report_put_table(&r);
     put_samples(&r);
     sinew_put_plots(&r);
     bool good = sinew_put_shapes(&r);
-    put_notes(&r);
+    put_explanations(&r);
     return good;
 }

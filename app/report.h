@@ -11,12 +11,12 @@
 typedef struct sinew_report {
     const sinew_comparison *c;
     FILE *stream;
-    int32_t order[SINEW_CONTENDER_MAX];  /* contenders without the reference, the nearest first */
-    int32_t colour[SINEW_CONTENDER_MAX]; /* of each contender, an index of sinew_colours */
+    int32_t order[SINEW_METHOD_MAX];  /* contenders without the reference, ordered by error */
+    int32_t colour[SINEW_METHOD_MAX]; /* of each contender, an index of sinew_colours */
     int32_t order_count;
 } sinew_report;
 
-/* Text with what HTML needs escaped. */
+/* Writes text with HTML escapes. */
 void sinew_put_escaped(FILE *stream, const char *text);
 /* A number in few characters: "0", "12.3", "4.1e-7"; "-" when it is not finite. Returns `text`. */
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_plot.c: curves over iterations, time and steps. Axes are logarithmic, and linear where values are negative or
- * span too little for a decade.
+ * report_plot.c: curves over iterations, time and steps. Axes are logarithmic, but linear if values are negative or
+ * span less than a decade.
  */
 #include <math.h>
 #include <string.h>
@@ -14,28 +14,28 @@
 typedef double pick(const sinew_answer *answer, int32_t row);
 
 typedef struct plot {
-    const char *title, *note, *x_name;
+    const char *title, *caption, *x_name;
     pick *x, *y;
     sinew_scale x_scale;
     double floor_value, cap; /* of a logarithmic y axis */
     bool reference;          /* draws the reference's last value as a dashed line */
 } plot;
 
-/* Where the points of a curve come from. */
+/* Source of the points of a curve. */
 typedef struct curve_source {
     const sinew_report *r;
     const plot *p;
-    int32_t contender;
+    int32_t method;
 } curve_source;
 
 static double pick_iteration(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].iteration;
+    return a->records[row].iteration;
 }
 
 static double pick_seconds(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].seconds;
+    return a->records[row].seconds;
 }
 
 static double pick_error(const sinew_answer *a, int32_t row)
@@ -45,66 +45,66 @@ static double pick_error(const sinew_answer *a, int32_t row)
 
 static double pick_objective(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].objective;
+    return a->records[row].objective;
 }
 
 static double pick_inertia(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].inertia;
+    return a->records[row].inertia;
 }
 
 static double pick_elastic(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].elastic;
+    return a->records[row].elastic;
 }
 
 static double pick_residual(const sinew_answer *a, int32_t row)
 {
-    return a->rows[row].residual;
+    return a->records[row].residual;
 }
 
 static double pick_linear(const sinew_answer *a, int32_t row)
 {
-    return sinew_length(a->rows[row].linear_momentum);
+    return sinew_length(a->records[row].linear_momentum);
 }
 
 static double pick_angular(const sinew_answer *a, int32_t row)
 {
-    return sinew_length(a->rows[row].angular_momentum);
+    return sinew_length(a->records[row].angular_momentum);
 }
 
-static const sinew_answer *last_answer(const sinew_report *r, int32_t contender)
+static const sinew_answer *report_plot_last_answer(const sinew_report *r, int32_t method)
 {
-    return sinew_answer_of(r->c, r->c->step_count - 1, contender);
+    return sinew_answer_of(r->c, r->c->step_count - 1, method);
 }
 
 static void point_of_step(const void *data, int32_t row, double *x, double *y)
 {
     const curve_source *s = data;
-    const sinew_answer *a = last_answer(s->r, s->contender);
+    const sinew_answer *a = report_plot_last_answer(s->r, s->method);
     *x = s->p->x(a, row);
     *y = s->p->y(a, row);
 }
 
-/* The error that a step ended with. */
+/* The final error of a step. */
 static void point_of_steps(const void *data, int32_t step, double *x, double *y)
 {
     const curve_source *s = data;
     *x = step + 1;
-    *y = sinew_final_error(sinew_answer_of(s->r->c, step, s->contender));
+    *y = sinew_final_error(sinew_answer_of(s->r->c, step, s->method));
 }
 
-/* The nearest are drawn last, on top. */
+/* Contenders with the smallest errors are drawn last, on top. */
 static void make_curves(const sinew_report *r, const plot *p, curve_source *sources, sinew_curve *curves)
 {
     for (int32_t k = 0; k < r->order_count; k++) {
         const int32_t i = r->order[r->order_count - 1 - k];
         sources[k] = (curve_source){r, p, i};
-        curves[k] = (sinew_curve){.name = r->c->contenders[i].label,
+        curves[k] = (sinew_curve){.name = r->c->methods[i].label,
                                   .colour = sinew_colours[r->colour[i]],
                                   .style = i - 1,
                                   .group = i,
-                                  .count = p ? last_answer(r, i)->row_count : r->c->step_count,
+                                  .count = p ? report_plot_last_answer(r, i)->record_count : r->c->step_count,
                                   .data = &sources[k],
                                   .point = p ? point_of_step : point_of_steps};
     }
@@ -112,26 +112,27 @@ static void make_curves(const sinew_report *r, const plot *p, curve_source *sour
 
 /* ---- Plots ---------------------------------------------------------------------------------- */
 
-/* Where curves are cut off. One solver that blows up would push all others into a line: no more than a million times
- * where the step begins or the reference ends or, where values are not positive, ten times as far above the beginning
- * as the lowest is below. Plots with a floor of their own, which may begin in round-off, have a cap of their own. */
+/* Upper limit of the y axis. A diverging solver would compress all other curves into a line. The limit is a million
+ * times the value at the start of the step or at the reference's end. For values that are not positive, it is ten times
+ * as far above the start as the lowest value is below. Plots with a floor, which may start in round-off, set their own
+ * limit. */
 static double top_of(const sinew_report *r, const plot *p, double low)
 {
-    const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
-    double least = HUGE_VAL, most = fmax(0, p->y(reference, reference->row_count - 1));
+    const sinew_answer *reference = report_plot_last_answer(r, SINEW_REFERENCE);
+    double min = HUGE_VAL, max = fmax(0, p->y(reference, reference->record_count - 1));
     if (p->floor_value > 0)
         return p->cap;
-    for (int32_t i = 1; i < r->c->contender_count; i++) {
-        const sinew_answer *a = last_answer(r, i);
-        const double first = a->row_count > 0 ? p->y(a, 0) : NAN;
+    for (int32_t i = 1; i < r->c->method_count; i++) {
+        const sinew_answer *a = report_plot_last_answer(r, i);
+        const double first = a->record_count > 0 ? p->y(a, 0) : NAN;
         if (isfinite(first)) {
-            least = fmin(least, first);
-            most = fmax(most, first);
+            min = fmin(min, first);
+            max = fmax(max, first);
         }
     }
-    if (low >= 0 && most > 0)
-        return fmin(p->cap, 1e6 * most);
-    return least > low && isfinite(least) ? fmin(p->cap, least + 10 * (least - low)) : p->cap;
+    if (low >= 0 && max > 0)
+        return fmin(p->cap, 1e6 * max);
+    return min > low && isfinite(min) ? fmin(p->cap, min + 10 * (min - low)) : p->cap;
 }
 
 /* Names the curves that end above the top. */
@@ -139,36 +140,36 @@ static void put_gone(const sinew_report *r, const plot *p, const sinew_axis *y)
 {
     int gone = 0;
     for (int32_t k = 0; k < r->order_count; k++) {
-        const sinew_answer *a = last_answer(r, r->order[k]);
-        const double last = a->row_count > 0 ? p->y(a, a->row_count - 1) : 0;
+        const sinew_answer *a = report_plot_last_answer(r, r->order[k]);
+        const double last = a->record_count > 0 ? p->y(a, a->record_count - 1) : 0;
         if (!(last > y->high))
             continue;
         fputs(gone++ == 0 ? "<figcaption>above: " : ", ", r->stream);
-        sinew_put_escaped(r->stream, r->c->contenders[r->order[k]].label);
+        sinew_put_escaped(r->stream, r->c->methods[r->order[k]].label);
     }
     if (gone > 0)
         fputs("</figcaption>\n", r->stream);
 }
 
-static void begin_plot(const sinew_report *r, const char *title, const char *note)
+static void begin_plot(const sinew_report *r, const char *title, const char *caption)
 {
-    fprintf(r->stream, "<figure>\n<h3>%s</h3>\n<figcaption>%s</figcaption>\n", title, note);
+    fprintf(r->stream, "<figure>\n<h3>%s</h3>\n<figcaption>%s</figcaption>\n", title, caption);
 }
 
-static void put_plot(const sinew_report *r, const plot *p)
+static void report_plot_put_plot(const sinew_report *r, const plot *p)
 {
-    curve_source sources[SINEW_CONTENDER_MAX];
-    sinew_curve curves[SINEW_CONTENDER_MAX];
+    curve_source sources[SINEW_METHOD_MAX];
+    sinew_curve curves[SINEW_METHOD_MAX];
     sinew_range ranges[2] = {sinew_range_empty(), sinew_range_empty()};
-    for (int32_t i = 1; i < r->c->contender_count; i++) {
-        const sinew_answer *a = last_answer(r, i);
-        for (int32_t row = 0; row < a->row_count; row++) {
+    for (int32_t i = 1; i < r->c->method_count; i++) {
+        const sinew_answer *a = report_plot_last_answer(r, i);
+        for (int32_t row = 0; row < a->record_count; row++) {
             sinew_range_widen(&ranges[0], p->x(a, row));
             sinew_range_widen(&ranges[1], p->y(a, row));
         }
     }
     make_curves(r, p, sources, curves);
-    sinew_chart chart = {.title = "", .x_name = p->x_name, .y_name = "", .note = "", .level = NAN};
+    sinew_chart chart = {.title = "", .x_name = p->x_name, .y_name = "", .message = "", .level = NAN};
     chart.curves = curves;
     chart.curve_count = r->order_count;
     if (p->x_scale == SINEW_SCALE_COUNT)
@@ -178,11 +179,11 @@ static void put_plot(const sinew_report *r, const plot *p)
     const double top = top_of(r, p, ranges[1].low);
     sinew_axis_choose(&chart.y, &ranges[1], fmax(p->floor_value, fmin(ranges[1].high, top) * 1e-24), top);
     if (ranges[1].high <= p->floor_value)
-        chart.note = "nothing but round-off";
-    const sinew_answer *reference = last_answer(r, SINEW_REFERENCE);
+        chart.message = "nothing but round-off";
+    const sinew_answer *reference = report_plot_last_answer(r, SINEW_REFERENCE);
     if (p->reference)
-        chart.level = p->y(reference, reference->row_count - 1);
-    begin_plot(r, p->title, p->note);
+        chart.level = p->y(reference, reference->record_count - 1);
+    begin_plot(r, p->title, p->caption);
     sinew_put_chart(r->stream, &chart);
     put_gone(r, p, &chart.y);
     fputs("</figure>\n", r->stream);
@@ -192,14 +193,14 @@ static void put_plot(const sinew_report *r, const plot *p)
 static void put_step_plot(const sinew_report *r)
 {
     const sinew_comparison *c = r->c;
-    curve_source sources[SINEW_CONTENDER_MAX];
-    sinew_curve curves[SINEW_CONTENDER_MAX];
+    curve_source sources[SINEW_METHOD_MAX];
+    sinew_curve curves[SINEW_METHOD_MAX];
     sinew_range errors = sinew_range_empty();
     for (int32_t step = 0; step < c->step_count; step++)
-        for (int32_t i = 1; i < c->contender_count; i++)
+        for (int32_t i = 1; i < c->method_count; i++)
             sinew_range_widen(&errors, sinew_final_error(sinew_answer_of(c, step, i)));
     make_curves(r, NULL, sources, curves);
-    sinew_chart chart = {.title = "", .x_name = "step", .y_name = "", .note = "", .level = NAN};
+    sinew_chart chart = {.title = "", .x_name = "step", .y_name = "", .message = "", .level = NAN};
     chart.curves = curves;
     chart.curve_count = r->order_count;
     chart.x = (sinew_axis){.low = 1, .high = c->step_count, .whole = true};
@@ -211,9 +212,10 @@ static void put_step_plot(const sinew_report *r)
 
 void sinew_put_plots(const sinew_report *r)
 {
-    /* Momenta that are kept are round-off of the sums: below this they say nothing. */
-    const double part = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
-    const double linear_floor = part * r->c->linear_scale, angular_floor = part * r->c->angular_scale;
+    /* Conserved momenta are round-off of the sums; values below this carry no information. */
+    const double relative_floor = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
+    const double linear_floor = relative_floor * r->c->linear_scale,
+                 angular_floor = relative_floor * r->c->angular_scale;
     char number[SINEW_SHORT_SIZE], linear[128], angular[128];
     snprintf(linear, sizeof linear, "kg m/s, length; dashed: the reference. Up to about %s is round-off",
              sinew_short(linear_floor, number));
@@ -246,14 +248,14 @@ void sinew_put_plots(const sinew_report *r)
         const int32_t i = r->order[k];
         fprintf(r->stream, "<span data-s=\"%d\">", i);
         sinew_put_swatch(r->stream, sinew_colours[r->colour[i]], i - 1);
-        fprintf(r->stream, " %s</span>", r->c->contenders[i].label);
+        fprintf(r->stream, " %s</span>", r->c->methods[i].label);
     }
     fputs("<span data-s=\"0\"><i class=\"chip dash s0\"></i>reference</span></div>\n<div class=\"plots\">\n",
           r->stream);
     /* Quasistatic steps have no momenta. */
     int count = (int)(sizeof plots / sizeof plots[0]) - (r->c->linear_scale > 0 ? 0 : 2);
     for (int i = 0; i < count; i++)
-        put_plot(r, &plots[i]);
+        report_plot_put_plot(r, &plots[i]);
     if (r->c->step_count > 1)
         put_step_plot(r);
     fputs("</div>\n</section>\n", r->stream);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_shape.c: the final shapes side by side, each a small picture in the page, coloured by the distance from where
- * the reference has each particle.
+ * report_shape.c: the final shapes side by side as small pictures. Colours show each particle's distance from the
+ * reference.
  *
- * All share the camera that shows the reference; who strays far from it leaves the picture.
+ * All pictures share the camera of the reference; shapes far from the reference leave the picture.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ typedef struct gallery {
     sinew_error error;
 } gallery;
 
-static const sinew_answer *answer_of(const gallery *g, int32_t contender)
+static const sinew_answer *answer_of(const gallery *g, int32_t method)
 {
-    return sinew_answer_of(g->r->c, g->r->c->step_count - 1, contender);
+    return sinew_answer_of(g->r->c, g->r->c->step_count - 1, method);
 }
 
 /* ---- Colours -------------------------------------------------------------------------------- */
 
-/* How far each particle is from the reference, along the colour bar. */
+/* Each particle's distance from the reference, as a position on the colour bar. */
 static void measure_errors(gallery *g, const sinew_real *q)
 {
     const sinew_real *reference = answer_of(g, SINEW_REFERENCE)->positions;
@@ -46,12 +46,13 @@ static void measure_errors(gallery *g, const sinew_real *q)
     }
 }
 
-/* Three decades up to the greatest distance, rounded up, which is at least a thousandth of the body. */
+/* The bar covers three decades up to the greatest distance, rounded up, which is at least a thousandth of the body's
+ * size. */
 static void set_bar(gallery *g)
 {
     const sinew_comparison *c = g->r->c;
     double far = 1e-3 * c->size;
-    for (int32_t i = 1; i < c->contender_count; i++) {
+    for (int32_t i = 1; i < c->method_count; i++) {
         const sinew_answer *a = answer_of(g, i);
         if (isfinite(a->distance) && !(a->result.bits & SINEW_STEP_NOT_FINITE))
             far = fmax(far, fmin(a->distance, c->size));
@@ -80,13 +81,13 @@ static void put_bar(const gallery *g)
 
 /* ---- Pictures ------------------------------------------------------------------------------- */
 
-/* The world with a contender's positions, in plain colours where it is the reference. NULL on failure. */
-static sinew_snapshot *take_shape(gallery *g, int32_t contender)
+/* A world with a contender's positions; the reference has plain colours. NULL on failure. */
+static sinew_snapshot *take_shape(gallery *g, int32_t method)
 {
     sinew_world *world = g->r->c->world;
-    const sinew_real *q = answer_of(g, contender)->positions;
+    const sinew_real *q = answer_of(g, method)->positions;
     sinew_snapshot_def def = sinew_default_snapshot_def();
-    if (contender != SINEW_REFERENCE) {
+    if (method != SINEW_REFERENCE) {
         measure_errors(g, q);
         def.colour = SINEW_COLOUR_GIVEN;
         def.values = g->values;
@@ -96,13 +97,13 @@ static sinew_snapshot *take_shape(gallery *g, int32_t contender)
     return sinew_snapshot_take(world, &def, &g->error);
 }
 
-static sinew_status draw_shape(gallery *g, int32_t contender, sinew_image *image)
+static sinew_status draw_shape(gallery *g, int32_t method, sinew_image *image)
 {
     sinew_picture_def def = sinew_default_picture_def();
-    sinew_snapshot *snapshot = take_shape(g, contender);
+    sinew_snapshot *snapshot = take_shape(g, method);
     if (!snapshot)
         return SINEW_ERROR_MEMORY;
-    if (contender == SINEW_REFERENCE)
+    if (method == SINEW_REFERENCE)
         sinew_survey_add(&g->survey, snapshot);
     def.width = g->r->c->picture_width;
     def.height = g->r->c->picture_height;
@@ -110,20 +111,20 @@ static sinew_status draw_shape(gallery *g, int32_t contender, sinew_image *image
     def.legend = false;
     def.low = 0;
     def.high = 1;
-    def.camera.distance = 1.25; /* room for those that stray a little */
+    def.camera.distance = 1.25; /* margin for shapes that deviate a little */
     const sinew_panel panel = {.snapshot = snapshot};
     sinew_status status = sinew_picture_draw(&def, &g->survey, &panel, 1, image, NULL, NULL, &g->error);
     sinew_snapshot_destroy(snapshot);
     return status;
 }
 
-static void put_caption(const gallery *g, int32_t contender)
+static void put_caption(const gallery *g, int32_t method)
 {
     const sinew_comparison *c = g->r->c;
-    const sinew_answer *a = answer_of(g, contender);
+    const sinew_answer *a = answer_of(g, method);
     char text[SINEW_SHORT_SIZE];
     fputs("<figcaption>", g->r->stream);
-    if (contender == SINEW_REFERENCE)
+    if (method == SINEW_REFERENCE)
         fprintf(g->r->stream, "the fastest particle moved %s m in this step", sinew_short(c->motion, text));
     else
         fprintf(g->r->stream, "at most %s m from the reference", sinew_short(a->distance, text));
@@ -132,18 +133,18 @@ static void put_caption(const gallery *g, int32_t contender)
     fputs("</figcaption>\n</figure>\n", g->r->stream);
 }
 
-static bool put_shape(gallery *g, int32_t contender)
+static bool put_shape(gallery *g, int32_t method)
 {
     FILE *stream = g->r->stream;
-    const char *label = g->r->c->contenders[contender].label;
+    const char *label = g->r->c->methods[method].label;
     sinew_image image = {0};
-    fprintf(stream, "<figure class=\"s%d\" data-s=\"%d\">\n<h3><span class=\"chip\"></span>%s</h3>\n", contender,
-            contender, label);
-    if (answer_of(g, contender)->result.bits & SINEW_STEP_NOT_FINITE) {
+    fprintf(stream, "<figure class=\"s%d\" data-s=\"%d\">\n<h3><span class=\"chip\"></span>%s</h3>\n", method, method,
+            label);
+    if (answer_of(g, method)->result.bits & SINEW_STEP_NOT_FINITE) {
         fputs("<figcaption>became non-finite: no shape</figcaption>\n</figure>\n", stream);
         return true;
     }
-    const sinew_status status = draw_shape(g, contender, &image);
+    const sinew_status status = draw_shape(g, method, &image);
     bool good = status == SINEW_OK || status == SINEW_ERROR_DATA;
     if (status == SINEW_OK) {
         fprintf(stream,
@@ -156,7 +157,7 @@ static bool put_shape(gallery *g, int32_t contender)
         fputs("<p class=\"soft\">has left the picture</p>\n", stream);
     }
     sinew_image_free(&image);
-    put_caption(g, contender);
+    put_caption(g, method);
     return good;
 }
 

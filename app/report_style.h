@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * report_style.h: how the pages of `sinew compare` and `sinew reproduce` look. No width is fixed beyond that of a
- * phone: tables become cards where they would not fit, grids have as many columns as there is room for.
+ * report_style.h: style sheet of the pages of `sinew compare` and `sinew reproduce`. No fixed width exceeds that of a
+ * phone: narrow screens show tables as cards, and grids have as many columns as fit.
  */
 #ifndef SINEW_REPORT_STYLE_H
 #define SINEW_REPORT_STYLE_H
 
-/* Shared by all pages. A table of class "cards" becomes a card a row on a narrow screen, its cells named by their
- * data-n; cells of class "more" are left out there. */
+/* Shared by all pages. On a narrow screen each row of a table of class "cards" becomes a card, whose cells are named by
+ * data-n; cells of class "more" are hidden. */
 static const char page_style[] =
     ":root{--page:#f7f7f5;--panel:#fff;--ink:#1b1f24;--soft:#5b636d;--line:#dfe2e6;--grid:#e9ebee;--warn:#b4301f;"
     "--yes:#1f7a4d;--partly:#8a5f00;--no:#b4301f}\n"
@@ -68,7 +68,7 @@ static const char report_style[] =
     "@media(max-width:620px){.legend{position:static}.cards td.more{display:none}}\n"
     "@media print{.legend{position:static}body{background:#fff}}\n";
 
-/* Curves other than the one under the pointer step back. */
+/* Curves other than the one under the pointer are faded. */
 static const char report_script[] =
     "document.addEventListener('mouseover',function(e){var t=e.target.closest('[data-s]'),s=t?t.dataset.s:null;"
     "document.querySelectorAll('.ch [data-s]').forEach(function(x){"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reproduce.c: `sinew reproduce`: published experiments by name, as tables of what was published, what is measured and
- * whether it holds.
+ * reproduce.c: `sinew reproduce`: published experiments by name, as tables of published value, measured value and
+ * verdict.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +14,7 @@
 
 #include "app.h"
 #include "output.h"
+#include "program.h"
 #include "progress.h"
 #include "reproduce.h"
 
@@ -37,7 +38,7 @@ typedef struct reproduction {
     int32_t total;
 } reproduction;
 
-static int print_help(void)
+static int reproduce_print_help(void)
 {
     printf(
         "usage: sinew reproduce [NAME ...] [options]\n\nRuns published experiments (all of them without a NAME; a "
@@ -51,7 +52,7 @@ static int print_help(void)
     return SINEW_EXIT_DONE;
 }
 
-static void show_progress(void *context, int32_t done, int32_t total, const char *note)
+static void show_progress(void *context, int32_t done, int32_t total, const char *label)
 {
     reproduction *r = context;
     if (done <= 1 || total != r->total) {
@@ -59,7 +60,7 @@ static void show_progress(void *context, int32_t done, int32_t total, const char
         sinew_progress_start(&r->progress, total, false);
         r->total = total;
     }
-    sinew_progress_show(&r->progress, done, note);
+    sinew_progress_show(&r->progress, done, label);
 }
 
 /* ---- The program of the other precision --------------------------------------------------------- */
@@ -69,10 +70,10 @@ static bool run_program(const char *path, char *const argv[])
     fflush(NULL);
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        /* A program that is ended alone, by `kill` or a batch system, takes the other one along. */
+        /* If `kill` or a batch system ends this program only, its child process must end too. */
         if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
             _exit(127);
-        /* Its table is not ours to show. */
+        /* The child's table on standard output is discarded. */
         if (!freopen("/dev/null", "w", stdout))
             _exit(127);
         execv(path, argv);
@@ -82,7 +83,7 @@ static bool run_program(const char *path, char *const argv[])
     while (child > 0 && waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    /* 1: ran, and something does not hold. */
+    /* Status 1: the child ran, and some claim does not hold. */
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= SINEW_EXIT_UNMET;
 }
 
@@ -96,29 +97,26 @@ static bool other_precision(void *context, const char *name, const char *figure_
 {
     reproduction *r = context;
     const bool single = sizeof(sinew_real) == 4;
-    const char *program = single ? "sinew" : "sinew-single";
-    char folder[4000], path[4096], out[2048], written[2100], command[] = "reproduce";
+    const char *program = "sinew-reproduce" SINEW_PROGRAM_OTHER_SUFFIX;
+    char path[4200], out[2048], written[2100];
     char word[64], alone[] = "--alone", quick[] = "--quick", out_option[] = "--out";
-    if (!sinew_program_folder(folder, sizeof folder))
-        return fails(result, program, "is not found: where this program is cannot be told");
-    snprintf(path, sizeof path, "%s/%s", folder, program);
-    if (access(path, X_OK) != 0)
+    if (!sinew_find_program(program, path, sizeof path))
         return fails(result, program, "is not beside this program; `make` builds it");
     if (snprintf(out, sizeof out, "%s/%s", r->out, single ? "double" : "single") >= (int)sizeof out)
         return fails(result, program, "was not started: the path of --out is too long");
     snprintf(word, sizeof word, "%s", name);
     snprintf(written, sizeof written, "%s/%s", out, name);
-    char *argv[] = {path, command, word, out_option, out, alone, NULL, NULL};
+    char *argv[] = {path, word, out_option, out, alone, NULL, NULL};
     if (sinew_option_on(r->arguments, "quick"))
-        argv[6] = quick;
+        argv[5] = quick;
     return (run_program(path, argv) && sinew_read_outcome(written, figure_name, result)) ||
            fails(result, program, "failed");
 }
 
 /* ---- Which experiments -------------------------------------------------------------------------- */
 
-/* Whether one of the plain arguments names it; "thesis" names all of thesis/. */
-static bool wanted(const sinew_arguments *a, const char *name)
+/* True if a plain argument names the experiment; "thesis" names all of thesis/. */
+static bool reproduce_wanted(const sinew_arguments *a, const char *name)
 {
     for (int32_t i = 0; i < a->plain_count; i++) {
         const size_t length = strlen(a->plain[i]);
@@ -153,7 +151,7 @@ static bool all_known(const sinew_arguments *a)
     return true;
 }
 
-/* Columns are as wide as the longest of all experiments, so that they stand below each other. */
+/* Columns have the width of the longest entry of all experiments, so that rows are aligned. */
 static int print_list(const sinew_arguments *a)
 {
     size_t name = 0, source = 0;
@@ -162,7 +160,7 @@ static int print_list(const sinew_arguments *a)
         source = strlen(experiment_at(i)->source) > source ? strlen(experiment_at(i)->source) : source;
     }
     for (int32_t i = 0; experiment_at(i); i++)
-        if (wanted(a, experiment_at(i)->name))
+        if (reproduce_wanted(a, experiment_at(i)->name))
             printf("%-*s  %-*s  %s\n", (int)name, experiment_at(i)->name, (int)source, experiment_at(i)->source,
                    experiment_at(i)->title);
     return SINEW_EXIT_DONE;
@@ -195,7 +193,7 @@ static int run_one(const experiment *e, const setting *s, reproduction *r)
     } else if (folder_of(e, r, folder) && sinew_write_outcome(folder, e, s, o, seconds) && sinew_write_index(r->out)) {
         sinew_print_outcome(e, o, seconds);
         fflush(stdout);
-        status = outcome_verdict(o) == HOLDS_NO ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
+        status = outcome_result(o) == HOLDS_NO ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
     }
     outcome_release(o);
     free(o);
@@ -205,7 +203,7 @@ static int run_one(const experiment *e, const setting *s, reproduction *r)
 static bool beam_wanted(const sinew_arguments *a)
 {
     for (int32_t i = 0; experiment_at(i); i++)
-        if (experiment_at(i)->needs_beam && wanted(a, experiment_at(i)->name))
+        if (experiment_at(i)->needs_beam && reproduce_wanted(a, experiment_at(i)->name))
             return true;
     return false;
 }
@@ -216,7 +214,7 @@ static bool prepare_folders(const reproduction *r)
     if (!sinew_make_folders("reproduce", r->out) || !sinew_index_is_ours(r->out))
         return false;
     for (int32_t i = 0; experiment_at(i); i++)
-        if (wanted(r->arguments, experiment_at(i)->name) &&
+        if (reproduce_wanted(r->arguments, experiment_at(i)->name) &&
             !(folder_of(experiment_at(i), r, folder) && sinew_prepare_folder("reproduce", folder)))
             return false;
     return true;
@@ -244,7 +242,8 @@ static int run_wanted(const sinew_arguments *a)
                      .other_precision = other_precision,
                      .context = &r};
         for (int32_t i = 0; experiment_at(i); i++) {
-            int status = wanted(a, experiment_at(i)->name) ? run_one(experiment_at(i), &s, &r) : SINEW_EXIT_DONE;
+            int status =
+                reproduce_wanted(a, experiment_at(i)->name) ? run_one(experiment_at(i), &s, &r) : SINEW_EXIT_DONE;
             worst = status > worst ? status : worst;
         }
         if (worst <= SINEW_EXIT_UNMET)
@@ -258,7 +257,7 @@ int sinew_command_reproduce(int argc, char **argv)
 {
     sinew_arguments a;
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return print_help();
+        return reproduce_print_help();
     if (!sinew_arguments_read(&a, "reproduce", options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status = SINEW_EXIT_USAGE;

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * reproduce.h: between `sinew reproduce` (reproduce.c) and what it writes and reads (reproduce_files.c).
+ * reproduce.h: interface between `sinew reproduce` (reproduce.c) and its files (reproduce_files.c).
  */
 #ifndef SINEW_REPRODUCE_H
 #define SINEW_REPRODUCE_H
 
 #include "experiments.h"
 
-/* The table for a person, on standard output. */
+/* Runs `sinew reproduce`; argv[0] is ignored. Returns the exit status. */
+int sinew_command_reproduce(int argc, char **argv);
+
+/* Prints the table on standard output. */
 void sinew_print_outcome(const experiment *e, const outcome *o, double seconds);
-/* summary.json, report.html, and of every figure an .svg and (curves) a .csv, in `folder`. False when one cannot be
- * written (said). */
+/* Writes summary.json, report.html, and for each figure an .svg and (curves) a .csv to `folder`. Returns false, with a
+ * message, on errors. */
 bool sinew_write_outcome(const char *folder, const experiment *e, const setting *s, const outcome *o, double seconds);
-/* Numbers and one figure's curves of an outcome that was written to `folder`. */
+/* Reads numbers and one figure's curves of an outcome in `folder`. */
 bool sinew_read_outcome(const char *folder, const char *figure_name, outcome *o);
 
-/* index.html of the folder above: all experiments that lie there (reproduce_index.c). False when it cannot be written
- * (said). */
+/* Writes index.html of the parent folder with all its experiments (reproduce_index.c). Returns false, with a message,
+ * on errors. */
 bool sinew_write_index(const char *out);
-/* Whether the folder has no index.html yet, or one of ours; false: said. */
+/* True if the folder has no index.html, or one of this command; else false, with a message. */
 bool sinew_index_is_ours(const char *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reproduce_files.c: what an experiment found, as a table on the terminal, as summary.json, report.html, .svg and .csv
- * files; and the last three read back from the program of the other precision.
+ * reproduce_files.c: results of an experiment as a table on the terminal, and as summary.json, report.html, .svg and
+ * .csv files. Results of the program of the other precision are read back from these files.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "app.h"
 #include "figure.h"
-#include "figure_parts.h"
+#include "figure_internal.h"
 #include "output.h"
 #include "report_style.h"
 #include "reproduce.h"
@@ -22,9 +22,9 @@ void sinew_print_outcome(const experiment *e, const outcome *o, double seconds)
     for (int32_t i = 0; i < o->claim_count; i++) {
         const claim *c = &o->claims[i];
         printf("  %s\n    published  %s\n    measured   %s\n    holds?     %s%s%s\n", c->what, c->published,
-               c->measured, verdict_name(c->holds), *c->cause ? ": " : "", c->cause);
+               c->measured, result_name(c->holds), *c->cause ? ": " : "", c->cause);
     }
-    printf("  holds altogether: %s (%d claims, %.1f s, %s precision)\n\n", verdict_name(outcome_verdict(o)),
+    printf("  holds altogether: %s (%d claims, %.1f s, %s precision)\n\n", result_name(outcome_result(o)),
            o->claim_count, seconds, SINEW_PRECISION);
 }
 
@@ -41,7 +41,7 @@ static void put_string(FILE *stream, const char *name, const char *text, const c
     fprintf(stream, "\"%s", after);
 }
 
-static void put_number(FILE *stream, double value)
+static void reproduce_put_number(FILE *stream, double value)
 {
     if (isfinite(value))
         fprintf(stream, "%.10g", value);
@@ -49,12 +49,12 @@ static void put_number(FILE *stream, double value)
         fputs("null", stream);
 }
 
-static void put_verdict(FILE *stream, verdict v, const char *after)
+static void put_result(FILE *stream, claim_result v, const char *after)
 {
     if (v == NOT_MEASURED)
         fprintf(stream, "\"holds\": null%s", after);
     else
-        put_string(stream, "holds", verdict_name(v), after);
+        put_string(stream, "holds", result_name(v), after);
 }
 
 static void put_claims(FILE *stream, const outcome *o)
@@ -66,7 +66,7 @@ static void put_claims(FILE *stream, const outcome *o)
         put_string(stream, "what", c->what, ", ");
         put_string(stream, "published", c->published, ", ");
         put_string(stream, "measured", c->measured, ", ");
-        put_verdict(stream, c->holds, ", ");
+        put_result(stream, c->holds, ", ");
         put_string(stream, "cause", c->cause, "}");
     }
     fputs("\n  ],\n", stream);
@@ -92,7 +92,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     put_string(stream, "title", e->title, ",\n  ");
     put_string(stream, "precision", SINEW_PRECISION, ",\n  ");
     put_string(stream, "version", SINEW_VERSION, ",\n  ");
-    put_verdict(stream, outcome_verdict(o), ",\n");
+    put_result(stream, outcome_result(o), ",\n");
     fprintf(stream, "  \"quick\": %s,\n  \"seconds\": %.3f,\n  ", s->quick ? "true" : "false", seconds);
     if (e->needs_beam)
         fprintf(stream, "\"beam\": {\"vertices\": %d, \"tets\": %d, \"density\": %.10g},\n", s->beam->vertex_count,
@@ -104,7 +104,7 @@ static void put_summary(FILE *stream, const experiment *e, const setting *s, con
     fputs("  \"numbers\": {", stream);
     for (int32_t i = 0; i < o->number_count; i++) {
         fprintf(stream, "%s\n    \"%s\": ", i ? "," : "", o->numbers[i].name);
-        put_number(stream, o->numbers[i].value);
+        reproduce_put_number(stream, o->numbers[i].value);
     }
     fputs("\n  }\n}\n", stream);
 }
@@ -122,14 +122,14 @@ static const char style[] =
     "td:first-child{font-weight:620}td+td::before{content:attr(data-n) \": \";color:var(--soft)}"
     "td small{max-width:none}}";
 
-static void put_cell(FILE *stream, const char *name, const char *text)
+static void reproduce_put_cell(FILE *stream, const char *name, const char *text)
 {
     fprintf(stream, "<td data-n=\"%s\">", name);
     sinew_put_escaped(stream, text);
     fputs("</td>", stream);
 }
 
-static void put_table(FILE *stream, const outcome *o)
+static void reproduce_put_table(FILE *stream, const outcome *o)
 {
     fputs("<div class=\"panel\"><table><thead><tr><th>statement</th><th>published</th><th>measured</th><th>holds?</th>"
           "</tr></thead><tbody>\n",
@@ -137,18 +137,18 @@ static void put_table(FILE *stream, const outcome *o)
     for (int32_t i = 0; i < o->claim_count; i++) {
         const claim *c = &o->claims[i];
         fputs("<tr>", stream);
-        put_cell(stream, "statement", c->what);
-        put_cell(stream, "published", c->published);
-        put_cell(stream, "measured", c->measured);
-        fprintf(stream, "<td data-n=\"holds?\"><b class=\"%s\">%s</b><small>", verdict_name(c->holds),
-                verdict_name(c->holds));
+        reproduce_put_cell(stream, "statement", c->what);
+        reproduce_put_cell(stream, "published", c->published);
+        reproduce_put_cell(stream, "measured", c->measured);
+        fprintf(stream, "<td data-n=\"holds?\"><b class=\"%s\">%s</b><small>", result_name(c->holds),
+                result_name(c->holds));
         sinew_put_escaped(stream, c->cause);
         fputs("</small></td></tr>\n", stream);
     }
     fputs("</tbody></table></div>\n", stream);
 }
 
-/* "../../" from the folder of "thesis/twist" to the one of the index. */
+/* Relative path "../../" from the folder of "thesis/twist" to the folder of the index. */
 static const char *up_from(const char *name, char up[64])
 {
     snprintf(up, 64, "../");
@@ -160,7 +160,7 @@ static const char *up_from(const char *name, char up[64])
 
 static bool put_page(FILE *stream, const experiment *e, const setting *s, const outcome *o, const sinew_mesh *surface)
 {
-    const char *v = verdict_name(outcome_verdict(o));
+    const char *v = result_name(outcome_result(o));
     char up[64];
     bool good = true;
     fprintf(stream,
@@ -176,7 +176,7 @@ static bool put_page(FILE *stream, const experiment *e, const setting *s, const 
     else
         sinew_put_escaped(stream, o->setup);
     fprintf(stream, " <code>sinew reproduce %s%s</code></p>\n", e->name, s->quick ? " --quick" : "");
-    put_table(stream, o);
+    reproduce_put_table(stream, o);
     fputs("<div class=\"plots\">\n", stream);
     for (int32_t i = 0; i < o->figure_count && good; i++) {
         fputs("<div>", stream);
@@ -255,8 +255,8 @@ static FILE *open_in(const char *folder, const char *name, const char *ending)
     return fopen(path, "r");
 }
 
-/* The lines after "numbers" of our own summary.json: one `"name": value` each. */
-static bool read_numbers(const char *folder, outcome *o)
+/* Reads the lines after "numbers" of this command's summary.json: one `"name": value` each. */
+static bool reproduce_read_numbers(const char *folder, outcome *o)
 {
     char line[4096], name[64];
     double value;
@@ -310,7 +310,7 @@ static bool read_series(FILE *file, figure *f)
 
 bool sinew_read_outcome(const char *folder, const char *figure_name, outcome *o)
 {
-    if (!read_numbers(folder, o))
+    if (!reproduce_read_numbers(folder, o))
         return false;
     FILE *file = open_in(folder, figure_name, ".csv");
     bool good = file && read_series(file, outcome_figure(o, figure_name, "", "", ""));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reproduce_index.c: index.html over all reproductions that lie in a folder, this run's and earlier ones': a score, and
- * of each experiment its verdict, a picture, a published number beside the measured one, and the way to its report.
- * Everything is read from the summary.json files.
+ * reproduce_index.c: index.html over all reproductions in a folder, from this run and from earlier runs. The page has a
+ * score and, for each experiment, its verdict, a picture, a published and a measured number, and a link to its report.
+ * The data come from the summary.json files.
  */
 #include <string.h>
 #include <unistd.h>
@@ -14,11 +14,11 @@
 #include "reproduce.h"
 
 enum {
-    VERDICT_COUNT = HOLDS_NO + 1,
+    RESULT_COUNT = HOLDS_NO + 1,
     PATH_SIZE = 2300
 };
 
-/* The first line of our own index: a page of somebody else is not replaced. */
+/* The first line of this command's index; pages without the line are not replaced. */
 static const char mark[] = "<!-- sinew reproduce -->";
 
 static const char style[] =
@@ -44,13 +44,13 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* A word of summary.json back as a verdict. */
-static verdict verdict_of(const json_t *object)
+/* Converts a word of summary.json to a verdict. */
+static claim_result result_of(const json_t *object)
 {
     const char *word = text_of(object, "holds");
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        if (strcmp(word, verdict_name((verdict)v)) == 0)
-            return (verdict)v;
+    for (int v = 0; v < RESULT_COUNT; v++)
+        if (strcmp(word, result_name((claim_result)v)) == 0)
+            return (claim_result)v;
     return NOT_MEASURED;
 }
 
@@ -72,7 +72,7 @@ static bool has_digit(const char *text)
     return strpbrk(text, "0123456789") != NULL;
 }
 
-/* The statement that stands for an experiment: the first that is judged and has a number on both sides. */
+/* The statement that represents an experiment: the first one with a verdict and numbers on both sides. */
 static const json_t *headline(const json_t *claims)
 {
     const json_t *best = json_array_get(claims, 0), *c;
@@ -80,7 +80,7 @@ static const json_t *headline(const json_t *claims)
     size_t i;
     json_array_foreach(claims, i, c)
     {
-        const int judged = verdict_of(c) >= HOLDS_YES;
+        const int judged = result_of(c) >= HOLDS_YES;
         const int numbers = has_digit(text_of(c, "published")) && has_digit(text_of(c, "measured"));
         if (2 * judged + numbers > best_rank) {
             best = c;
@@ -90,7 +90,7 @@ static const json_t *headline(const json_t *claims)
     return best;
 }
 
-/* The file of a figure that lies there: pictures are .png, charts .svg. Bodies are shown before curves. */
+/* The existing file of a figure: pictures are .png, charts .svg. Pictures of bodies come before curves. */
 static bool find_thumbnail(const char *out, const experiment *e, const json_t *figures, char name[PATH_SIZE])
 {
     static const char *const endings[] = {"png", "svg"};
@@ -114,18 +114,18 @@ static bool find_thumbnail(const char *out, const experiment *e, const json_t *f
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static void count_claims(const json_t *claims, int32_t counts[VERDICT_COUNT])
+static void count_claims(const json_t *claims, int32_t counts[RESULT_COUNT])
 {
     const json_t *c;
     size_t i;
-    json_array_foreach(claims, i, c) counts[verdict_of(c)]++;
+    json_array_foreach(claims, i, c) counts[result_of(c)]++;
 }
 
 /* A bar of the claims' verdicts, and the same in words. */
-static void put_tally(FILE *stream, const int32_t counts[VERDICT_COUNT])
+static void put_tally(FILE *stream, const int32_t counts[RESULT_COUNT])
 {
     static const struct {
-        verdict v;
+        claim_result v;
         const char *kind;
     } order[] = {{HOLDS_YES, "y"}, {HOLDS_PARTLY, "p"}, {HOLDS_NO, "n"}, {NOT_JUDGED, "u"}, {NOT_MEASURED, "u"}};
     const size_t count = sizeof order / sizeof order[0];
@@ -137,7 +137,7 @@ static void put_tally(FILE *stream, const int32_t counts[VERDICT_COUNT])
     const char *before = "";
     for (size_t i = 0; i < count; i++)
         if (counts[order[i].v]) {
-            fprintf(stream, "%s%d %s", before, counts[order[i].v], verdict_name(order[i].v));
+            fprintf(stream, "%s%d %s", before, counts[order[i].v], result_name(order[i].v));
             before = ", ";
         }
     fputs("</small>", stream);
@@ -153,8 +153,8 @@ static void put_term(FILE *stream, const char *term, const char *text)
 static void put_card(FILE *stream, const char *out, const experiment *e, const json_t *summary)
 {
     const json_t *claims = json_object_get(summary, "claims"), *head = headline(claims);
-    const char *word = verdict_name(verdict_of(summary));
-    int32_t counts[VERDICT_COUNT] = {0};
+    const char *word = result_name(result_of(summary));
+    int32_t counts[RESULT_COUNT] = {0};
     char picture[PATH_SIZE];
     count_claims(claims, counts);
     fprintf(stream, "<a class=\"card\" href=\"%s/report.html\">", e->name);
@@ -174,24 +174,24 @@ static void put_card(FILE *stream, const char *out, const experiment *e, const j
     fputs("</dl></div></a>\n", stream);
 }
 
-static void put_score(FILE *stream, const char *what, const int32_t counts[VERDICT_COUNT])
+static void put_score(FILE *stream, const char *what, const int32_t counts[RESULT_COUNT])
 {
     fprintf(stream, "<p class=\"score\"><span>%s:</span>", what);
-    for (int v = HOLDS_YES; v < VERDICT_COUNT; v++)
-        fprintf(stream, "<span class=\"%s\"><b>%d</b>%s</span>", verdict_name((verdict)v), counts[v],
-                verdict_name((verdict)v));
+    for (int v = HOLDS_YES; v < RESULT_COUNT; v++)
+        fprintf(stream, "<span class=\"%s\"><b>%d</b>%s</span>", result_name((claim_result)v), counts[v],
+                result_name((claim_result)v));
     const int32_t open = counts[NOT_JUDGED] + counts[NOT_MEASURED];
     if (open > 0)
         fprintf(stream, "<span class=\"not\"><b>%d</b>not judged or not measured</span>", open);
     fputs("</p>\n", stream);
 }
 
-static void put_head(FILE *stream, json_t **summaries, int32_t count)
+static void index_put_head(FILE *stream, json_t **summaries, int32_t count)
 {
-    int32_t experiments[VERDICT_COUNT] = {0}, claims[VERDICT_COUNT] = {0};
+    int32_t experiments[RESULT_COUNT] = {0}, claims[RESULT_COUNT] = {0};
     for (int32_t i = 0; i < count; i++)
         if (summaries[i]) {
-            experiments[verdict_of(summaries[i])]++;
+            experiments[result_of(summaries[i])]++;
             count_claims(json_object_get(summaries[i], "claims"), claims);
         }
     fprintf(stream,
@@ -241,7 +241,7 @@ bool sinew_write_index(const char *out)
         return false;
     for (; count < EXPERIMENT_MAX && experiment_at(count); count++)
         summaries[count] = read_experiment(out, experiment_at(count));
-    put_head(file.stream, summaries, count);
+    index_put_head(file.stream, summaries, count);
     fputs("<div class=\"cards\">\n", file.stream);
     for (int32_t i = 0; i < count; i++)
         if (summaries[i])

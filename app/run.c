@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv, contact.csv where bodies touch,
- * state.bin and summary.json.
+ * run.c: `sinew run SCENE`: reads a scene, takes its steps, writes caches, metrics.csv, contact.csv if the world has
+ * contact, state.bin and summary.json.
  *
- * Frame 0 is the start; a frame is steps_per_frame steps. A checkpoint is taken between two steps. --resume goes on
- * from it, in the same folder with the same files and frame numbers, and comes to the same bytes as a run that was
- * never stopped (run_files.c says how).
+ * Frame 0 is the start; a frame is steps_per_frame steps. A checkpoint is taken between two steps. --resume continues
+ * from the checkpoint, in the same folder with the same files and frame numbers. The resulting bytes equal those of an
+ * uninterrupted run (see run_files.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ enum {
     OPTION_COUNT = sizeof options / sizeof options[0]
 };
 
-static int print_help(void)
+static int run_print_help(void)
 {
     printf("usage: sinew run SCENE [OPTION ...]\n\n"
            "Simulates a scene (a file, or a name that `sinew info scenes` lists) and writes caches, metrics.csv,\n"
@@ -73,7 +73,7 @@ double sinew_run_clock(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool fail(const sinew_run *r)
+static bool run_fail(const sinew_run *r)
 {
     sinew_usage_error(command, "%s", r->error.text);
     return false;
@@ -81,8 +81,8 @@ static bool fail(const sinew_run *r)
 
 /* ---- Command line --------------------------------------------------------------------------- */
 
-/* The command line as a person could type it again. NULL without memory. */
-static char *join(int argc, char **argv)
+/* The command line, quoted for a shell. NULL if memory is short. */
+static char *run_join(int argc, char **argv)
 {
     size_t size = 16;
     for (int i = 0; i < argc; i++)
@@ -102,7 +102,7 @@ static char *join(int argc, char **argv)
 
 /* ---- Going on -------------------------------------------------------------------------------- */
 
-/* The state file that --resume names, itself or its folder, and that folder. */
+/* The state file that --resume names, directly or by its folder, and that folder. */
 typedef struct origin {
     char path[2200], folder[2100];
 } origin;
@@ -132,7 +132,7 @@ static bool find_origin(const char *given, origin *o)
     return true;
 }
 
-/* Whether the run of the folder kept the balance of its steps, as some fields need it. */
+/* True if the run of the folder kept the energy balance of its steps, which some fields need. */
 static bool kept_balance(const origin *o)
 {
     bool foreign;
@@ -148,7 +148,7 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* A run of the folder that took all its steps, but was killed before its files had their names. */
+/* True for a run that took all its steps, but was killed before its files had their final names. */
 static bool is_unfinished(const sinew_run *r)
 {
     bool foreign;
@@ -179,15 +179,15 @@ static bool resume(sinew_run *r, const origin *o)
         r->statistics = (sinew_run_statistics){.first_step = step};
         return true;
     }
-    json_t *note = json_loads(sinew_world_note(r->world), 0, NULL);
-    bool good = sinew_run_take_note(r, note, o->path);
+    json_t *note = json_loads(sinew_world_comment(r->world), 0, NULL);
+    bool good = sinew_run_read_comment(r, note, o->path);
     json_decref(note);
     return good;
 }
 
 /* ---- Set-up ---------------------------------------------------------------------------------- */
 
-static bool choose_folder(sinew_run *r, const origin *o)
+static bool run_choose_folder(sinew_run *r, const origin *o)
 {
     const char *out = sinew_option_text(&r->arguments, "out");
     int length;
@@ -205,7 +205,7 @@ static bool choose_folder(sinew_run *r, const origin *o)
     return true;
 }
 
-static bool open_scene(sinew_run *r, const char *name)
+static bool run_open_scene(sinew_run *r, const char *name)
 {
     char path[4096];
     if (r->balance)
@@ -226,7 +226,7 @@ static bool set_solver(sinew_run *r)
     sinew_solver_def solver = sinew_scene_solver(r->scene);
     r->record = sinew_option_on(&r->arguments, "record");
     solver.record = r->record ? SINEW_RECORD_ITERATIONS : SINEW_RECORD_STEP;
-    return sinew_world_set_solver(r->world, &solver, &r->error) == SINEW_OK || fail(r);
+    return sinew_world_set_solver(r->world, &solver, &r->error) == SINEW_OK || run_fail(r);
 }
 
 static bool set_up(sinew_run *r)
@@ -240,23 +240,23 @@ static bool set_up(sinew_run *r)
     if (!sinew_run_read_formats(r) || (given && !find_origin(given, &o)))
         return false;
     r->balance = r->balance || (given && kept_balance(&o));
-    if (!open_scene(r, r->arguments.plain[0]) || !choose_folder(r, &o) || !sinew_run_check_folder(r) ||
+    if (!run_open_scene(r, r->arguments.plain[0]) || !run_choose_folder(r, &o) || !sinew_run_check_folder(r) ||
         !set_solver(r) || (given && !resume(r, &o)) || !sinew_run_check_fields(r))
         return false;
-    /* Ordering and factorisation may take minutes: they come after all that can be refused at once. */
-    return sinew_world_prepare(r->world, &r->error) == SINEW_OK || fail(r);
+    /* Ordering and factorisation may take minutes, so they follow all checks that can refuse the command. */
+    return sinew_world_prepare(r->world, &r->error) == SINEW_OK || run_fail(r);
 }
 
 /* ---- Advice ---------------------------------------------------------------------------------- */
 
-/* Steps in which a motion that grows by `growth` a step becomes ten times as large. */
+/* Number of steps in which a motion that grows by the factor `growth` per step becomes ten times as large. */
 static double steps_to_tenfold(double growth)
 {
     return ceil(log(10) / log(growth));
 }
 
-/* Says before the first step when an explicit integrator will explode, and the time step that would do. Advice that
- * there is no memory for is not given; the run goes on. */
+/* Warns before the first step if an explicit integrator is unstable, and prints the stable time step. If memory is
+ * short, the run continues without this warning. */
 static void advise(const sinew_run *r)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind);
@@ -269,18 +269,18 @@ static void advise(const sinew_run *r)
             "in %.3g step%s: ",
             solver->name, (double)sinew_world_time_step(r->world), s.omega_max, s.growth, tenfold,
             tenfold > 1 ? "s" : "");
-    if (s.time_step_most > 0)
-        fprintf(stderr, "take a time_step below %.4g s, or newton\n", s.time_step_most);
+    if (s.time_step_max > 0)
+        fprintf(stderr, "take a time_step below %.4g s, or newton\n", s.time_step_max);
     else
         fprintf(stderr, "no time_step is small enough without damping; take symplectic-euler or newton\n");
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* Bits of a step after which there is no other. */
+/* Status bits after which no further step is possible. */
 static const uint32_t last_bits = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_CONTRADICTORY;
 
-static sinew_step_result take_step(sinew_run *r)
+static sinew_step_result run_take_step(sinew_run *r)
 {
     sinew_step_result result = {0};
     const int64_t step = sinew_world_step_count(r->world) + 1;
@@ -289,7 +289,7 @@ static sinew_step_result take_step(sinew_run *r)
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
     sinew_run_write_metrics(r, step);
-    /* A step that failed is none of the state's; the end of the run counts it. */
+    /* The state does not include a failed step; the run's count does. */
     if (result.bits & last_bits)
         return result;
     sinew_run_write_contact(r, step);
@@ -304,14 +304,14 @@ static bool is_due(const sinew_run *r, double interval, double last)
     return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-/* *failed receives the result of a step that could not be taken. */
+/* *failed receives the result of a failed step. */
 static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
     const int64_t end = r->frames * r->per_frame;
     int64_t step = sinew_world_step_count(r->world);
     for (double last = sinew_run_clock(); step < end && !sinew_signal_came() && !failed->bits;) {
         char note[64];
-        sinew_step_result result = take_step(r);
+        sinew_step_result result = run_take_step(r);
         step = sinew_world_step_count(r->world);
         if (result.bits & last_bits)
             *failed = result;
@@ -330,7 +330,7 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void print_summary(const sinew_run *r, double seconds, bool complete)
+static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {
     char bits[128], residual[96], gap[320];
     const char *name = sinew_scene_name(r->scene);
@@ -354,7 +354,7 @@ static void print_summary(const sinew_run *r, double seconds, bool complete)
                r->gap_seconds, r->solver_seconds);
 }
 
-static int exit_status(uint32_t bits, bool complete)
+static int run_exit_status(uint32_t bits, bool complete)
 {
     if (bits & SINEW_STEP_NOT_FINITE)
         return SINEW_EXIT_NOT_FINITE;
@@ -365,8 +365,8 @@ static int exit_status(uint32_t bits, bool complete)
     return bits & unmet ? SINEW_EXIT_UNMET : SINEW_EXIT_DONE;
 }
 
-/* A last checkpoint, whole files, and the word that it is over. */
-static bool finish(sinew_run *r, const sinew_step_result *failed, bool complete)
+/* Writes a last checkpoint, finishes all files and prints the end of the run. */
+static bool run_finish(sinew_run *r, const sinew_step_result *failed, bool complete)
 {
     if (!sinew_run_checkpoint(r) || !sinew_run_close_files(r))
         return false;
@@ -385,11 +385,11 @@ static int run_scene(sinew_run *r)
     double interval = 60;
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
-    sinew_guard_signals(true);
+    sinew_signals_defer(true);
     if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;
-    if (!quiet && *sinew_scene_notes(r->scene))
-        fprintf(stderr, "%s\n", sinew_scene_notes(r->scene));
+    if (!quiet && *sinew_scene_warnings(r->scene))
+        fprintf(stderr, "%s\n", sinew_scene_warnings(r->scene));
     if (!quiet)
         advise(r);
     sinew_progress progress;
@@ -400,7 +400,7 @@ static int run_scene(sinew_run *r)
     const bool complete = sinew_world_step_count(r->world) == r->frames * r->per_frame;
     if (failed.bits & SINEW_STEP_UNPREPARED)
         return sinew_usage_error(command, "%s: %s", sinew_scene_name(r->scene), sinew_world_error(r->world));
-    if (!good || !finish(r, &failed, complete))
+    if (!good || !run_finish(r, &failed, complete))
         return SINEW_EXIT_USAGE;
     if (failed.bits & SINEW_STEP_CONTRADICTORY)
         sinew_usage_error(command, "%s: step %lld: constraints are %s; the state before it is kept",
@@ -411,8 +411,8 @@ static int run_scene(sinew_run *r)
                           sinew_scene_name(r->scene), (long long)sinew_world_step_count(r->world) + 1,
                           sinew_not_finite_advice(r->world, &failed));
     if (!quiet)
-        print_summary(r, seconds, complete);
-    return exit_status(sinew_run_bits(&r->statistics), complete);
+        run_print_summary(r, seconds, complete);
+    return run_exit_status(sinew_run_bits(&r->statistics), complete);
 }
 
 int sinew_command_run(int argc, char **argv)
@@ -422,12 +422,12 @@ int sinew_command_run(int argc, char **argv)
     if (!sinew_arguments_read(&r.arguments, command, options, OPTION_COUNT, argc, argv))
         return SINEW_EXIT_USAGE;
     int status;
-    char *line = join(argc, argv);
+    char *line = run_join(argc, argv);
     r.command_line = line;
     if (!line)
         status = sinew_usage_error(command, "out of memory");
     else if (sinew_option_on(&r.arguments, "help"))
-        status = print_help();
+        status = run_print_help();
     else if (r.arguments.plain_count != 1)
         status = sinew_usage_error(command, r.arguments.plain_count == 0 ? "needs a scene; see sinew run --help"
                                                                          : "takes one scene; see sinew run --help");

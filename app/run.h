@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.h: what the files of `sinew run` share: run.c takes the steps, run_formats.c knows what is written, run_files.c
- * keeps the folder, run_summary.c counts.
+ * run.h: declarations that the files of `sinew run` share. run.c takes the steps, run_formats.c selects formats and
+ * fields, run_files.c manages the folder, run_summary.c counts events.
  */
 #ifndef SINEW_RUN_H
 #define SINEW_RUN_H
@@ -16,30 +16,30 @@
 
 enum {
     SINEW_RUN_BITS = 32,
-    SINEW_RUN_TETS = 20 /* inverted ones that are named */
+    SINEW_RUN_TETS = 20 /* number of inverted tets that are listed */
 };
 
-/* The largest value so far and the step of it; step 0: there was none. */
+/* The largest value so far and its step; step 0: there is no value. */
 typedef struct sinew_run_worst {
     double value;
     int64_t step;
 } sinew_run_worst;
 
-/* Counts over all steps of the run, those before a checkpoint included. Holds nothing that depends on the machine or
- * the clock: it travels in the state, which is the same however often a run was killed. */
+/* Counts over all steps of the run, including those before a checkpoint. The counts do not depend on machine or clock,
+ * because the state stores them, and the state must not depend on interruptions. */
 typedef struct sinew_run_statistics {
-    int64_t first_step; /* steps that lie before this folder's run */
+    int64_t first_step; /* steps before the run of this folder */
     int64_t steps, iterations;
     struct {
-        int64_t first, count; /* steps that set the bit */
+        int64_t first, count; /* number of steps that set the bit */
     } bits[SINEW_RUN_BITS];
     sinew_run_worst residual, relative, gap, gap_below;
-    int64_t gap_counts[4]; /* of each sinew_gap_kind */
+    int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
-    char gap_reason[128];                       /* of the first step whose gap is unknown */
-    sinew_run_worst violation, complementarity; /* of hard constraints, where a solver met them as a system */
+    char gap_reason[128];                       /* reason of the first step whose gap is unknown */
+    sinew_run_worst violation, complementarity; /* of hard constraints that a solver handled as a system */
     int64_t constraints_first;
-    char constraints[256]; /* what the first step that had something to say about them said */
+    char constraints[256]; /* the first message about these constraints */
     sinew_run_worst inverted;
     int64_t inverted_first;
     int32_t tet_count;
@@ -48,7 +48,7 @@ typedef struct sinew_run_statistics {
 
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
                      const sinew_step_result *result);
-uint32_t sinew_run_bits(const sinew_run_statistics *statistics);           /* of all steps together */
+uint32_t sinew_run_bits(const sinew_run_statistics *statistics);           /* of all steps, by or */
 json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NULL: out of memory */
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ..." */
@@ -62,30 +62,30 @@ void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text,
 typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
-    sinew_settings settings; /* of the scene, in the order in which they hold */
-    char *scene_file;        /* absolute path, NULL: not known */
+    sinew_settings settings; /* of the scene, in the order of application */
+    char *scene_file;        /* absolute path, NULL: unknown */
     sinew_scene *scene;
     sinew_world *world;
-    bool record; /* one row an iteration, else one a step */
+    bool record; /* true: one row per iteration; false: one row per step */
     int64_t frames, per_frame;
     sinew_error error;
 
     char directory[2048];
-    int folder; /* the locked folder, -1 */
+    int folder; /* descriptor of the locked folder, -1: none */
     bool wanted[SINEW_CACHE_COUNT];
-    uint32_t fields, fields_if_any; /* of caches, as sinew_cache_def has them */
+    uint32_t fields, fields_if_any; /* cache fields, as in sinew_cache_def */
     int32_t morph_frames;
-    bool balance;                           /* fields need the balance of each step */
-    sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not wanted */
+    bool balance;                           /* some fields need the energy balance of each step */
+    sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not requested */
     sinew_output metrics;
-    sinew_output contact; /* contact.csv, where the world has contact */
+    sinew_output contact; /* contact.csv, if the world has contact */
     int64_t first_frame;  /* of this folder */
     bool goes_on;         /* with the files that are in the folder */
-    bool kept;            /* there is a checkpoint: files stay, whatever happens */
+    bool kept;            /* a checkpoint exists: files are kept in all cases */
 
     sinew_run_statistics statistics;
-    int64_t steps_now;                           /* taken by this process */
-    double seconds, solver_seconds, gap_seconds; /* of the processes before this one, and of finished steps */
+    int64_t steps_now;                           /* steps of this process */
+    double seconds, solver_seconds, gap_seconds; /* s of earlier processes, for finished steps */
     double began;                                /* s on the clock */
 } sinew_run;
 
@@ -94,16 +94,17 @@ double sinew_run_clock(void); /* s, monotonic */
 /* ---- What is written (run_formats.c) ---------------------------------------------------------- */
 
 bool sinew_run_read_formats(sinew_run *r);       /* from the command line */
-bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no format would hold */
-/* The note of a state carries the formats and fields of its run, as one that goes on must write the same ones:
- * sinew_run_take_note refuses options that say otherwise. */
-bool sinew_run_add_to_note(const sinew_run *r, json_t *note);
-bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path);
-void sinew_run_print_formats(const sinew_run *r); /* the files and what opens them, each with a comma behind */
+bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no chosen format can store */
+/* The comment of a state stores the formats and fields of its run, because a continued run must write the same ones.
+ * sinew_run_read_comment refuses options that differ. */
+bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment);
+bool sinew_run_read_comment(sinew_run *r, const json_t *comment, const char *path);
+/* Prints the files and the programs that open them, each with a comma behind it. */
+void sinew_run_print_formats(const sinew_run *r);
 
 /* ---- summary.json (run_summary.c) ------------------------------------------------------------ */
 
-/* NULL when there is none or it is not a run's; *foreign says which. */
+/* NULL if there is none or it does not belong to a run; *foreign distinguishes the cases. */
 json_t *sinew_run_summary_read(const char *directory, bool *foreign);
 const char *sinew_run_summary_text(const json_t *summary, const char *key); /* "" when missing */
 bool sinew_run_summary_write(sinew_run *r, const char *status);
@@ -112,17 +113,17 @@ bool sinew_run_summary_write(sinew_run *r, const char *status);
 
 /* The files that the run writes, for summary.json. */
 json_t *sinew_run_manifest(const sinew_run *r);
-/* Refuses a folder that holds other files of these names, unless --overwrite. Touches nothing. */
+/* Refuses a folder that has other files of these names, unless --overwrite is given. The function changes no file. */
 bool sinew_run_check_folder(const sinew_run *r);
-/* Makes and locks the folder, removes what --overwrite replaces, opens or reopens all files. */
+/* Creates and locks the folder, removes files that --overwrite replaces, and opens or reopens all files. */
 bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step);
-void sinew_run_write_contact(const sinew_run *r, int64_t step); /* of a step that was taken; without contact nothing */
+void sinew_run_write_contact(const sinew_run *r, int64_t step); /* for a completed step; no effect without contact */
 bool sinew_run_has_contact(const sinew_run *r);
-/* All frames and rows, then state.bin, on the disk; then summary.json. */
+/* Flushes all frames and rows, then state.bin, to the disk; then writes summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);
 bool sinew_run_close_files(sinew_run *r);
-void sinew_run_free_files(sinew_run *r); /* after a failure: leaves a run that can go on, or nothing */
+void sinew_run_free_files(sinew_run *r); /* after a failure: keeps a run that can continue, or removes all files */
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_files.c: the folder of a run: whose files lie there, checkpoints, going on.
+ * run_files.c: the folder of a run: ownership of its files, checkpoints, continuation.
  *
- * Order is what makes a run survive a kill at any moment. summary.json comes first and lists every file that is to
- * come, so that a later run knows what it may remove. Then the caches, metrics.csv and contact.csv grow under the names
- * *.partial. A checkpoint brings these to the disk, then state.bin; how many frames and rows belong to it follows from
- * the number of its step, so nothing else has to match. The end: a checkpoint, the files get their names, and the last
- * thing is "finished" in summary.json. Whoever goes on cuts all files back to the checkpoint, whatever they hold beyond
- * it.
+ * The order of writes lets a run survive a kill at any moment. summary.json comes first and lists every later file, so
+ * that another run knows which files it may remove. Then the caches, metrics.csv and contact.csv grow under the names
+ * *.partial. A checkpoint flushes these to the disk, then state.bin; the number of its step determines its frames and
+ * rows, so nothing else has to match. At the end come a checkpoint, the final names of the files, and "finished" in
+ * summary.json. A continued run truncates all files to the checkpoint.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +22,7 @@
 
 static const char command[] = "run";
 
-static bool fail(const sinew_run *r)
+static bool run_files_fail(const sinew_run *r)
 {
     sinew_usage_error(command, "%s", r->error.text);
     return false;
@@ -74,7 +73,7 @@ json_t *sinew_run_manifest(const sinew_run *r)
     return files;
 }
 
-/* Whether a run can have listed this: whatever a summary.json says, files of other kinds are not touched. */
+/* True if a run can have listed this file. Files of other kinds are kept, even if a summary.json lists them. */
 static bool may_be_listed(const char *text)
 {
     static const char *const always[] = {"summary.json", "state.bin", "metrics.csv", "contact.csv"};
@@ -99,7 +98,7 @@ static bool may_be_sequence(const char *suffix)
     return may;
 }
 
-/* Whether `name` is NAME.0012.SUFFIX of a sequence; any number where `any` is set. */
+/* True if `name` is NAME.0012.SUFFIX of a sequence; with `any`, for any number. */
 static bool is_frame(const json_t *sequence, const char *name, size_t length, bool any)
 {
     const char *stem, *suffix;
@@ -120,13 +119,13 @@ static bool is_frame(const json_t *sequence, const char *name, size_t length, bo
     return any || (number >= from && number <= to);
 }
 
-/* Whether a file in the folder is one of the listed ones, finished or not. */
+/* True if a file in the folder is one of the listed files, finished or not. */
 static bool is_listed(const json_t *files, const char *name, bool any)
 {
     size_t length = strlen(name);
     if (length > 8 && strcmp(name + length - 8, ".partial") == 0)
         length -= 8;
-    /* Frames on their way into a file that is written at the end. */
+    /* Temporary frames of a file that is written at the end. */
     if (name[length] && ((length > 8 && strncmp(name + length - 8, ".glb.bin", 8) == 0) ||
                          (length > 9 && strncmp(name + length - 9, ".usda.bin", 9) == 0)))
         length -= 4;
@@ -140,20 +139,20 @@ static bool is_listed(const json_t *files, const char *name, bool any)
     return false;
 }
 
-/* The path of a file in the folder that is listed, "" when there is none. */
+/* The path of a listed file in the folder, "" if there is none. */
 static void find_listed(const char *directory, const json_t *files, char *path, size_t size)
 {
     DIR *stream = opendir(directory);
     path[0] = '\0';
     for (struct dirent *entry; stream && (entry = readdir(stream));)
-        /* A summary under way is all that a run leaves which is killed before its first file. */
+        /* A run that is killed before its first file leaves only an unfinished summary. */
         if (is_listed(files, entry->d_name, true) && strcmp(entry->d_name, "summary.json.partial") != 0)
             snprintf(path, size, "%s/%s", directory, entry->d_name);
     if (stream)
         closedir(stream);
 }
 
-/* Removes the listed files of the folder, summary.json last: until then it says what was to go. */
+/* Removes the listed files of the folder, and summary.json last, because it contains the list. */
 static bool remove_listed(const char *directory, const json_t *files, bool any)
 {
     DIR *stream = opendir(directory);
@@ -181,7 +180,7 @@ static bool has_state(const char *directory)
     return access(path, F_OK) == 0;
 }
 
-/* A run that was stopped before its first checkpoint has nothing to lose. */
+/* A run that stopped before its first checkpoint has no results to protect. */
 static bool never_began(const char *directory, const json_t *summary)
 {
     return strcmp(sinew_run_summary_text(summary, "status"), "starting") == 0 && !has_state(directory);
@@ -226,7 +225,7 @@ bool sinew_run_check_folder(const sinew_run *r)
     return good;
 }
 
-/* Removes exactly the files of the run that lies there; without its list, those that this one is going to write. */
+/* Removes exactly the files of the earlier run in the folder; without its list, the files that this run writes. */
 static bool clear_folder(const sinew_run *r)
 {
     bool foreign;
@@ -238,7 +237,7 @@ static bool clear_folder(const sinew_run *r)
     return good;
 }
 
-/* One process a folder. The lock goes with the process, however it ends. */
+/* One process may write to a folder. The system releases the lock when the process ends. */
 static bool lock_folder(sinew_run *r)
 {
     r->folder = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -252,7 +251,7 @@ static bool lock_folder(sinew_run *r)
 
 /* ---- Open ------------------------------------------------------------------------------------ */
 
-/* How many frames of this folder belong to the state. */
+/* Number of frames of this folder that belong to the state. */
 static int64_t frames_so_far(const sinew_run *r)
 {
     const int64_t count = sinew_world_step_count(r->world) / r->per_frame - r->first_frame + 1;
@@ -280,21 +279,21 @@ static bool open_caches(sinew_run *r)
         def.bodies = sinew_scene_writes_bodies(r->scene);
         r->caches[format] = sinew_cache_open(&def, &r->error);
         if (!r->caches[format])
-            return fail(r);
+            return run_files_fail(r);
     }
     return true;
 }
 
-/* Cuts a table behind the last whole row of a step that the state has seen; its column is the first or the second. */
+/* Truncates a table after the last complete row of a step in the state; the step is in the first or second column. */
 static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
 {
     FILE *stream = table->stream;
     const int64_t last = sinew_world_step_count(r->world);
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     off_t end = 0;
     bool head = true;
-    for (ssize_t length; (length = getline(&line, &room, stream)) > 0 && line[length - 1] == '\n'; head = false) {
+    for (ssize_t length; (length = getline(&line, &capacity, stream)) > 0 && line[length - 1] == '\n'; head = false) {
         const char *comma = strchr(line, ',');
         if (!head && (!comma || strtoll(second ? comma + 1 : line, NULL, 10) > last))
             break;
@@ -335,7 +334,7 @@ static bool open_contact(sinew_run *r)
     return true;
 }
 
-/* Times of the processes before this one are all that only summary.json knows. */
+/* Times of earlier processes are stored in summary.json only. */
 static void take_seconds(sinew_run *r)
 {
     bool foreign;
@@ -370,17 +369,17 @@ bool sinew_run_write_frame(sinew_run *r)
 {
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_frame(r->caches[format], &r->error) != SINEW_OK)
-            return fail(r);
+            return run_files_fail(r);
     return true;
 }
 
 void sinew_run_write_metrics(const sinew_run *r, int64_t step)
 {
     int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(r->world, &count);
+    const sinew_iteration *records = sinew_world_iterations(r->world, &count);
     const char *solver = sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name;
     for (int32_t i = 0; i < count; i++)
-        sinew_metrics_row(r->metrics.stream, solver, step, &rows[i], NAN);
+        sinew_metrics_record(r->metrics.stream, solver, step, &records[i], NAN);
 }
 
 void sinew_run_write_contact(const sinew_run *r, int64_t step)
@@ -388,20 +387,20 @@ void sinew_run_write_contact(const sinew_run *r, int64_t step)
     sinew_contact_report report;
     sinew_error error;
     if (r->contact.stream && sinew_world_contact_report(r->world, &report, &error) == SINEW_OK)
-        sinew_contact_row(r->contact.stream, step, &report);
+        sinew_contact_record(r->contact.stream, step, &report);
 }
 
-/* Facts about the folder's files that the state carries, so that a later process can go on with them. */
-static bool note_run(sinew_run *r)
+/* Data about the folder's files that the state stores, so that a later process can continue them. */
+static bool write_run_comment(sinew_run *r)
 {
-    json_t *note = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
-                             (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
-    if (note && sinew_run_has_contact(r))
-        json_object_set_new(note, "contact", json_true());
-    char *text = note && sinew_run_add_to_note(r, note) ? json_dumps(note, JSON_COMPACT) : NULL;
-    bool good = text && sinew_world_set_note(r->world, text) == SINEW_OK;
+    json_t *comment = json_pack("{s:i, s:b, s:I, s:o}", "sinew_run", 1, "record", (int)r->record, "first_frame",
+                                (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
+    if (comment && sinew_run_has_contact(r))
+        json_object_set_new(comment, "contact", json_true());
+    char *text = comment && sinew_run_add_to_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
+    bool good = text && sinew_world_set_comment(r->world, text) == SINEW_OK;
     free(text);
-    json_decref(note);
+    json_decref(comment);
     if (!good)
         sinew_usage_error(command, "out of memory");
     return good;
@@ -413,11 +412,12 @@ bool sinew_run_checkpoint(sinew_run *r)
     snprintf(path, sizeof path, "%s/state.bin", r->directory);
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->caches[format] && sinew_cache_sync(r->caches[format], &r->error) != SINEW_OK)
-            return fail(r);
-    if (!sinew_output_sync(&r->metrics) || (r->contact.stream && !sinew_output_sync(&r->contact)) || !note_run(r))
+            return run_files_fail(r);
+    if (!sinew_output_sync(&r->metrics) || (r->contact.stream && !sinew_output_sync(&r->contact)) ||
+        !write_run_comment(r))
         return false;
     if (sinew_state_write(r->world, path, &r->error) != SINEW_OK)
-        return fail(r);
+        return run_files_fail(r);
     r->kept = true;
     return sinew_run_summary_write(r, "running");
 }
@@ -429,7 +429,7 @@ bool sinew_run_close_files(sinew_run *r)
     bool good = true;
     for (int format = 0; format < SINEW_CACHE_COUNT && good; format++) {
         if (r->caches[format])
-            good = sinew_cache_close(r->caches[format], &r->error) == SINEW_OK || fail(r);
+            good = sinew_cache_close(r->caches[format], &r->error) == SINEW_OK || run_files_fail(r);
         r->caches[format] = NULL;
     }
     good = good && sinew_output_sync(&r->metrics) && sinew_output_close(&r->metrics);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_formats.c: what `sinew run` writes for other programs: formats, fields, frames of glTF; from the command line, or
- * from the note in a state that is gone on from.
+ * run_formats.c: output of `sinew run` for other programs: formats, fields, frames of glTF. The command line sets them;
+ * a continued run reads them from the comment in its state.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char command[] = "run";
 
-/* How often an option was given, and its values. */
+/* Number of occurrences of an option, and its values. */
 static const sinew_given *given(const sinew_run *r, const char *option)
 {
     int32_t i = 0;
@@ -22,10 +22,10 @@ static const sinew_given *given(const sinew_run *r, const char *option)
 
 /* ---- Command line ---------------------------------------------------------------------------- */
 
-/* Takes one word of a list; false when it is wrong, and said. */
+/* Reads one word of a list. Returns false, with a message, for a wrong word. */
 typedef bool take_word(sinew_run *r, const char *word);
 
-static bool read_list(sinew_run *r, const char *option, take_word *take)
+static bool formats_read_list(sinew_run *r, const char *option, take_word *take)
 {
     const sinew_given *list = given(r, option);
     for (int32_t i = 0; i < list->count; i++)
@@ -40,7 +40,8 @@ static bool read_list(sinew_run *r, const char *option, take_word *take)
     return true;
 }
 
-static bool unknown(const char *option, const char *noun, const char *word, const char *const *names, int32_t count)
+static bool formats_unknown(const char *option, const char *noun, const char *word, const char *const *names,
+                            int32_t count)
 {
     const char *nearest = sinew_nearest_name(word, names, count);
     char known[256] = "";
@@ -66,7 +67,7 @@ static bool take_format(sinew_run *r, const char *word)
     for (int i = 0; i < SINEW_CACHE_COUNT; i++)
         names[i] = sinew_cache_format_name((sinew_cache_format)i);
     names[SINEW_CACHE_COUNT] = "none";
-    return unknown("format", "format", word, names, SINEW_CACHE_COUNT + 1);
+    return formats_unknown("format", "format", word, names, SINEW_CACHE_COUNT + 1);
 }
 
 static bool take_field(sinew_run *r, const char *word)
@@ -82,7 +83,7 @@ static bool take_field(sinew_run *r, const char *word)
             names[i] = sinew_get_field_info((sinew_field_kind)i)->name;
         names[SINEW_FIELD_COUNT] = "all";
         names[SINEW_FIELD_COUNT + 1] = "none";
-        return unknown("fields", "field", word, names, SINEW_FIELD_COUNT + 2);
+        return formats_unknown("fields", "field", word, names, SINEW_FIELD_COUNT + 2);
     }
     return true;
 }
@@ -94,7 +95,7 @@ bool sinew_run_read_formats(sinew_run *r)
     int64_t frames = usual.morph_frames;
     r->wanted[SINEW_CACHE_PC2] = given(r, "format")->count == 0;
     r->fields_if_any = given(r, "fields")->count == 0 ? usual.fields_if_any : 0;
-    if (!read_list(r, "format", take_format) || !read_list(r, "fields", take_field) ||
+    if (!formats_read_list(r, "format", take_format) || !formats_read_list(r, "fields", take_field) ||
         (morphs && !sinew_read_integer(command, "--morphs", morphs, 0, 1000000, &frames)))
         return false;
     r->morph_frames = (int32_t)frames;
@@ -113,19 +114,19 @@ bool sinew_run_check_fields(const sinew_run *r)
 
 /* ---- The note of a run that is gone on with --------------------------------------------------- */
 
-bool sinew_run_add_to_note(const sinew_run *r, json_t *note)
+bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment)
 {
     json_t *formats = json_array();
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format])
             json_array_append_new(formats, json_string(sinew_cache_format_name((sinew_cache_format)format)));
-    return json_object_set_new(note, "formats", formats) == 0 &&
-           json_object_set_new(note, "fields", json_integer((json_int_t)r->fields)) == 0 &&
-           json_object_set_new(note, "fields_if_any", json_integer((json_int_t)r->fields_if_any)) == 0 &&
-           json_object_set_new(note, "morphs", json_integer(r->morph_frames)) == 0;
+    return json_object_set_new(comment, "formats", formats) == 0 &&
+           json_object_set_new(comment, "fields", json_integer((json_int_t)r->fields)) == 0 &&
+           json_object_set_new(comment, "fields_if_any", json_integer((json_int_t)r->fields_if_any)) == 0 &&
+           json_object_set_new(comment, "morphs", json_integer(r->morph_frames)) == 0;
 }
 
-static bool refuse(const char *path, const char *text)
+static bool formats_refuse(const char *path, const char *text)
 {
     sinew_usage_error(command, "--resume %s: the run there %s", path, text);
     return false;
@@ -143,20 +144,20 @@ static bool take_formats(sinew_run *r, const json_t *formats, const char *path)
     for (int i = 0; i < SINEW_CACHE_COUNT && given(r, "format")->count > 0; i++)
         same = same && had[i] == r->wanted[i];
     memcpy(r->wanted, had, sizeof had);
-    return same || refuse(path, "has other formats; leave out --format, or give another --out");
+    return same || formats_refuse(path, "has other formats; leave out --format, or give another --out");
 }
 
-/* States of earlier builds do not say their fields: these had none to choose. */
-static bool take_fields(sinew_run *r, const json_t *note, const char *path)
+/* States of earlier builds do not list fields, because these builds had no optional fields. */
+static bool take_fields(sinew_run *r, const json_t *comment, const char *path)
 {
     json_int_t fields = 0, any = 0, morphs = 0;
-    if (json_unpack((json_t *)note, "{s:I, s:I, s:I}", "fields", &fields, "fields_if_any", &any, "morphs", &morphs) !=
-        0)
+    if (json_unpack((json_t *)comment, "{s:I, s:I, s:I}", "fields", &fields, "fields_if_any", &any, "morphs",
+                    &morphs) != 0)
         return true;
     if (given(r, "fields")->count > 0 && ((uint32_t)fields != r->fields || (uint32_t)any != r->fields_if_any))
-        return refuse(path, "has other fields; leave out --fields, or give another --out");
+        return formats_refuse(path, "has other fields; leave out --fields, or give another --out");
     if (given(r, "morphs")->count > 0 && (int32_t)morphs != r->morph_frames)
-        return refuse(path, "has another --morphs; leave it out, or give another --out");
+        return formats_refuse(path, "has another --morphs; leave it out, or give another --out");
     r->fields = (uint32_t)fields;
     r->fields_if_any = (uint32_t)any;
     r->morph_frames = (int32_t)morphs;
@@ -164,26 +165,26 @@ static bool take_fields(sinew_run *r, const json_t *note, const char *path)
 }
 
 /* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
-bool sinew_run_take_note(sinew_run *r, const json_t *note, const char *path)
+bool sinew_run_read_comment(sinew_run *r, const json_t *comment, const char *path)
 {
     json_int_t first;
     int record;
     json_t *formats, *steps;
-    if (json_unpack((json_t *)note, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
+    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
                     &first, "steps", &steps) != 0 ||
         !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
         sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
                           path);
         return false;
     }
-    if (!take_formats(r, formats, path) || !take_fields(r, note, path))
+    if (!take_formats(r, formats, path) || !take_fields(r, comment, path))
         return false;
     if (r->record != (bool)record)
-        return refuse(path, record ? "was begun with --record; give it again, or another --out"
-                                   : "was begun without --record; leave it out, or give another --out");
-    if (sinew_run_has_contact(r) != json_is_true(json_object_get(note, "contact")))
-        return refuse(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
-                                                     : "was begun with contact; give another --out");
+        return formats_refuse(path, record ? "was begun with --record; give it again, or another --out"
+                                           : "was begun without --record; leave it out, or give another --out");
+    if (sinew_run_has_contact(r) != json_is_true(json_object_get(comment, "contact")))
+        return formats_refuse(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
+                                                             : "was begun with contact; give another --out");
     r->first_frame = first;
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_summary.c: what happened in the steps of a run: counted, written to summary.json, carried along in state.bin.
+ * run_summary.c: counts of events in the steps of a run. summary.json reports them and state.bin stores them.
  */
 #include <math.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static json_t *constraints_json(const sinew_run_statistics *s)
                      s->constraints);
 }
 
-/* Runs of before there were such solvers have no such key. */
+/* Summaries of builds without such solvers lack this key. */
 static bool constraints_read(sinew_run_statistics *s, const json_t *json)
 {
     json_int_t first;
@@ -232,15 +232,15 @@ static json_t *inverted_json(const sinew_run_statistics *s)
 
 static bool inverted_read(sinew_run_statistics *s, const json_t *json)
 {
-    json_int_t most, step, first;
+    json_int_t max, step, first;
     json_t *tets;
     if (json_is_null(json))
         return true;
-    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:o}", "most", &most, "step", &step, "first", &first, "tets",
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:o}", "most", &max, "step", &step, "first", &first, "tets",
                     &tets) != 0 ||
         json_array_size(tets) > SINEW_RUN_TETS)
         return false;
-    s->inverted = (sinew_run_worst){(double)most, step};
+    s->inverted = (sinew_run_worst){(double)max, step};
     s->inverted_first = first;
     s->tet_count = (int32_t)json_array_size(tets);
     for (int32_t i = 0; i < s->tet_count; i++)
@@ -301,8 +301,8 @@ static json_t *seconds_json(const sinew_run *r)
                      r->gap_seconds);
 }
 
-/* The scene as it can be opened again, for those who play the caches: its file and the settings on top of it. Threads
- * are left out, as no result depends on them. Null where the path or a setting is not UTF-8. */
+/* The scene's file and settings, with which programs that play the caches can open it again. Threads are omitted,
+ * because no result depends on them. The value is null if the path or a setting is not UTF-8. */
 static json_t *origin_json(const sinew_run *r)
 {
     json_t *settings = json_array();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: from the command line to an open scene.
+ * settings.c: opens a scene with the settings of the command line.
  */
 #include <stdio.h>
 #include <string.h>
+
+#include <sinew/extend.h>
 
 #include "settings.h"
 
@@ -54,10 +56,12 @@ sinew_solver_kind sinew_read_solver(const char *command, const char *what, const
     sinew_solver_kind kind = sinew_solver_by_name(name);
     if (kind != SINEW_SOLVER_COUNT)
         return kind;
-    const char *names[SINEW_SOLVER_COUNT];
-    for (int i = 0; i < SINEW_SOLVER_COUNT; i++)
-        names[i] = sinew_get_solver_info((sinew_solver_kind)i)->name;
-    const char *nearest = sinew_nearest_name(name, names, SINEW_SOLVER_COUNT);
+    const char *names[SINEW_SOLVER_COUNT + SINEW_REGISTERED_SOLVER_MAX];
+    int32_t count = 0;
+    for (int i = 0; i < sinew_solver_kind_end(); i++)
+        if (sinew_get_solver_info((sinew_solver_kind)i))
+            names[count++] = sinew_get_solver_info((sinew_solver_kind)i)->name;
+    const char *nearest = sinew_nearest_name(name, names, count);
     if (nearest)
         sinew_usage_error(command, "%s: unknown solver \"%s\"; did you mean \"%s\"?", what, name, nearest);
     else
@@ -79,15 +83,25 @@ bool sinew_settings_add_options(sinew_settings *s, const sinew_arguments *argume
            sinew_settings_add_given(s, arguments);
 }
 
+static void report_missing_scene(const char *command, const char *name)
+{
+    char near[256], folders[4096];
+    sinew_scene_folders_text(folders, sizeof folders);
+    if (sinew_nearest_scene(name, near, sizeof near))
+        sinew_usage_error(command, "%s: no such scene; did you mean \"%s\"? Looked for the file and in %s", name, near,
+                          folders);
+    else
+        sinew_usage_error(command,
+                          "%s: no such scene; give a file, or a name that `sinew info scenes` lists. Looked for the "
+                          "file and in %s",
+                          name, folders);
+}
+
 sinew_scene *sinew_open_scene(const char *command, const char *name, const sinew_settings *settings)
 {
-    char path[4096], near[256];
+    char path[4096];
     if (!sinew_find_scene(name, path, sizeof path)) {
-        if (sinew_nearest_scene(name, near, sizeof near))
-            sinew_usage_error(command, "%s: no such scene; did you mean \"%s\"?", name, near);
-        else
-            sinew_usage_error(command, "%s: no such scene; give a file, or a name that `sinew info scenes` lists",
-                              name);
+        report_missing_scene(command, name);
         return NULL;
     }
     sinew_error error;

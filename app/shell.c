@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell.c: bodies that stand where they are put.
+ * shell.c: static bodies for drawing.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ sinew_body sinew_add_shell(sinew_world *world, const sinew_mesh *mesh, sinew_err
     const int32_t count = sinew_mesh_vertex_count(mesh);
     sinew_body_def def = sinew_default_body_def();
     sinew_real *masses = malloc(((size_t)count + 1) * sizeof *masses);
-    /* A mass for each vertex, as triangles of a shape that has blown up may have no area to share one. */
+    /* Each vertex has a given mass, because triangles of a diverged shape may have no area to derive masses from. */
     for (int32_t i = 0; masses && i < count; i++)
         masses[i] = 1;
     def.mesh = mesh;

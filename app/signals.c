@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: SIGINT and SIGTERM end a command where its files are whole.
+ * signals.c: SIGINT and SIGTERM end a command at a point where its files are complete.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -8,15 +8,15 @@
 #include "app.h"
 #include "signals.h"
 
-/* The number of the signal that came. */
+/* The number of the received signal. */
 static volatile sig_atomic_t came;
-/* Files are being written. Before that there is nothing to lose. */
-static volatile sig_atomic_t guard;
+/* True while files are being written; before that, a signal may end the program at once. */
+static volatile sig_atomic_t deferring;
 
 static void on_signal(int signal_number)
 {
-    /* A second one ends the program at once: what it has written can be gone on with. */
-    if (!guard || came)
+    /* A second signal ends the program at once; a later run can continue from the written files. */
+    if (!deferring || came)
         _exit(128 + signal_number);
     came = signal_number;
 }
@@ -29,9 +29,9 @@ void sinew_watch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-void sinew_guard_signals(bool guarded)
+void sinew_signals_defer(bool defer)
 {
-    guard = guarded;
+    deferring = defer;
 }
 
 int sinew_signal_came(void)

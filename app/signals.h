@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.h: SIGINT and SIGTERM end a command where its files are whole.
+ * signals.h: SIGINT and SIGTERM end a command at a point where its files are complete.
  */
 #ifndef SINEW_SIGNALS_H
 #define SINEW_SIGNALS_H
 
 #include <stdbool.h>
 
-/* From now on a signal is noted while the command is guarded, else it ends the program at once; so does a second one.
+/* Installs the handlers. A signal is recorded while the command defers signals, and else ends the program at once. A
+ * second signal also ends the program at once.
  */
 void sinew_watch_signals(void);
-/* While files are being written: a signal is to end the command at the next good place. */
-void sinew_guard_signals(bool guarded);
-int sinew_signal_came(void); /* its number, 0: none */
-/* SINEW_EXIT_INTERRUPTED or _TERMINATED for the signal that came. */
+/* Defers signals while files are being written: a signal ends the command at the next point with complete files. */
+void sinew_signals_defer(bool defer);
+int sinew_signal_came(void); /* number of the received signal, 0: none */
+/* SINEW_EXIT_INTERRUPTED or _TERMINATED for the received signal. */
 int sinew_signal_status(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.h: medians of repeated timings. Ratios within one run are what counts: the machine is shared and noisy.
+ * bench.h: medians of repeated timings. Only ratios within one run are meaningful, because the machine is shared and
+ * noisy.
  */
 #ifndef SINEW_BENCH_H
 #define SINEW_BENCH_H
@@ -22,7 +23,7 @@ static inline int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Processor time of this thread, s: what a busy machine does not stretch. */
+/* Processor time of this thread, s, which other processes do not increase. */
 static inline double bench_processor_seconds(void)
 {
     struct timespec now;
@@ -60,19 +61,19 @@ static inline double bench_median(bench_body *body, void *context, int runs)
     return bench_median_of(body, context, runs, sinew_seconds);
 }
 
-/* The least seconds of one call, over as many as fit into `budget` s and three at least: what a loop over threads takes
- * while nothing else wants the cores. */
-static inline double bench_least(bench_body *body, void *context, double budget)
+/* The smallest time of one call, s, over all calls that fit into `budget` s and at least three: the time of a parallel
+ * loop on idle cores. */
+static inline double bench_min(bench_body *body, void *context, double budget)
 {
     const double start = sinew_seconds();
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     body(context);
     for (int i = 0; i < 3 || sinew_seconds() - start < budget; i++) {
         const double began = sinew_seconds();
         body(context);
-        least = fmin(least, sinew_seconds() - began);
+        min = fmin(min, sinew_seconds() - began);
     }
-    return least;
+    return min;
 }
 
 /* The median in processor time: for one thread. */
@@ -83,11 +84,11 @@ static inline double bench_median_cpu(bench_body *body, void *context, int runs)
 
 /* ---- Two cores ------------------------------------------------------------------------------- */
 
-/* Where neighbours share the cores, one may be half as fast as the other and change places with it a second later. So
- * threads are kept on cores of their own, and one thread is timed on each of the two: its seconds are those at the mean
- * of both speeds, of which two threads can make twice as much. */
+/* On shared cores the speeds of two cores may differ by a factor of two and change within a second. Threads are
+ * therefore pinned to separate cores, and one thread is timed on each of the two. Its time is that at the mean speed,
+ * so two threads can be at most twice as fast. */
 
-/* Keeps the calling thread on the first or the second of this process's cores, if it has two. */
+/* Pins the calling thread to the first or the second core of this process, if there are two. */
 static inline void bench_pin(int core)
 {
     static cpu_set_t all;
@@ -113,7 +114,7 @@ static inline double bench_one_thread(bench_body *body, void *context, int runs)
     return 2 / (1 / core[0] + 1 / core[1]);
 }
 
-/* Waits until both members of a pair are there; false: the other did not come within a hundredth of a second. */
+/* Waits until both threads of a pair arrive; false: the other did not arrive within a hundredth of a second. */
 static inline bool bench_meet(_Atomic int *there)
 {
     const double began = sinew_seconds();
@@ -130,7 +131,7 @@ static inline void bench_pin_member(const void *context, int32_t member)
     bench_pin(member);
 }
 
-/* The same by two threads of the library's, each kept on a core of its own. */
+/* The same with two threads of the library, each pinned to a core. */
 static inline double bench_two_threads(bench_body *body, void *context, int runs)
 {
     _Atomic int there = 0, *pair = &there;
@@ -139,8 +140,8 @@ static inline double bench_two_threads(bench_body *body, void *context, int runs
     return bench_median(body, context, runs);
 }
 
-/* Some 10 us of multiplications and additions in registers, as many at once as keep a core's units busy: then two
- * threads that share one core are no faster than one. */
+/* Multiplications and additions in registers for about 10 us, with enough parallelism to fill a core's units: two
+ * threads on one core are then no faster than one. */
 static inline double bench_arithmetic(int seed)
 {
     enum {
@@ -161,39 +162,39 @@ static inline void bench_arithmetic_range(const void *context, int32_t member, i
 {
     double *const *sums = context;
     (void)member;
-    for (int32_t piece = first; piece < last; piece++)
-        (*sums)[piece] = bench_arithmetic(piece);
+    for (int32_t chunk = first; chunk < last; chunk++)
+        (*sums)[chunk] = bench_arithmetic(chunk);
 }
 
 /* context: the number of threads, which take pieces one by one. */
-static inline void bench_arithmetic_pieces(void *context)
+static inline void bench_arithmetic_chunks(void *context)
 {
     enum {
-        PIECES = 200
+        CHUNKS = 200
     };
-    double sums[PIECES], *out = sums;
-    sinew_tasks_for(*(const int *)context, PIECES, 1, bench_arithmetic_range, &out);
-    for (int piece = 0; piece < PIECES; piece++)
-        if (!(sums[piece] > 0)) /* it is: so that it has to be known */
+    double sums[CHUNKS], *out = sums;
+    sinew_tasks_for(*(const int *)context, CHUNKS, 1, bench_arithmetic_range, &out);
+    for (int chunk = 0; chunk < CHUNKS; chunk++)
+        if (!(sums[chunk] > 0)) /* it is: so that it has to be known */
             exit(1);
 }
 
-/* The machine's speed just now: how much faster two threads are than one at arithmetic, two where both have a core;
- * and how much slower one thread is than it was at best in this run, more than one where neighbours use the cores. */
+/* The current speed of the machine: the speed-up of two threads at arithmetic (two if both have a core), and the
+ * slowdown of one thread relative to its best in this run (above one if other processes use the cores). */
 typedef struct bench_machine {
     double gain, slower;
 } bench_machine;
 
 static inline bench_machine bench_machine_now(void)
 {
-    static double least = HUGE_VAL;
+    static double min = HUGE_VAL;
     int one = 1, two = 2;
-    const double alone = bench_one_thread(bench_arithmetic_pieces, &one, 3);
-    least = fmin(least, alone);
-    return (bench_machine){alone / bench_two_threads(bench_arithmetic_pieces, &two, 3), alone / least};
+    const double alone = bench_one_thread(bench_arithmetic_chunks, &one, 3);
+    min = fmin(min, alone);
+    return (bench_machine){alone / bench_two_threads(bench_arithmetic_chunks, &two, 3), alone / min};
 }
 
-/* Whether both cores are there and nobody else seems to use them. */
+/* Whether both cores are available and idle. */
 static inline bool bench_is_ours(bench_machine machine)
 {
     return machine.gain >= 1.8 && machine.slower <= 1.1;
@@ -223,8 +224,8 @@ static inline void bench_trip_member(const void *context, int32_t member)
         trip->seconds = (sinew_seconds() - began) / TRIPS;
 }
 
-/* Seconds for a cache line to the other core and back, after bench_two_threads: some 70 ns between neighbours, five
- * times that across a chip. 0: the other core did not come. */
+/* Round-trip time of a cache line to the other core, s, after bench_two_threads: about 70 ns between neighbours, five
+ * times that across a chip. 0: the other thread did not arrive. */
 static inline double bench_round_trip(void)
 {
     bench_trip trip = {.seconds = 0}, *own = &trip;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_busy.c: what threads cost while others want the cores. Milliseconds of a step with one and with two threads,
- * first on the machine as it is, then beside two processes that never rest. Two threads must not be slower than 1.2
- * times one thread, whoever else is there.
+ * bench_busy.c: cost of threads on busy cores. The table has milliseconds of a step with one and with two threads,
+ * first on the machine as it is, then beside two busy processes. In both cases two threads must not be slower than 1.2
+ * times one thread.
  *
- * One thread and two take turns, each long enough for the system to take cores away and give them back several times.
- * A turn's figure is its mean, as a wait for a core is rare and long. The table has medians: of the turns, and of the
- * ratios of turns that followed each other, which neighbours that come and go disturb least.
+ * One thread and two take turns, each long enough for the system to take cores away and give them back several times. A
+ * turn is represented by its mean, because waits for a core are rare and long. The table has medians of the turns and
+ * of the ratios of successive turns, which short-lived processes disturb least.
  *
  * Usage: bench_busy [--quick] [BEGINNING OF A ROW'S NAME]. Starts its busy processes itself, and they end with it.
  */
@@ -21,7 +21,7 @@
 
 enum {
     BUSY = 2, /* processes */
-    TURNS_MOST = 32,
+    TURNS_MAX = 32,
     CUBES = 100,
 };
 
@@ -53,7 +53,7 @@ static const row rows[] = {
 
 /* ---- Neighbours ------------------------------------------------------------------------------ */
 
-/* A process that never rests. It goes when this one does, even when that is killed. */
+/* Starts a busy process, which ends with this process, even if this process is killed. */
 static pid_t start_busy(void)
 {
     const pid_t parent = getpid(), child = fork();
@@ -143,7 +143,7 @@ typedef struct figures {
 
 static figures measure(const plan *p, sinew_world *const worlds[2])
 {
-    double turns[2][TURNS_MOST], ratios[TURNS_MOST];
+    double turns[2][TURNS_MAX], ratios[TURNS_MAX];
     for (int t = 0; t < p->turns; t++) {
         for (int k = 0; k < 2; k++)
             turns[k][t] = turn(worlds[k], p->seconds);

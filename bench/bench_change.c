@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_change.c: what a change of a running world costs: the first step after it, and the steps after ten, beside a
- * warm step of the same world. A block of n^3 vertices (24, or the argument) of strain energy, 10 iterations, nothing
+ * bench_change.c: cost of a change of a running world: the first step after the change, and the steps after ten, beside
+ * a warm step of the same world. A block of n^3 vertices (24, or the argument) of strain energy, 10 iterations, nothing
  * measured, one thread, processor time; then a cloth of which springs are switched off, and a long run in which some of
  * 10 000 weak pairs change in every step. --quick: fewer repeats, a shorter run.
  */
@@ -28,7 +28,7 @@ typedef struct column {
     const char *name;
     sinew_solver_kind kind;
     const char *option, *choice;
-    double pairs_most; /* of a warm step, that the table allows */
+    double pairs_max; /* of a warm step, that the table allows */
 } column;
 
 static const column columns[] = {
@@ -220,18 +220,19 @@ static double factorisation(sinew_world *world)
 {
     sinew_global global;
     sinew_error error = {0};
-    const sinew_global_rule rule = {.weighing = {1, 1, 1}, .rescaled = true};
+    const sinew_global_rule rule = {.weight_assignment = {1, 1, 1}, .rescaled = true};
     double seconds[16];
     sinew_global_create(&global, &world->objective, &rule, &error);
     must(&error);
     for (int r = 0; r < repeats; r++) {
         const double began = bench_processor_seconds();
-        sinew_prefactor_refactor(global.factor, global.matrix.value, &error);
+        sinew_factored_system_refactor(global.factor, global.matrix.value, &error);
         seconds[r] = bench_processor_seconds() - began;
     }
     printf("factor: %.1f MB, with L in double for new numbers %.1f MB more\n",
-           1e-6 * ((double)sinew_prefactor_memory(global.factor) - 8e0 * (double)sinew_prefactor_size(global.factor)),
-           8e-6 * (double)sinew_prefactor_size(global.factor));
+           1e-6 * ((double)sinew_factored_system_memory(global.factor) -
+                   8e0 * (double)sinew_factored_system_size(global.factor)),
+           8e-6 * (double)sinew_factored_system_size(global.factor));
     sinew_global_destroy(&global, &world->objective);
     return bench_middle(seconds, repeats);
 }
@@ -261,7 +262,7 @@ static void measure_solver(const column *c, int n, double factor)
         double ratios[3];
         measure_pairs(world, k >= 3, stiffness[k % 3], ratios);
         printf("          %6g x diagonal, %-9s +%d pairs %.2f (%.1f allowed)  ten steps later %.2f  -%d pairs %.2f\n",
-               stiffness[k % 3], k >= 3 ? "one patch" : "scattered", PAIRS, ratios[0], c->pairs_most, ratios[1], PAIRS,
+               stiffness[k % 3], k >= 3 ? "one patch" : "scattered", PAIRS, ratios[0], c->pairs_max, ratios[1], PAIRS,
                ratios[2]);
     }
     fflush(stdout);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_coarse.c: what `coarse` does for pbng and for Newton's conjugate gradients as meshes get finer.
+ * bench_coarse.c: effect of `coarse` on pbng and on Newton's conjugate gradients for finer meshes.
  *
  * A bar of 4 x 1 x 1 m (4n x n x n cells of five tets, neo-Hookean, 1 MPa, 0.45, 1000 kg/m3) is twisted by half a turn,
- * held at one end and let go; one step of 10 ms, one thread. Printed are the iterations until the objective's excess
- * over its minimum is 1e-2 and 1e-6 of what it was at the first guess, and processor times: set-up, and the step to
- * 1e-6. Then the conjugate gradient iterations of four of Newton's, with and without the coarse preconditioner.
+ * held at one end and let go; one step of 10 ms, one thread. The table has the iterations until the objective's excess
+ * over its minimum is 1e-2 and 1e-6 of the initial excess, and processor times: set-up, and the step to 1e-6. Then the
+ * conjugate gradient iterations of four of Newton's, with and without the coarse preconditioner.
  *
  * Usage: bench_coarse [all | n ...]; n = 8 and 16 unless given; all: 8, 16, 24, 39 (10k to 1.2 M tets; minutes, 6 GB).
  */
@@ -118,7 +118,7 @@ static ends find_ends(int n)
 /* Iterations until the excess is below both parts, -1: never. */
 static void count_iterations(int n, const sinew_solver_def *solver, ends e, int32_t count[2])
 {
-    static const double part[2] = {1e-2, 1e-6};
+    static const double fraction[2] = {1e-2, 1e-6};
     sinew_solver_def def = *solver;
     def.record = SINEW_RECORD_ITERATIONS;
     sinew_world *world = make_bar(n, &def);
@@ -127,7 +127,7 @@ static void count_iterations(int n, const sinew_solver_def *solver, ends e, int3
     const sinew_iteration *row = sinew_world_iterations(world, &rows);
     for (int k = 0; k < 2; k++) {
         count[k] = -1;
-        for (int32_t i = rows - 1; i >= 0 && row[i].objective - e.lowest <= part[k] * (e.start - e.lowest); i--)
+        for (int32_t i = rows - 1; i >= 0 && row[i].objective - e.lowest <= fraction[k] * (e.start - e.lowest); i--)
             count[k] = i;
     }
     sinew_world_destroy(world);
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     static const int all[] = {8, 16, 24, 39};
     const bool every = argc == 2 && strcmp(argv[1], "all") == 0;
     printf("a twisted bar is let go, " SINEW_PRECISION ", lanes %s; iterations and processor time\n",
-           sinew_lanes_name());
+           sinew_simd_name());
     for (int k = 0; k < 4 && (every || (argc == 1 && k < 2)); k++)
         table(all[k]);
     for (int a = 1; a < argc && !every; a++) {

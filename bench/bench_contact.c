@@ -3,11 +3,11 @@
  * bench_contact.c: steps per second with contact, beside Bullet's deformable world on the same meshes, masses, energies
  * and time step: soft boxes that fall on a floor and on each other, and a cloth that falls on a sphere.
  *
- * Both take the same steps from the same start, one thread each, in processor time. One referee looks at every fifth
- * state of both: how deep the deepest vertex is inside the floor, the sphere or another box, and how far shapes are
- * from those of newton, solved tightly. Of ours, each solver gets as few iterations as keep both at or below Bullet's.
- * First Bullet itself is looked at: a box must fall freely as implicit steps do, and one that hangs must sag as
- * newton's does.
+ * Both take the same steps from the same start, one thread each, in processor time. Every fifth state of both is
+ * evaluated by the same code: the largest depth of a vertex inside the floor, the sphere or another box, and the
+ * distance of shapes from those of a tightly solved newton. Each solver of the library gets the fewest iterations that
+ * keep both at or below Bullet's. Bullet is validated first: a box must fall freely like implicit Euler, and a hanging
+ * box must sag like newton's.
  *
  * bench_contact [FILE]: rows also go to a CSV file.
  */
@@ -16,14 +16,14 @@
 
 #include "bench.h"
 #include "contact_peer.h"
-#include "contact_referee.h"
+#include "contact_reference.h"
 #include "sinew/contact.h"
 #include "sinew/sinew.h"
 
 enum {
     STEPS = 120,
-    EVERY = 5, /* steps of which states are looked at */
-    LOOKS = STEPS / EVERY,
+    EVERY = 5, /* number of steps between evaluated states */
+    DETECTIONS = STEPS / EVERY,
     BOXES = 2,
     CELLS = 6,  /* along a side of a box */
     CLOTH = 41, /* vertices along a side */
@@ -34,7 +34,7 @@ enum {
 #define DENSITY   1000.0
 #define THICKNESS 2e-3
 #define GRAVITY   9.81
-#define DAMPING   0.01 /* s: what Bullet's explicit steps need: more than h/2 */
+#define DAMPING   0.01 /* s: damping of Bullet's explicit steps, which need more than h/2 */
 
 static void must(const sinew_error *error)
 {
@@ -44,7 +44,7 @@ static void must(const sinew_error *error)
     exit(1);
 }
 
-static void *room(size_t count, size_t size)
+static void *capacity(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
     if (memory)
@@ -72,7 +72,7 @@ static bench_touching make_boxes(int32_t count)
     sinew_mesh *mesh = sinew_mesh_beam(&def, &error);
     must(&error);
     const int32_t n = sinew_mesh_vertex_count(mesh);
-    sinew_real *positions = room(3 * (size_t)n * (size_t)count, sizeof *positions);
+    sinew_real *positions = capacity(3 * (size_t)n * (size_t)count, sizeof *positions);
     double low = HUGE_VAL;
     for (int32_t i = 0; i < n; i++)
         low = fmin(low, (double)sinew_mesh_positions(mesh)[3 * i + 1]);
@@ -103,7 +103,7 @@ static bench_touching make_cloth(void)
     }
     sinew_mesh *mesh = sinew_mesh_cloth(&def, &error);
     must(&error);
-    sinew_real *positions = room(3 * (size_t)sinew_mesh_vertex_count(mesh), sizeof *positions);
+    sinew_real *positions = capacity(3 * (size_t)sinew_mesh_vertex_count(mesh), sizeof *positions);
     for (int32_t i = 0; i < sinew_mesh_vertex_count(mesh); i++) {
         const sinew_real *X = sinew_mesh_positions(mesh) + 3 * (size_t)i;
         positions[3 * i] = X[0] + (sinew_real)0.01;
@@ -130,12 +130,12 @@ static void release_scene(bench_touching *scene)
 
 /* ---- Ours ------------------------------------------------------------------------------------ */
 
-/* Vertices at the highest place of the first body stay where they are. */
+/* Vertices at the highest point of the first body are fixed. */
 static void hold(sinew_world *world, const bench_touching *scene, sinew_body body)
 {
     sinew_error error = {0};
     const int32_t n = sinew_mesh_vertex_count(scene->mesh);
-    int32_t *vertices = room((size_t)n, sizeof *vertices);
+    int32_t *vertices = capacity((size_t)n, sizeof *vertices);
     sinew_real top = scene->positions[1];
     sinew_pin_def pin = sinew_default_pin_def();
     for (int32_t i = 0; i < n; i++)
@@ -155,7 +155,7 @@ static void add_bodies(sinew_world *world, const bench_touching *scene)
     sinew_error error = {0};
     const size_t n = (size_t)sinew_mesh_vertex_count(scene->mesh);
     const bool tets = sinew_mesh_tet_count(scene->mesh) > 0;
-    sinew_real *masses = room(n, sizeof *masses);
+    sinew_real *masses = capacity(n, sizeof *masses);
     for (size_t i = 0; i < n; i++)
         masses[i] = (sinew_real)(scene->mass / (double)n);
     for (int32_t k = 0; k < scene->body_count; k++) {
@@ -179,7 +179,7 @@ static void add_bodies(sinew_world *world, const bench_touching *scene)
     free(masses);
 }
 
-static void add_contact(sinew_world *world, const bench_touching *scene, bool guard)
+static void add_contact(sinew_world *world, const bench_touching *scene, bool filtered)
 {
     sinew_error error = {0};
     sinew_collider_def collider =
@@ -189,14 +189,14 @@ static void add_contact(sinew_world *world, const bench_touching *scene, bool gu
     must(&error);
     sinew_contact_def contact = sinew_default_contact_def();
     contact.self = false; /* as Bullet's bodies */
-    contact.guard = guard;
+    contact.intersection_free = filtered;
     contact.thickness = (sinew_real)scene->thickness;
     contact.friction = (sinew_real)scene->friction;
     sinew_world_set_contact(world, &contact, &error);
     must(&error);
 }
 
-static sinew_world *make_world(const bench_touching *scene, const sinew_solver_def *solver, bool guard)
+static sinew_world *make_world(const bench_touching *scene, const sinew_solver_def *solver, bool filtered)
 {
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
@@ -208,7 +208,7 @@ static sinew_world *make_world(const bench_touching *scene, const sinew_solver_d
     must(&error);
     add_bodies(world, scene);
     if (scene->radius >= 0)
-        add_contact(world, scene, guard);
+        add_contact(world, scene, filtered);
     return world;
 }
 
@@ -218,25 +218,26 @@ typedef struct row {
     double seconds; /* of all steps */
     double depth;   /* m: of the deepest vertex, mean over the states that are looked at */
     double deepest; /* m: the most of them */
-    double shape;   /* m: root mean square distance from the reference's shapes, mean likewise */
+    double shape;   /* m: root mean square distance from the reference's shapes, also the mean */
 } row;
 
-/* Judges a state; where there is no reference yet, the state becomes it. */
-static void look(row *r, const bench_touching *scene, int index, const double *x, double *reference, bool is_reference)
+/* Evaluates a state; without a reference the state becomes the reference. */
+static void detection(row *r, const bench_touching *scene, int index, const double *x, double *reference,
+                      bool is_reference)
 {
     double *own = reference + numbers(scene) * (size_t)index;
     if (is_reference)
         memcpy(own, x, numbers(scene) * sizeof *own);
-    const double depth = referee_depth(scene, x);
-    r->depth += depth / LOOKS;
+    const double depth = reference_depth(scene, x);
+    r->depth += depth / DETECTIONS;
     r->deepest = fmax(r->deepest, depth);
-    r->shape += referee_shape(scene, x, own) / LOOKS;
+    r->shape += reference_shape(scene, x, own) / DETECTIONS;
 }
 
 static row run_peer(const bench_touching *scene, double *reference)
 {
     row r = {0};
-    double *x = room(numbers(scene), sizeof *x);
+    double *x = capacity(numbers(scene), sizeof *x);
     void *own = bench_bullet(scene);
     for (int i = 0; own && i < STEPS; i++) {
         const double began = bench_processor_seconds();
@@ -245,7 +246,7 @@ static row run_peer(const bench_touching *scene, double *reference)
         if (i % EVERY != EVERY - 1)
             continue;
         bench_bullet_positions(own, x);
-        look(&r, scene, i / EVERY, x, reference, false);
+        detection(&r, scene, i / EVERY, x, reference, false);
     }
     if (own)
         bench_bullet_destroy(own);
@@ -255,19 +256,19 @@ static row run_peer(const bench_touching *scene, double *reference)
 
 static void get_positions(const sinew_world *world, const bench_touching *scene, double *x)
 {
-    sinew_real *q = room(numbers(scene), sizeof *q);
+    sinew_real *q = capacity(numbers(scene), sizeof *q);
     sinew_world_get_positions(world, 0, (int32_t)(numbers(scene) / 3), q);
     for (size_t i = 0; i < numbers(scene); i++)
         x[i] = (double)q[i];
     free(q);
 }
 
-static row run_ours(const bench_touching *scene, const sinew_solver_def *solver, bool guard, double *reference,
+static row run_ours(const bench_touching *scene, const sinew_solver_def *solver, bool filtered, double *reference,
                     bool is_reference)
 {
     row r = {0};
-    double *x = room(numbers(scene), sizeof *x);
-    sinew_world *world = make_world(scene, solver, guard);
+    double *x = capacity(numbers(scene), sizeof *x);
+    sinew_world *world = make_world(scene, solver, filtered);
     for (int i = 0; i < STEPS; i++) {
         const double began = bench_processor_seconds();
         sinew_world_step(world, NULL);
@@ -275,7 +276,7 @@ static row run_ours(const bench_touching *scene, const sinew_solver_def *solver,
         if (i % EVERY != EVERY - 1)
             continue;
         get_positions(world, scene, x);
-        look(&r, scene, i / EVERY, x, reference, is_reference);
+        detection(&r, scene, i / EVERY, x, reference, is_reference);
     }
     sinew_world_destroy(world);
     free(x);
@@ -301,10 +302,10 @@ static double mean_height(const bench_touching *scene, const double *x)
     return 3 * sum / (double)numbers(scene);
 }
 
-/* m: how far the mean of all vertices has come down after the steps of a run; ours where a solver is given. */
+/* m: descent of the mean of all vertices after a run; of Bullet, or of the library if a solver is given. */
 static double fall(const bench_touching *scene, const sinew_solver_def *solver)
 {
-    double *x = room(numbers(scene), sizeof *x), start = 0;
+    double *x = capacity(numbers(scene), sizeof *x), start = 0;
     for (size_t i = 0; i < numbers(scene); i += 3)
         start += 3 * (double)scene->positions[i + 1] / (double)numbers(scene);
     if (solver) {
@@ -340,7 +341,7 @@ static void check_peer(void)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static double most_shape(const bench_touching *scene) /* m */
+static double max_shape(const bench_touching *scene) /* m */
 {
     return scene->radius > 0 ? 0.05 : 0.01 * BOX;
 }
@@ -361,31 +362,30 @@ static void print_row(FILE *csv, const char *scene, const char *name, int32_t it
                 r->depth, r->deepest, r->shape, gain);
 }
 
-/* No deeper than Bullet's, and shapes no farther off than its own; 2 mm of boxes and 50 mm of cloth are the most in any
- * case. */
+/* True if depths and shape distances are at most Bullet's; the limits are 2 mm for boxes and 50 mm for cloth. */
 static bool holds_beside(const bench_touching *scene, const row *r, const row *peer)
 {
-    return r->depth <= peer->depth && r->shape <= fmin(peer->shape, most_shape(scene));
+    return r->depth <= peer->depth && r->shape <= fmin(peer->shape, max_shape(scene));
 }
 
-/* The fewest iterations, with the guard or without it, as Bullet has none, with which depths and shapes are as good as
- * Bullet's. */
-static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind, bool guard,
-                   const row *peer, double *reference)
+/* The fewest iterations, with the step filter or without it (Bullet has none), with which depths and shapes are as good
+ * as Bullet's. */
+static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind,
+                   bool filtered, const row *peer, double *reference)
 {
     static const int32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
     sinew_solver_def def = sinew_default_solver_def(kind);
     def.measure = SINEW_MEASURE_NOTHING;
     char name[32];
-    snprintf(name, sizeof name, "%s%s", sinew_get_solver_info(kind)->name, guard ? "" : " unguarded");
+    snprintf(name, sizeof name, "%s%s", sinew_get_solver_info(kind)->name, filtered ? "" : " unfiltered");
     row r = {0};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         def.iterations = counts[k];
-        r = run_ours(scene, &def, guard, reference, false);
+        r = run_ours(scene, &def, filtered, reference, false);
         if (!holds_beside(scene, &r, peer))
             continue;
         for (int turn = 1; turn < TURNS; turn++)
-            r.seconds = fmin(r.seconds, run_ours(scene, &def, guard, reference, false).seconds);
+            r.seconds = fmin(r.seconds, run_ours(scene, &def, filtered, reference, false).seconds);
         print_row(csv, scene_name, name, counts[k], &r, peer);
         return;
     }
@@ -399,18 +399,18 @@ static void compare(FILE *csv, const char *name, bench_touching *scene)
     printf("%s: %d vertices, %d tets, %d steps of 1/%.0f s, %s precision (Bullet: 32-bit), one thread\n", name,
            (int)(numbers(scene) / 3), scene->body_count * sinew_mesh_tet_count(scene->mesh), STEPS, 1 / scene->h,
            SINEW_PRECISION);
-    double *reference = room(numbers(scene) * LOOKS, sizeof *reference);
+    double *reference = capacity(numbers(scene) * DETECTIONS, sizeof *reference);
     const sinew_solver_def newton = tight_newton();
     run_ours(scene, &newton, true, reference, true);
     row peer = run_peer(scene, reference);
     for (int turn = 1; turn < TURNS; turn++)
         peer.seconds = fmin(peer.seconds, run_peer(scene, reference).seconds);
     print_row(csv, name, "Bullet", 0, &peer, &peer);
-    if (!(peer.shape <= 10 * most_shape(scene)))
+    if (!(peer.shape <= 10 * max_shape(scene)))
         printf("  (Bullet's bodies lose their shapes here: its speed says nothing)\n");
-    for (int guard = 1; guard >= 0; guard--)
+    for (int filtered = 1; filtered >= 0; filtered--)
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-            search(csv, name, scene, kinds[k], guard, &peer, reference);
+            search(csv, name, scene, kinds[k], filtered, &peer, reference);
     free(reference);
     release_scene(scene);
 }

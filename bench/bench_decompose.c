@@ -2,9 +2,9 @@
  *
  * bench_decompose.c: time per matrix of each decomposition in each lane variant, and its ratio to the scalar variant.
  *
- * Two sets of matrices: "near rest", (I + 0.3 noise) turned by a random rotation, what a simulation mostly sees; and
- * "random", uniform entries. They stay in the second-level cache; one thread. Figures are medians of REPEATS runs, in
- * the thread's own processor time, so that a busy machine disturbs them little.
+ * Two sets of matrices: "near rest", (I + 0.3 noise) times a random rotation, as in most simulations; and "random",
+ * uniform entries. They stay in the second-level cache; one thread. Figures are medians of REPEATS runs, in the
+ * thread's own processor time, so that a busy machine disturbs them little.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +103,8 @@ static double measure(const sinew_decompose_batch *variant, int kernel, buffers 
 
 int main(void)
 {
-    const sinew_decompose_batch *variants[SINEW_DECOMPOSE_VARIANTS];
-    const int32_t count = sinew_decompose_variants(variants);
+    int32_t count;
+    const sinew_decompose_batch *const *variants = sinew_decompose_variants(&count);
     buffers *arrays = aligned_alloc(SINEW_ALIGNMENT, sizeof *arrays);
     if (!arrays) {
         fprintf(stderr, "bench_decompose: out of memory\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_detect.c: how long it takes to find what is near: in a pile of crumpled cloths, and in one cloth that touches
- * itself everywhere or here and there.
+ * bench_detect.c: time of contact detection in a pile of crumpled cloths, and in one cloth with self-contact everywhere
+ * or in places.
  *
- * Positions change a little from call to call, as they do from epoch to epoch.
+ * Positions change a little from call to call, as they do between detection passes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,22 +13,22 @@
 
 typedef struct scene {
     const char *name;
-    int32_t cloths, side; /* vertices along a side */
-    double reach;         /* in edges */
-    double gap;           /* m between cloths, which are 1 m wide */
-    double wrinkles;      /* m: height from vertex to vertex */
-    int folds;            /* of each cloth onto itself */
+    int32_t cloths, side;    /* vertices along a side */
+    double inflation_radius; /* in edges */
+    double gap;              /* m between cloths, which are 1 m wide */
+    double wrinkles;         /* m: height from vertex to vertex */
+    int folds;               /* of each cloth onto itself */
 } scene;
 
 typedef struct work {
-    sinew_features features;
+    sinew_collision_mesh mesh;
     sinew_detector *detector;
-    sinew_real *rest, *x, *reach;
-    sinew_touch_pairs pairs;
+    sinew_real *rest, *x, *inflation_radius;
+    sinew_candidates pairs;
     int calls;
 } work;
 
-static void *room(size_t count, size_t size)
+static void *capacity(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
     if (!memory) {
@@ -52,15 +52,15 @@ static void fill_triangles(int32_t side, int32_t *t)
 }
 
 /* A wavy sheet with wrinkles, folded like a letter; the cloths of a pile differ a little. */
-static void place(const scene *s, int32_t cloth, int32_t i, int32_t j, sinew_real x[4])
+static void place_cloth_vertex(const scene *s, int32_t cloth, int32_t i, int32_t j, sinew_real x[4])
 {
     const double u = (double)i / (s->side - 1), v = (double)j / (s->side - 1), folded = u * s->folds;
     const int layer = (int)fmin(floor(folded), s->folds - 1);
-    const double part = folded - layer, along = layer % 2 ? 1 - part : part;
+    const double fraction = folded - layer, along = layer % 2 ? 1 - fraction : fraction;
     const double height = 0.05 * sin(7 * along + 3 * v) + 0.02 * sin(23 * v - 9 * along);
     const double noise = s->wrinkles * (sin(91.7 * i + 57.1 * j + 13 * cloth) + sin(17.3 * i - 71.9 * j));
     x[0] = (sinew_real)(along / s->folds + 0.003 * sin(40 * v + cloth));
-    x[1] = (sinew_real)(height + s->gap * (cloth * s->folds + layer + part / 3) + noise);
+    x[1] = (sinew_real)(height + s->gap * (cloth * s->folds + layer + fraction / 3) + noise);
     x[2] = (sinew_real)(v + 0.003 * sin(40 * along - cloth));
     x[3] = 0;
 }
@@ -68,40 +68,40 @@ static void place(const scene *s, int32_t cloth, int32_t i, int32_t j, sinew_rea
 static void make(const scene *s, work *w)
 {
     const int32_t vertices = s->side * s->side, triangles = 2 * (s->side - 1) * (s->side - 1);
-    sinew_touch_object *objects = room((size_t)s->cloths, sizeof *objects);
-    sinew_object_cells *cells = room((size_t)s->cloths, sizeof *cells);
-    bool *lone = room((size_t)s->cloths, sizeof *lone);
-    int32_t *list = room(3 * (size_t)triangles, sizeof *list);
+    sinew_collision_object *objects = capacity((size_t)s->cloths, sizeof *objects);
+    sinew_object_primitives *primitives = capacity((size_t)s->cloths, sizeof *primitives);
+    bool *lone = capacity((size_t)s->cloths, sizeof *lone);
+    int32_t *list = capacity(3 * (size_t)triangles, sizeof *list);
     fill_triangles(s->side, list);
     for (int32_t o = 0; o < s->cloths; o++) {
-        objects[o] = (sinew_touch_object){.body = o, .first_vertex = o * vertices, .vertex_count = vertices};
-        cells[o] = (sinew_object_cells){.triangles = list, .triangle_count = triangles};
+        objects[o] = (sinew_collision_object){.body = o, .first_vertex = o * vertices, .vertex_count = vertices};
+        primitives[o] = (sinew_object_primitives){.triangles = list, .triangle_count = triangles};
     }
-    if (sinew_features_create(&w->features, NULL, objects, cells, lone, s->cloths, NULL) != SINEW_OK)
+    if (sinew_collision_mesh_create(&w->mesh, NULL, objects, primitives, lone, s->cloths, NULL) != SINEW_OK)
         exit(1);
-    memset(w->features.touches, 1, (size_t)(s->cloths * s->cloths));
-    const size_t count = (size_t)w->features.vertex_count;
-    w->rest = room(4 * count, sizeof *w->rest);
-    w->x = room(4 * count, sizeof *w->x);
-    w->reach = room(count, sizeof *w->reach);
+    memset(w->mesh.may_collide, 1, (size_t)(s->cloths * s->cloths));
+    const size_t count = (size_t)w->mesh.vertex_count;
+    w->rest = capacity(4 * count, sizeof *w->rest);
+    w->x = capacity(4 * count, sizeof *w->x);
+    w->inflation_radius = capacity(count, sizeof *w->inflation_radius);
     for (size_t v = 0; v < count; v++) {
         const int32_t own = (int32_t)v % vertices;
-        place(s, (int32_t)v / vertices, own / s->side, own % s->side, w->rest + 4 * v);
-        w->reach[v] = (sinew_real)(s->reach / (s->side - 1) / 2);
+        place_cloth_vertex(s, (int32_t)v / vertices, own / s->side, own % s->side, w->rest + 4 * v);
+        w->inflation_radius[v] = (sinew_real)(s->inflation_radius / (s->side - 1) / 2);
     }
     free(objects);
-    free(cells);
+    free(primitives);
     free(lone);
     free(list);
 }
 
 static void release(work *w)
 {
-    sinew_touch_pairs_release(&w->pairs, &w->features.allocator);
-    sinew_features_destroy(&w->features);
+    sinew_candidates_release(&w->pairs, &w->mesh.allocator);
+    sinew_collision_mesh_destroy(&w->mesh);
     free(w->rest);
     free(w->x);
-    free(w->reach);
+    free(w->inflation_radius);
 }
 
 /* ---- Timing ----------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void release(work *w)
 static void move(work *w)
 {
     const double shift = 1e-4 * sin(0.7 * w->calls++);
-    for (size_t i = 0; i < 4 * (size_t)w->features.vertex_count; i++)
+    for (size_t i = 0; i < 4 * (size_t)w->mesh.vertex_count; i++)
         w->x[i] = w->rest[i] + (sinew_real)(i % 4 == 3 ? 0 : shift * (double)(i % 7));
 }
 
@@ -118,7 +118,7 @@ static double detect_once(work *w, double (*now)(void))
 {
     move(w);
     const double began = now();
-    const sinew_detect_places places = {.x = w->x, .reach = w->reach};
+    const sinew_detect_input places = {.x = w->x, .inflation_radius = w->inflation_radius};
     if (sinew_detect(w->detector, &places, 0, &w->pairs, NULL) != SINEW_OK)
         exit(1);
     return now() - began;
@@ -128,12 +128,12 @@ static double cross_once(work *w, double (*now)(void))
 {
     move(w);
     const double began = now();
-    if (sinew_detect_crossings(w->detector, w->x, NULL, 0) < 0)
+    if (sinew_detect_intersections(w->detector, w->x, NULL, 0) < 0)
         exit(1);
     return now() - began;
 }
 
-static double least(work *w, double (*once)(work *w, double (*now)(void)), double (*now)(void))
+static double min(work *w, double (*once)(work *w, double (*now)(void)), double (*now)(void))
 {
     double best = once(w, now);
     for (int i = 0; i < 7; i++)
@@ -145,17 +145,17 @@ static void time_scene(const scene *s)
 {
     work w = {0};
     make(s, &w);
-    printf("%s: %d vertices, %d triangles, %s precision\n", s->name, w.features.vertex_count, w.features.cell_count,
+    printf("%s: %d vertices, %d triangles, %s precision\n", s->name, w.mesh.vertex_count, w.mesh.primitive_count,
            SINEW_PRECISION);
     for (int32_t threads = 1; threads <= 2; threads++) {
         double (*now)(void) = threads == 1 ? bench_processor_seconds : sinew_seconds;
         const double began = sinew_seconds();
-        if (sinew_detector_create(&w.detector, &w.features, threads, NULL) != SINEW_OK)
+        if (sinew_detector_create(&w.detector, &w.mesh, threads, NULL) != SINEW_OK)
             exit(1);
         const double made = sinew_seconds() - began, first = detect_once(&w, now);
-        const double pairs = least(&w, detect_once, now), crossings = least(&w, cross_once, now);
+        const double pairs = min(&w, detect_once, now), crossings = min(&w, cross_once, now);
         int64_t faces = 0;
-        while (faces < w.pairs.count && w.pairs.list[faces].kind == SINEW_PAIR_FACE)
+        while (faces < w.pairs.count && w.pairs.list[faces].kind == SINEW_CANDIDATE_VERTEX_FACE)
             faces++;
         printf(
             "  %d thread%s: %.1f ms (first %.1f, made in %.1f), crossings %.1f ms; %lld vertex-face, %lld edge-edge\n",

@@ -91,9 +91,9 @@ static void chunk_data(chunk *c, const sinew_energy_ops *ops, const sinew_mesh *
     }
 }
 
-static block block_make(const sinew_mesh *mesh, const sinew_lane_variant *lanes, const sinew_energy_ops *ops)
+static block block_make(const sinew_mesh *mesh, const sinew_simd_variant *simd, const sinew_energy_ops *ops)
 {
-    const int W = lanes->width;
+    const int W = simd->width;
     const int32_t tet_count = sinew_mesh_tet_count(mesh), vertex_count = sinew_mesh_vertex_count(mesh);
     block b = {.mesh = mesh, .chunk_count = (tet_count + CHUNK_TETS - 1) / CHUNK_TETS};
     b.chunks = array((size_t)b.chunk_count, sizeof *b.chunks);
@@ -188,12 +188,10 @@ static double measure(const block *b, const sinew_energy_ops *ops, int operation
 static void report(const sinew_mesh *mesh, sinew_energy_kind kind, int passes)
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     double ns[8][OPERATION_COUNT] = {{0}};
     for (int32_t v = 0; v < count; v++) {
         const sinew_energy_ops *ops = variants[v]->energies[kind];
-        if (!variants[v]->usable())
-            continue;
         block b = block_make(mesh, variants[v], ops);
         for (int operation = 0; operation < OPERATION_COUNT; operation++)
             ns[v][operation] = measure(&b, ops, operation, passes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_gap.c: what finding out about a step costs (sinew_measure). For each solver, on one thread and in processor
- * time: milliseconds of one iteration, of whole steps of ten iterations by what is measured, as multiples of ten
- * iterations, and of the gap in iterations; the steps of Newton's method and the conjugate gradient iterations that the
- * gap took; and the bytes a vertex that it needs.
+ * bench_gap.c: cost of measuring a step (sinew_measure). For each solver, on one thread and in processor time:
+ * milliseconds of one iteration, of whole steps of ten iterations by what is measured, as multiples of ten iterations,
+ * and of the gap in iterations; the steps of Newton's method and the conjugate gradient iterations that the gap took;
+ * and the bytes a vertex that it needs.
  *
  * Usage: bench_gap [n ...]; blocks of n^3 vertices and 5 (n-1)^3 tets held at one side, n = 24 unless given.
  */
@@ -112,11 +112,11 @@ int main(int argc, char **argv)
             return 2;
         }
         printf("n = %d block, " SINEW_PRECISION ", lanes %s; steps of %d iterations, in multiples of the iterations\n",
-               n, sinew_lanes_name(), ITERATIONS);
+               n, sinew_simd_name(), ITERATIONS);
         printf("%-8s %11s %8s %9s %9s %11s %8s %6s %6s %9s\n", "", "iteration", "nothing", "residual", "gap",
                "gap alone", "it is", "steps", "linear", "a vertex");
         for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-            /* Ten of newton's iterations take long in a large block; integrators have no gap, or make one. */
+            /* Ten iterations of newton take long in a large block; integrators have no gap, or define it. */
             if ((kind != SINEW_SOLVER_NEWTON || n <= 24) &&
                 sinew_get_solver_info((sinew_solver_kind)kind)->default_iterations > 1 &&
                 !sinew_get_solver_info((sinew_solver_kind)kind)->explicit_step)

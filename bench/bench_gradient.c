@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_gradient.c: value and gradient of the objective on the n = 32 block (32 768 vertices, 148 955 tets),
- * nanoseconds per tet for each material, at width 1 and with lanes, at one thread and at two; and, apart from memory
- * and from what is done per particle, the kernel alone on one chunk that stays in the first caches.
+ * nanoseconds per tet for each material, at width 1 and with lanes, at one thread and at two; and the kernel alone on
+ * one chunk in the first-level caches, without memory traffic and work per particle.
  *
  * Each lane variant is its own child process, since a process chooses its lanes once. The children are timed by turns,
- * and a ratio is the median of the ratios of the turns, so that what slows the machine for a while slows both sides.
- * One thread is timed in processor time on each of two cores, two threads on the wall clock.
+ * and a ratio is the median of the ratios of the turns, so that temporary slowdowns affect both sides. One thread is
+ * timed in processor time on each of two cores, two threads on the wall clock.
  *
  * Usage: bench_gradient [MATERIAL ...]
  */
@@ -162,14 +162,14 @@ static void serve(int orders, int answers)
     }
 }
 
-static child start_child(const char *lanes)
+static child start_child(const char *simd)
 {
     int orders[2], answers[2];
     if (pipe(orders) != 0 || pipe(answers) != 0)
         exit(1);
     const pid_t pid = fork();
     if (pid == 0) {
-        setenv("SINEW_LANES", lanes, 1);
+        setenv("SINEW_SIMD", simd, 1);
         close(orders[1]);
         serve(orders[0], answers[1]);
     }
@@ -234,11 +234,8 @@ static void compare(const child children[2], sinew_energy_kind kind)
 int main(int argc, char **argv)
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    const sinew_lane_variant *best = variants[count - 1]; /* scalar: any processor has it */
-    for (int32_t i = count - 1; i >= 0; i--)
-        if (variants[i]->usable())
-            best = variants[i];
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
+    const sinew_simd_variant *best = variants[0];
     const child children[2] = {start_child("scalar"), start_child(best->name)};
     printf("value + gradient, n = %d block, " SINEW_PRECISION ", ns per tet (median of %d)\n", N, RUNS);
     printf("%-20s %8s %7s %7s %7s %10s %7s   kernel alone: %6s %7s %7s\n", "", "width 1", best->name, "ratio",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_pbng.c: what an iteration of pbng costs on the block of the paper, n^3 vertices and 5 (n-1)^3 tets: nanoseconds
+ * bench_pbng.c: cost of an iteration of pbng on the block of the paper, n^3 vertices and 5 (n-1)^3 tets: nanoseconds
  * per tet (all four of its visits) of the plain sweep, at one thread (median, processor time; least, wall clock) and
  * two (least, wall clock), the memory of the layout, and milliseconds beside table 1 of the paper (its own machine,
- * eight threads, corotated). "sor" adds what its safeguard costs, one gradient.
+ * eight threads, corotated). "sor" adds the cost of its safeguard, one gradient.
  *
  * Usage: bench_pbng [n ...]; 32 unless given. Growth is linear when the nanoseconds per tet stay: bench_pbng 32 64 128.
  */
@@ -59,7 +59,7 @@ static void iterate(void *context)
 }
 
 /* Seconds of an iteration: the median on one thread, the least on 1 and on 2; bytes of the solver. */
-static void measure(int n, sinew_energy_kind kind, int exact, int sor, double *median, double least[2], double *bytes)
+static void measure(int n, sinew_energy_kind kind, int exact, int sor, double *median, double min[2], double *bytes)
 {
     const int runs = n <= 40 ? 21 : n <= 80 ? 9 : 5;
     for (int32_t threads = 1; threads <= 2; threads++) {
@@ -67,7 +67,7 @@ static void measure(int n, sinew_energy_kind kind, int exact, int sor, double *m
         make_scene(&s, n, kind, exact, sor, threads);
         if (threads == 1)
             *median = bench_median_cpu(iterate, &s, runs);
-        least[threads - 1] = bench_least(iterate, &s, 0.7);
+        min[threads - 1] = bench_min(iterate, &s, 0.7);
         *bytes = (double)s.bytes;
         sinew_world_destroy(s.world);
     }
@@ -81,14 +81,14 @@ static double published(int n)
 
 static void row(int n, sinew_energy_kind kind, int exact, int sor)
 {
-    double median, least[2], bytes;
+    double median, min[2], bytes;
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", sinew_get_energy_info(kind)->name, exact ? ", exact" : "",
              sor ? ", sor" : "");
-    measure(n, kind, exact, sor, &median, least, &bytes);
+    measure(n, kind, exact, sor, &median, min, &bytes);
     printf("%-28s %8.1f ns %8.1f ns %8.1f ns %6.2fx %9.2f ms %7.0f B %7.0f B", name, 1e9 * median / tets_of(n),
-           1e9 * least[0] / tets_of(n), 1e9 * least[1] / tets_of(n), least[0] / least[1], 1e3 * median,
-           bytes / tets_of(n), bytes / ((double)n * n * n));
+           1e9 * min[0] / tets_of(n), 1e9 * min[1] / tets_of(n), min[0] / min[1], 1e3 * median, bytes / tets_of(n),
+           bytes / ((double)n * n * n));
     if (published(n) > 0 && kind == SINEW_ENERGY_COROTATED && !exact && !sor)
         printf("   paper, 8 threads: %.0f ms", published(n));
     printf("\n");
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
             return 2;
         }
         printf("n = %d block, %.0f tets, " SINEW_PRECISION ", lanes %s; an iteration of pbng and its memory\n", n,
-               tets_of(n), sinew_lanes_name());
+               tets_of(n), sinew_simd_name());
         printf("%-28s %11s %11s %11s %7s %12s %9s %9s\n", "", "median", "least", "2 threads", "ratio", "median", "tet",
                "vertex");
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)

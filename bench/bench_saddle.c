@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_saddle.c: saddle points of constraints (solve/kkt/saddle_system.h) by our L D L^T and by MUMPS, which exchanges pivots:
- * processor time of analysis, factorisation and one solution, numbers in the factors and the residual that one referee
- * finds, on the same scaled matrix: an inextensible cloth that hangs by two corners, a rope and a block whose energies
- * are rows. Then cliques of rods in a plane, of which it is known how many are redundant: how many each finds. Before
- * all, what MUMPS does with signals and a lack of memory.
+ * bench_saddle.c: saddle points of constraints (solve/kkt/saddle_system.h) by our L D L^T and by MUMPS, which exchanges
+ * pivots: processor time of analysis, factorisation and one solution, numbers in the factors and the residual that one
+ * referee finds, on the same scaled matrix: an inextensible cloth that hangs by two corners, a rope and a block whose
+ * energies are rows. A second table has cliques of rods in a plane with a known number of redundant rods, and the
+ * numbers that both codes detect. The first test is the behaviour of MUMPS on signals and lack of memory.
  *
  * bench_saddle [LARGEST]: vertices along the side of the largest cloth, 81 without it.
  */
@@ -38,8 +38,8 @@ static sinew_world *make_world(bool all_rows)
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
     def.solver = sinew_default_solver_def(SINEW_SOLVER_SAP);
-    if (sinew_solver_def_set_word(&def.solver, "rows", all_rows ? "all" : "hard", &error) != SINEW_OK ||
-        sinew_solver_def_set_word(&def.solver, "geometric", "off", &error) != SINEW_OK)
+    if (sinew_solver_def_set_keyword(&def.solver, "constraints", all_rows ? "all" : "hard", &error) != SINEW_OK ||
+        sinew_solver_def_set_keyword(&def.solver, "geometric", "off", &error) != SINEW_OK)
         bench_give_up(&error);
     def.solver.iterations = 5;
     def.thread_count = 1;
@@ -105,7 +105,7 @@ static sinew_world *make_block(void)
     sinew_error error = {0};
     sinew_world_def def = sinew_default_world_def();
     def.solver = sinew_default_solver_def(SINEW_SOLVER_SAP);
-    if (sinew_solver_def_set_word(&def.solver, "rows", "all", &error) != SINEW_OK)
+    if (sinew_solver_def_set_keyword(&def.solver, "constraints", "all", &error) != SINEW_OK)
         bench_give_up(&error);
     def.solver.iterations = 5;
     def.thread_count = 1;
@@ -114,10 +114,10 @@ static sinew_world *make_block(void)
 
 /* ---- One matrix ------------------------------------------------------------------------------ */
 
-/* The system of a world's last step, made anew. */
+/* The system of a world's last step, rebuilt. */
 typedef struct system {
     sinew_world *world;
-    sinew_row_solve *rows;
+    sinew_kkt *kkt;
     sinew_saddle *saddle;
     bench_matrix matrix;
     double *b, *x; /* [count] */
@@ -131,7 +131,7 @@ static void analyse_ours(void *context)
     system_of *s = context;
     sinew_error error = {0};
     sinew_saddle_destroy(s->saddle);
-    s->saddle = sinew_saddle_create(&s->rows->rest, s->rows->rows, SINEW_SADDLE_MASSES, &error);
+    s->saddle = sinew_saddle_create(&s->kkt->rest, s->kkt->constraints, SINEW_SADDLE_MASSES, &error);
     if (!s->saddle)
         bench_give_up(&error);
 }
@@ -171,11 +171,11 @@ static system_of begin_system(sinew_world *world, int steps, double null)
     system_of s = {.world = world};
     for (int k = 0; k < steps; k++)
         sinew_world_step(world, NULL);
-    s.rows = world->solve.memory;
-    if (!s.rows)
+    s.kkt = world->solve.memory;
+    if (!s.kkt)
         bench_give_up(&(sinew_error){.text = "bench_saddle: the world was not prepared"});
     analyse_ours(&s);
-    sinew_row_evaluate(s.rows, world->solve.q);
+    sinew_kkt_evaluate(s.kkt, world->solve.q);
     sinew_saddle_assemble(s.saddle, &(sinew_saddle_fill){.q = world->solve.q});
     factorise_ours(&s);
     s.matrix = (bench_matrix){s.saddle->count, s.saddle->column, s.saddle->row, s.saddle->scaled};
@@ -200,7 +200,7 @@ static void end_system(system_of *s)
 static double residual_of(const system_of *s)
 {
     const bench_matrix *m = &s->matrix;
-    double most = 0, size = 0;
+    double max = 0, size = 0;
     double *left = malloc((size_t)m->count * sizeof *left);
     memcpy(left, s->b, (size_t)m->count * sizeof *left);
     for (int32_t j = 0; j < m->count; j++)
@@ -209,11 +209,11 @@ static double residual_of(const system_of *s)
             left[j] -= m->row[k] != j ? m->values[k] * s->x[m->row[k]] : 0;
         }
     for (int32_t j = 0; j < m->count; j++) {
-        most = fmax(most, sinew_ldl_dropped(s->saddle->ldl, j) ? 0 : fabs(left[j]));
+        max = fmax(max, sinew_ldl_dropped(s->saddle->ldl, j) ? 0 : fabs(left[j]));
         size = fmax(size, fabs(s->b[j]));
     }
     free(left);
-    return most / size;
+    return max / size;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ static void time_peer(system_of *s)
     const double solution = bench_median_cpu(solve_peer, s, RUNS);
     printf("%-36s | MUMPS%8.1f %8.2f %8.3f %9.0f %4d %8.1e  put off %d, room %d %%, status %d\n", "", 1e3 * analysis,
            1e3 * factorisation, 1e3 * solution, factors.size, factors.null_pivots, residual_of(s), factors.delayed,
-           factors.room, factors.status);
+           factors.capacity, factors.status);
 }
 
 static void compare(const char *name, sinew_world *world, int steps)
@@ -234,7 +234,7 @@ static void compare(const char *name, sinew_world *world, int steps)
     system_of s = begin_system(world, steps, 0);
     printf("%-18s %8d %8zu | ours ", name, s.matrix.count, s.matrix.column[s.matrix.count]);
     const double analysis = bench_median_cpu(analyse_ours, &s, 1);
-    /* Analysis has made the arrays anew. */
+    /* Analysis has reallocated the arrays. */
     sinew_saddle_assemble(s.saddle, &(sinew_saddle_fill){.q = world->solve.q});
     const double factorisation = bench_median_cpu(factorise_ours, &s, RUNS);
     s.matrix = (bench_matrix){s.saddle->count, s.saddle->column, s.saddle->row, s.saddle->scaled};
@@ -250,7 +250,7 @@ static void compare(const char *name, sinew_world *world, int steps)
 
 /* ---- Redundant rods -------------------------------------------------------------------------- */
 
-/* Every corner with every other, in a random plane: 2 n - 3 rods would be enough. */
+/* A clique of rods in a random plane: 2 n - 3 rods would suffice. */
 static sinew_world *make_clique(uint32_t *state)
 {
     sinew_mesh_def shape = sinew_default_mesh_def();
@@ -325,7 +325,7 @@ static int count_handlers(void)
     return count;
 }
 
-/* A process of its own, which may take `megabytes` more than it has, factorises; says how that ended. */
+/* Factorises in a child process that may allocate `megabytes` more than it holds; prints the outcome. */
 static void starve(system_of *s, int megabytes)
 {
     fflush(stdout);
@@ -335,8 +335,8 @@ static void starve(system_of *s, int megabytes)
         FILE *file = fopen("/proc/self/statm", "r");
         if (!file || fscanf(file, "%ld", &pages) != 1)
             _exit(99);
-        const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)megabytes << 20);
-        setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
+        const rlim_t max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)megabytes << 20);
+        setrlimit(RLIMIT_AS, &(struct rlimit){max, max});
         malloc_trim(0);
         alarm(60);
         analyse_peer(s);
@@ -353,7 +353,7 @@ static void starve(system_of *s, int megabytes)
         printf("  %4d MB more: status %d\n", megabytes, -WEXITSTATUS(status));
 }
 
-/* First of all, while the heap has nothing to give back. */
+/* This test comes first, because the heap then has no free blocks. */
 static void watch_manners(int32_t n)
 {
     const int threads = count_threads(), handlers = count_handlers();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_solvers.c: what an iteration of each solver costs on the n = 32 block (32 768 vertices, 148 955 tets), beside
+ * bench_solvers.c: cost of an iteration of each solver on the n = 32 block (32 768 vertices, 148 955 tets), beside
  * public codes on the same problem in the same run, and how much memory each solver holds.
  *
  * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
  * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
  * Others may use the machine, and it may have less than two cores to give: every turn is followed by arithmetic that
  * needs no memory (bench_machine). Turns in which that was slowed down, or two threads gained little, do not count,
- * unless there are fewer than TURNS_LEAST others; the column "turns" says how many there were, of how many. The column
- * "machine" is what two threads gain on that arithmetic, "trip" how long a cache line takes to the other core and back,
- * both over all turns. Peers are timed in the same way.
+ * unless fewer than TURNS_LEAST others remain; the column "turns" has the counted and the total number. The column
+ * "machine" is the speed-up of two threads on that arithmetic, and "trip" the round-trip time of a cache line to the
+ * other core, both over all turns. Peers are timed in the same way.
  *
  * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
  */
@@ -27,15 +27,15 @@
 
 enum {
     N = 32,
-    TURNS_MOST = 93,
-    TURNS_LEAST = 9, /* to be counted, however long a turn takes */
-    TURNS = 31,      /* to be counted, at most */
-    RUNS = 5,        /* a turn */
-    CLOTH = 81,      /* vertices a side */
+    TURNS_MAX = 93,
+    TURNS_MIN = 9, /* to be counted, however long a turn takes */
+    TURNS = 31,    /* to be counted, at most */
+    RUNS = 5,      /* a turn */
+    CLOTH = 81,    /* vertices a side */
     CLOTH_TURNS = 31,
     CLOTH_RUNS = 21,
     ROW_SECONDS = 3,
-    ROW_SECONDS_MOST = 12 /* for turns to be counted */
+    ROW_SECONDS_MAX = 12 /* for turns to be counted */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ typedef struct scene {
     sinew_world *world;
     int32_t element_count;
     size_t before;               /* bytes held before the solver was prepared */
-    size_t *first_lane;          /* [tasks] what ADMM's local step needs, the solver's own being its own */
+    size_t *first_wide;          /* [tasks] input of ADMM's local step, separate from the solver's */
     sinew_real *weights, *duals; /* [lanes], [lanes * 9] */
 } scene;
 
@@ -86,23 +86,23 @@ static void make_local(scene *s)
 {
     const sinew_objective *o = &s->world->objective;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const size_t lanes = sinew_lanes_between(o, 0, o->task_count);
-    s->first_lane = sinew_allocate(&allocator, (size_t)o->task_count, sizeof *s->first_lane);
-    s->weights = sinew_allocate(&allocator, lanes, sizeof *s->weights);
-    s->duals = sinew_allocate_zero(&allocator, 9 * lanes, sizeof *s->duals);
-    if (!s->first_lane || !s->weights || !s->duals)
+    const size_t padded_count = sinew_wide_between(o, 0, o->task_count);
+    s->first_wide = sinew_allocate(&allocator, (size_t)o->task_count, sizeof *s->first_wide);
+    s->weights = sinew_allocate(&allocator, padded_count, sizeof *s->weights);
+    s->duals = sinew_allocate_zero(&allocator, 9 * padded_count, sizeof *s->duals);
+    if (!s->first_wide || !s->weights || !s->duals)
         exit(1);
-    sinew_weigh(o, 0, o->task_count, &(sinew_weighing){0.5, 1.5, 1}, s->weights);
+    sinew_element_weights(o, 0, o->task_count, &(sinew_weight_assignment){0.5, 1.5, 1}, s->weights);
     for (int32_t t = 0; t < o->task_count; t++)
-        s->first_lane[t] = t == 0 ? 0
-                                  : s->first_lane[t - 1] + (size_t)o->tasks[t - 1].chunk->group_count *
+        s->first_wide[t] = t == 0 ? 0
+                                  : s->first_wide[t - 1] + (size_t)o->tasks[t - 1].chunk->group_count *
                                                                (size_t)o->tasks[t - 1].batch->width;
 }
 
 static void release_scene(scene *s)
 {
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    void *arrays[] = {s->first_lane, s->weights, s->duals};
+    void *arrays[] = {s->first_wide, s->weights, s->duals};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
     sinew_world_destroy(s->world);
@@ -111,8 +111,8 @@ static void release_scene(scene *s)
 static void prox_task(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     const scene *s = context;
-    kernel->weights = s->weights + s->first_lane[task];
-    kernel->u = s->duals + 9 * s->first_lane[task];
+    kernel->weights = s->weights + s->first_wide[task];
+    kernel->u = s->duals + 9 * s->first_wide[task];
     s->world->objective.tasks[task].batch->ops->local_prox(kernel);
 }
 
@@ -140,8 +140,8 @@ static void global_step(void *context)
     solve->ops->precondition(solve, solve->gradient, solve->velocity);
 }
 
-/* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, what two threads gain on plain
- * arithmetic, how far apart they are, and whether it counts. */
+/* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, the speed-up of two threads on
+ * plain arithmetic, the cache line's round trip, and true if the turn counts. */
 typedef struct turn {
     double one, two, ratio, machine, trip;
     bool counts;
@@ -150,7 +150,7 @@ typedef struct turn {
 /* The medians of the turns that count, and the least seconds; of the machine the medians of all. */
 typedef struct timing {
     turn middle;
-    double one_least, two_least;
+    double one_min, two_min;
     int counted, all;
 } timing;
 
@@ -168,33 +168,33 @@ static turn take_turn(bench_body *body, void *const context[2])
 }
 
 /* The median of the number at `offset` over all turns, or those that count. */
-static double middle_of(const turn *turns, int count, bool counting, size_t offset, double *least)
+static double middle_of(const turn *turns, int count, bool counting, size_t offset, double *min)
 {
-    double values[TURNS_MOST];
+    double values[TURNS_MAX];
     int found = 0;
     for (int i = 0; i < count; i++)
         if (turns[i].counts || !counting)
             memcpy(&values[found++], (const char *)&turns[i] + offset, sizeof values[0]);
     const double middle = bench_middle(values, found);
-    if (least)
-        *least = values[0]; /* sorted now */
+    if (min)
+        *min = values[0]; /* sorted now */
     return middle;
 }
 
 static timing time_turns(bench_body *body, void *const context[2])
 {
-    turn turns[TURNS_MOST];
+    turn turns[TURNS_MAX];
     const double began = sinew_seconds();
     int all = 0, counted = 0;
-    while (all < TURNS_LEAST || (all < TURNS_MOST && counted < TURNS &&
-                                 sinew_seconds() - began < (counted < TURNS_LEAST ? ROW_SECONDS_MOST : ROW_SECONDS))) {
+    while (all < TURNS_MIN || (all < TURNS_MAX && counted < TURNS &&
+                               sinew_seconds() - began < (counted < TURNS_MIN ? ROW_SECONDS_MAX : ROW_SECONDS))) {
         turns[all] = take_turn(body, context);
         counted += turns[all++].counts;
     }
-    const bool counting = counted >= TURNS_LEAST;
+    const bool counting = counted >= TURNS_MIN;
     timing t = {.counted = counted, .all = all};
-    t.middle.one = middle_of(turns, all, counting, offsetof(turn, one), &t.one_least);
-    t.middle.two = middle_of(turns, all, counting, offsetof(turn, two), &t.two_least);
+    t.middle.one = middle_of(turns, all, counting, offsetof(turn, one), &t.one_min);
+    t.middle.two = middle_of(turns, all, counting, offsetof(turn, two), &t.two_min);
     t.middle.ratio = middle_of(turns, all, counting, offsetof(turn, ratio), NULL);
     t.middle.machine = middle_of(turns, all, false, offsetof(turn, machine), NULL);
     t.middle.trip = middle_of(turns, all, false, offsetof(turn, trip), NULL);
@@ -243,9 +243,9 @@ static void per_element(const char *what, bench_body *body, sinew_energy_kind ki
         return;
     timing t = time_body(body, kind, solver, option, choice, &count, &bytes);
     printf("%-38s %7.1f ns %7.1f ns %6.2fx %7.1f ns %7.1f ns %6.2fx %6.2fx %4.0f ns %3d/%-3d %6.0f B %6.0f B\n", what,
-           1e9 * t.middle.one / count, 1e9 * t.middle.two / count, t.middle.ratio, 1e9 * t.one_least / count,
-           1e9 * t.two_least / count, t.one_least / t.two_least, t.middle.machine, 1e9 * t.middle.trip, t.counted,
-           t.all, bytes / count, bytes / (N * N * N));
+           1e9 * t.middle.one / count, 1e9 * t.middle.two / count, t.middle.ratio, 1e9 * t.one_min / count,
+           1e9 * t.two_min / count, t.one_min / t.two_min, t.middle.machine, 1e9 * t.middle.trip, t.counted, t.all,
+           bytes / count, bytes / (N * N * N));
 }
 
 static void global_row(void)
@@ -255,8 +255,8 @@ static void global_row(void)
         return;
     timing t = time_body(global_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0, NULL, NULL);
     printf("%-38s %7.2f ms %7.2f ms %6.2fx %7.2f ms %7.2f ms %6.2fx %6.2fx %4.0f ns %3d/%-3d\n", what,
-           1e3 * t.middle.one, 1e3 * t.middle.two, t.middle.ratio, 1e3 * t.one_least, 1e3 * t.two_least,
-           t.one_least / t.two_least, t.middle.machine, 1e9 * t.middle.trip, t.counted, t.all);
+           1e3 * t.middle.one, 1e3 * t.middle.two, t.middle.ratio, 1e3 * t.one_min, 1e3 * t.two_min,
+           t.one_min / t.two_min, t.middle.machine, 1e9 * t.middle.trip, t.counted, t.all);
 }
 
 /* ---- Cloth ----------------------------------------------------------------------------------- */
@@ -328,11 +328,11 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         wanted = argv[1];
-    for (int i = 0; i < TURNS; i++) /* what the machine is at best */
+    for (int i = 0; i < TURNS; i++) /* best values of the machine */
         bench_machine_now();
     printf("n = %d block, " SINEW_PRECISION
            ", lanes %s; time per element, solver's memory per element and per vertex\n",
-           N, sinew_lanes_name());
+           N, sinew_simd_name());
     printf("%-38s %10s %10s %7s %10s %10s %7s %7s %7s %7s %8s %8s\n", "median, then the least turn", "1 thread",
            "2 threads", "ratio", "1 thread", "2 threads", "ratio", "machine", "trip", "turns", "element", "vertex");
     per_element("pd, local step (strain)", local_step, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PD, NULL, 0);

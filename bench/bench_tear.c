@@ -6,7 +6,7 @@
  * sides, which a step pays with every iteration: a correction makes it dearer, an updated factor does not. The last
  * column is the largest difference between CHOLMOD's two solutions, relative.
  *
- * CHOLMOD's module Modify is GPL (docs/licences.md): the library does not call it, this program does.
+ * CHOLMOD's module Modify is GPL (docs/reference/licences.md): the library does not call it, this program does.
  */
 #include <cholmod.h>
 #include <stdio.h>
@@ -175,15 +175,15 @@ typedef struct peer_cost {
 
 static cholmod_dense *timed_solve(cholmod_factor *factor, cholmod_dense *b, double *seconds, cholmod_common *common)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     cholmod_dense *x = NULL;
     for (int i = 0; i < WARM; i++) {
         cholmod_free_dense(&x, common);
         const double began = bench_processor_seconds();
         x = cholmod_solve(CHOLMOD_A, factor, b, common);
-        least = fmin(least, bench_processor_seconds() - began);
+        min = fmin(min, bench_processor_seconds() - began);
     }
-    *seconds = least;
+    *seconds = min;
     return x;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_tree.c: building and asking a tree of 500 000 triangles, with one thread and with two, beside Embree where its
- * package (libembree-dev) is installed. Embree computes in single precision, and is asked one ray at a time too.
+ * bench_tree.c: construction and queries of a tree of 500 000 triangles, with one thread and with two, beside Embree if
+ * its package (libembree-dev) is installed. Embree computes in single precision, also with one ray per query.
  *
  * Two sets of triangles: a bumpy ball, and a soup of small triangles anywhere in a cube. Questions: rays from a camera
  * (coherent), between random points on a sphere around everything (incoherent), whether anything is hit by these,
@@ -34,7 +34,7 @@ typedef struct model {
 typedef struct questions {
     float *origins, *directions; /* [3 * QUESTIONS] */
     sinew_real *points;          /* origins, in sinew's precision */
-    sinew_tree_place *places;
+    sinew_tree_point *nearest;
     sinew_real *windings;
 } questions;
 
@@ -43,7 +43,7 @@ typedef struct bench_case {
     const tree_peer *peer;
     const questions *ask;
     int32_t threads;
-    double check[64]; /* a sum of each member's answers, so that they are wanted */
+    double check[64]; /* a sum of each thread's results, so that the compiler keeps the queries */
 } bench_case;
 
 static double uniform(void)
@@ -51,7 +51,7 @@ static double uniform(void)
     return 2.0 * rand() / RAND_MAX - 1.0;
 }
 
-static void *room(size_t count, size_t size)
+static void *capacity(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
     if (!memory) {
@@ -68,9 +68,9 @@ static model make_model(const char *name, int32_t vertices, int32_t cells)
     return (model){name,
                    vertices,
                    cells,
-                   room(3 * (size_t)vertices, sizeof(sinew_real)),
-                   room(3 * (size_t)vertices, sizeof(float)),
-                   room(3 * (size_t)cells, sizeof(int32_t))};
+                   capacity(3 * (size_t)vertices, sizeof(sinew_real)),
+                   capacity(3 * (size_t)vertices, sizeof(float)),
+                   capacity(3 * (size_t)cells, sizeof(int32_t))};
 }
 
 /* The sides of a cube, each a grid, blown up to a ball with bumps. */
@@ -219,9 +219,9 @@ static void run_nearest(void *context, int32_t member, int64_t first, int64_t la
     bench_case *b = context;
     for (int64_t i = first; i < last; i += 32) {
         const int64_t count = last - i < 32 ? last - i : 32;
-        sinew_tree_nearest(b->tree, count, b->ask->points + 3 * i, NULL, b->ask->places + i);
+        sinew_tree_nearest(b->tree, count, b->ask->points + 3 * i, NULL, b->ask->nearest + i);
         for (int64_t j = i; j < i + count; j++)
-            b->check[member] += (double)b->ask->places[j].distance;
+            b->check[member] += (double)b->ask->nearest[j].distance;
     }
 }
 
@@ -377,9 +377,9 @@ static void bench_model(const model *m, const questions *q)
 
 int main(void)
 {
-    const questions q = {room(3 * QUESTIONS, sizeof(float)), room(3 * QUESTIONS, sizeof(float)),
-                         room(3 * QUESTIONS, sizeof(sinew_real)), room(QUESTIONS, sizeof(sinew_tree_place)),
-                         room(QUESTIONS, sizeof(sinew_real))};
+    const questions q = {capacity(3 * QUESTIONS, sizeof(float)), capacity(3 * QUESTIONS, sizeof(float)),
+                         capacity(3 * QUESTIONS, sizeof(sinew_real)), capacity(QUESTIONS, sizeof(sinew_tree_point)),
+                         capacity(QUESTIONS, sizeof(sinew_real))};
     model models[2] = {make_ball(), make_soup()};
     for (int i = 0; i < 2; i++) {
         bench_model(&models[i], &q);
@@ -390,7 +390,7 @@ int main(void)
     free(q.origins);
     free(q.directions);
     free(q.points);
-    free(q.places);
+    free(q.nearest);
     free(q.windings);
     return 0;
 }

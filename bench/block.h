@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * block.h: what benches measure on: a block of n^3 vertices of one energy.
+ * block.h: the standard problem of benches: a block of n^3 vertices of one energy.
  */
 #ifndef SINEW_BENCH_BLOCK_H
 #define SINEW_BENCH_BLOCK_H
@@ -37,7 +37,7 @@ static inline sinew_world *bench_block(const sinew_world_def *def, int n, sinew_
     return world;
 }
 
-/* How far number i of the positions is moved, so that nothing is at rest: up to a twentieth of an edge. */
+/* Displacement of coordinate i, up to a twentieth of an edge, so that no element is at rest. */
 static inline sinew_real bench_shift(int n, size_t i)
 {
     return i % 4 == 3 ? 0 : (sinew_real)(0.1 / n * ((double)(i * 2654435761u % 1000) / 1000 - 0.5));

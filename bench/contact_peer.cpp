@@ -52,15 +52,15 @@ void add_collider(bullet &b, const bench_touching &scene)
     const btScalar big = 5;
     if (scene.radius < 0)
         return;
-    btTransform place;
-    place.setIdentity();
+    btTransform pose;
+    pose.setIdentity();
     if (scene.radius > 0) {
         b.shape = std::make_unique<btSphereShape>(static_cast<btScalar>(scene.radius));
     } else {
         b.shape = std::make_unique<btBoxShape>(btVector3(big, big, big));
-        place.setOrigin(btVector3(0, -big, 0));
+        pose.setOrigin(btVector3(0, -big, 0));
     }
-    b.state = std::make_unique<btDefaultMotionState>(place);
+    b.state = std::make_unique<btDefaultMotionState>(pose);
     b.collider =
         std::make_unique<btRigidBody>(btRigidBody::btRigidBodyConstructionInfo(0, b.state.get(), b.shape.get()));
     b.collider->setFriction(static_cast<btScalar>(scene.friction));

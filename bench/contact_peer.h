@@ -5,10 +5,10 @@
  *
  * Four settings make its bodies move and land, and it does not complain without any of them: implicit steps need
  * setUseProjection(true), since the preconditioner that is taken otherwise is not made for them and is zero; colliders
- * need a motion state, since contact asks for their interpolated place; nodes meet rigid bodies with SDF_RDN only; and
+ * need a motion state, since contact reads their interpolated position; nodes meet rigid bodies with SDF_RDN only; and
  * the cells of the distance field must be small beside the collider. Implicit steps hold one box on a floor, but fling
- * a cloth off a sphere; explicit elastic forces with implicit damping hold both, if that is at least h/2.
- * The energy is that of stable_neo_hookean, whose two constants are not Lame's.
+ * a cloth off a sphere; explicit elastic forces with implicit damping hold both, if that is at least h/2. The energy is
+ * that of stable_neo_hookean, whose two constants are not Lame's.
  */
 #ifndef SINEW_CONTACT_PEER_H
 #define SINEW_CONTACT_PEER_H

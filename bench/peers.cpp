@@ -4,7 +4,9 @@
  */
 #include "peers.h"
 
+#ifdef SINEW_PEER_CHOLMOD
 #include <cholmod.h>
+#endif
 
 #include <cmath>
 #include <cstdio>
@@ -73,6 +75,7 @@ matrix global_matrix(const sinew_mesh *mesh)
     return S;
 }
 
+#ifdef SINEW_PEER_CHOLMOD
 void cholmod_row(const matrix &S, bool supernodal)
 {
     cholmod_common common;
@@ -109,6 +112,7 @@ void cholmod_row(const matrix &S, bool supernodal)
     cholmod_free_sparse(&A, &common);
     cholmod_finish(&common);
 }
+#endif
 
 #ifdef SINEW_PEER_EIGEN
 void eigen_row(const matrix &S)
@@ -208,8 +212,12 @@ void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *con
     const matrix S = global_matrix(mesh);
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
+#ifdef SINEW_PEER_CHOLMOD
     cholmod_row(S, false);
     cholmod_row(S, true);
+#else
+    std::printf("peer: CHOLMOD is left out: install libsuitesparse-dev\n");
+#endif
 #ifdef SINEW_PEER_EIGEN
     eigen_row(S);
 #else

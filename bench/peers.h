@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * peers.h: public codes on the same problem, from Debian's packages: CHOLMOD (simplicial and supernodal) and Eigen on
- * the same global matrix with three right-hand sides, Bullet's distance constraints on the same edges. What is not
- * installed is left out with a line that says so.
+ * the same global matrix with three right-hand sides, Bullet's distance constraints on the same edges. A missing
+ * package is reported in one line.
  */
 #ifndef SINEW_PEERS_H
 #define SINEW_PEERS_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* Prints a row a peer for the block of n^3 vertices. One thread; `seconds` says how long a call of a body takes. */
+/* Prints one row per peer for the block of n^3 vertices. One thread; `seconds` measures the time of a call of a
+ * body. */
 void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context));
 
 /* Bullet's distance constraints on the edges of a mesh, one pass over them, and the bits of its reals. NULL where it is

@@ -22,8 +22,8 @@ enum {
     FACTORISE = 2,
     SOLVE = 3,
     TOO_LITTLE = -9,
-    MOST_ROOM = 10000, /* per cent */
-    WORLD = -987654    /* the communicator of everything */
+    WORKSPACE_MAX = 10000, /* per cent */
+    WORLD = -987654        /* the communicator of everything */
 };
 
 extern void openblas_set_num_threads(int count) __attribute__((weak));
@@ -32,13 +32,13 @@ static bench_factors call(DMUMPS_STRUC_C *m, int job)
 {
     m->job = job;
     dmumps_c(m);
-    /* A size beyond the range of an int is told in millions, negative. */
+    /* MUMPS reports a size beyond the range of an int in millions, as a negative number. */
     const double size = m->INFOG(29);
     return (bench_factors){.status = m->INFOG(1),
                            .size = size < 0 ? -1e6 * size : size,
                            .null_pivots = m->INFOG(28),
                            .delayed = m->INFOG(13),
-                           .room = m->ICNTL(14)};
+                           .capacity = m->ICNTL(14)};
 }
 
 static void choose(DMUMPS_STRUC_C *m, double null)
@@ -89,7 +89,7 @@ bench_factors bench_mumps_factorise(void *own)
 {
     DMUMPS_STRUC_C *m = own;
     bench_factors result = call(m, FACTORISE);
-    while (result.status == TOO_LITTLE && m->ICNTL(14) < MOST_ROOM) {
+    while (result.status == TOO_LITTLE && m->ICNTL(14) < WORKSPACE_MAX) {
         m->ICNTL(14) *= 2;
         result = call(m, FACTORISE);
     }

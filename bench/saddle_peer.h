@@ -23,13 +23,14 @@ typedef struct bench_factors {
     double size;         /* numbers in the factors */
     int32_t null_pivots; /* that were found */
     int32_t delayed;     /* pivots that were put off */
-    int32_t room;        /* per cent of room beyond the estimate that it needed (ICNTL 14) */
+    int32_t capacity;    /* per cent of room beyond the estimate that it needed (ICNTL 14) */
 } bench_factors;
 
-/* null: pivots up to this times |A| are none; 0: MUMPS's own choice. NULL: not installed, or it cannot begin. */
+/* null: pivots up to this times |A| count as zero; 0: MUMPS's default. NULL: not installed, or initialisation
+ * failed. */
 void *bench_mumps(const bench_matrix *matrix, double null);
 bench_factors bench_mumps_analyse(void *own);
-/* Asks again for twice the room where there was too little (status -9). */
+/* Repeats with twice the memory after status -9 (too little memory). */
 bench_factors bench_mumps_factorise(void *own);
 bench_factors bench_mumps_solve(void *own, const double *b, double *x);
 void bench_mumps_destroy(void *own); /* NULL is fine */

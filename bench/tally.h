@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tally.h: an allocator that counts calls and the bytes held, to say what a solver's memory is. It takes them from the
- * library's own, so that what is timed is what users get.
+ * tally.h: an allocator that counts calls and held bytes, to measure a solver's memory. The allocator calls the
+ * library's default one, so that timings match those of users.
  */
 #ifndef SINEW_BENCH_TALLY_H
 #define SINEW_BENCH_TALLY_H

@@ -43,7 +43,7 @@ float dot(vec a, vec b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-vec nearest_place(vec p, vec a, vec b, vec c)
+vec nearest_point(vec p, vec a, vec b, vec c)
 {
     const vec ab = b - a, ac = c - a, ap = p - a;
     const float d1 = dot(ab, ap), d2 = dot(ac, ap);
@@ -75,7 +75,7 @@ struct nearest_found {
     int32_t triangle;
 };
 
-bool look_at(RTCPointQueryFunctionArguments *arguments)
+bool visit(RTCPointQueryFunctionArguments *arguments)
 {
     auto *found = static_cast<nearest_found *>(arguments->userPtr);
     RTCPointQuery *query = arguments->query;
@@ -85,7 +85,7 @@ bool look_at(RTCPointQueryFunctionArguments *arguments)
         const float *x = &found->peer->positions[3 * size_t(found->peer->triangles[3 * size_t(arguments->primID) + i])];
         corner[i] = {x[0], x[1], x[2]};
     }
-    const vec away = p - nearest_place(p, corner[0], corner[1], corner[2]);
+    const vec away = p - nearest_point(p, corner[0], corner[1], corner[2]);
     const float distance = std::sqrt(dot(away, away));
     if (distance >= query->radius)
         return false;
@@ -124,7 +124,7 @@ tree_peer *tree_peer_create(int32_t threads, int32_t vertex_count, const float *
     std::copy(peer->positions.begin(), peer->positions.end(), static_cast<float *>(to));
     to = rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, size_t(triangle_count));
     std::copy(peer->triangles.begin(), peer->triangles.end(), static_cast<int32_t *>(to));
-    rtcSetGeometryPointQueryFunction(geometry, look_at);
+    rtcSetGeometryPointQueryFunction(geometry, visit);
     rtcCommitGeometry(geometry);
     rtcAttachGeometry(peer->scene, geometry);
     rtcReleaseGeometry(geometry);

@@ -1,14 +1,12 @@
-# What `make install` puts where: headers, both libraries (shared and static), both commands, the pkg-config files
+# What `make install` puts where: headers, both libraries (shared and static), both commands
+# and the programs of their experiments, the pkg-config files
 # sinew.pc and sinew_single.pc, the CMake package (find_package(sinew): sinew::sinew, sinew::sinew_single), the example
 # scenes and the documents.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# What a program that links the static library must name besides it. BLAS and LAPACK come with SuiteSparse.
-set(SINEW_STATIC_LIBRARIES "-lcholmod -lcamd -lsuitesparseconfig -pthread -lm")
-if(SINEW_GPL)
-  string(PREPEND SINEW_STATIC_LIBRARIES "-lspqr -lumfpack ")
-endif()
+# What a program that links the static library must name besides it.
+set(SINEW_STATIC_LIBRARIES "-lamd -lcamd -lsuitesparseconfig -pthread -lm")
 set(SINEW_STATIC_PACKAGES "jansson zlib")
 
 # What is installed, and nothing that only tests need: `make` builds this.
@@ -20,8 +18,8 @@ function(sinew_install name single)
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS ${name}_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(TARGET ${name}_command)
-    add_dependencies(product ${name}_command)
-    install(TARGETS ${name}_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    add_dependencies(product ${name}_command ${name}_reproduce)
+    install(TARGETS ${name}_command ${name}_reproduce RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
   set(SINEW_PC_NAME ${name})
   set(SINEW_PC_PRECISION double)
@@ -51,6 +49,6 @@ install(FILES ${PROJECT_BINARY_DIR}/sinewConfig.cmake ${PROJECT_BINARY_DIR}/sine
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sinew DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/sinew)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})

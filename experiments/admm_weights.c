@@ -15,7 +15,7 @@ enum {
 static const double weights[WEIGHTS] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5};
 static const double steps[STEPS] = {1e-2, 1e-3};
 
-static void make_runs(beam_run *runs, int32_t iterations)
+static void weights_make_runs(beam_run *runs, int32_t iterations)
 {
     for (int i = 0; i < RUNS; i++) {
         const int step = i < STEPS * WEIGHTS ? i / WEIGHTS : i % STEPS;
@@ -30,7 +30,7 @@ static void make_runs(beam_run *runs, int32_t iterations)
 }
 
 /* The weight that is first within one per cent for good; -1: none is. */
-static int fastest(const beam_run *runs, double lowest, int32_t iterations[WEIGHTS])
+static int weights_fastest(const beam_run *runs, double lowest, int32_t iterations[WEIGHTS])
 {
     int best = -1;
     for (int i = 0; i < WEIGHTS; i++) {
@@ -42,14 +42,14 @@ static int fastest(const beam_run *runs, double lowest, int32_t iterations[WEIGH
 }
 
 /* One time step: which weights are fast, which fail. */
-static int judge(outcome *o, const beam_run *runs, int step, double lowest, char *text, size_t size)
+static int weights_judge(outcome *o, const beam_run *runs, int step, double lowest, char *text, size_t size)
 {
     int32_t iterations[WEIGHTS];
-    const int best = fastest(runs, lowest, iterations);
+    const int best = weights_fastest(runs, lowest, iterations);
     size_t used = 0;
     for (int i = 0; i < WEIGHTS; i++) {
         outcome_number(o, iterations[i], "iterations_h%d_w%.1f", step, weights[i]);
-        outcome_number(o, run_error(&runs[i], runs[i].row_count, lowest), "final_h%d_w%.1f", step, weights[i]);
+        outcome_number(o, run_error(&runs[i], runs[i].record_count, lowest), "final_h%d_w%.1f", step, weights[i]);
         if (iterations[i] >= 0)
             used += (size_t)snprintf(text + used, size - used, "%.1f: %d  ", weights[i], iterations[i]);
         else
@@ -59,7 +59,7 @@ static int judge(outcome *o, const beam_run *runs, int step, double lowest, char
     return best;
 }
 
-static void add_figure(outcome *o, const beam_run *runs, int step)
+static void weights_add_figure(outcome *o, const beam_run *runs, int step)
 {
     char name[32];
     figure *f = outcome_figure(o, step == 0 ? "objective-h1e-2" : "objective-h1e-3",
@@ -69,7 +69,7 @@ static void add_figure(outcome *o, const beam_run *runs, int step)
     f->log_x = f->log_y = true;
     for (int i = 0; i < WEIGHTS; i++) {
         snprintf(name, sizeof name, "c = %.1f", weights[i]);
-        run_curve(f, &runs[i], name, 0, row_objective, 0);
+        run_curve(f, &runs[i], name, 0, record_objective, 0);
     }
 }
 
@@ -77,7 +77,7 @@ static void add_figure(outcome *o, const beam_run *runs, int step)
 typedef struct findings {
     const beam_run *by_hand[STEPS]; /* [WEIGHTS] each */
     const beam_run *automatic;      /* [STEPS] */
-    double lowest[STEPS];           /* J, the least objective known */
+    double lowest[STEPS];           /* J, the lowest known objective */
     int best[STEPS];                /* the fastest weight, -1: none */
     char best_text[STEPS][COUNT_SIZE];
     char counts[STEPS][200]; /* iterations of each weight, as a text */
@@ -90,11 +90,12 @@ static void find(findings *f, outcome *o, const beam_run *runs)
     for (int step = 0; step < STEPS; step++) {
         f->by_hand[step] = &runs[step * WEIGHTS];
         f->lowest[step] = fmin(runs_lowest(f->by_hand[step], WEIGHTS), runs_lowest(&minima[step], 1));
-        f->best[step] = judge(o, f->by_hand[step], step, f->lowest[step], f->counts[step], sizeof f->counts[step]);
+        f->best[step] =
+            weights_judge(o, f->by_hand[step], step, f->lowest[step], f->counts[step], sizeof f->counts[step]);
         snprintf(f->best_text[step], COUNT_SIZE, "none");
         if (f->best[step] >= 0)
             snprintf(f->best_text[step], COUNT_SIZE, "%.1f", weights[f->best[step]]);
-        add_figure(o, f->by_hand[step], step);
+        weights_add_figure(o, f->by_hand[step], step);
     }
 }
 
@@ -128,7 +129,7 @@ static void claim_small_step(const findings *f, outcome *o)
                 "best: %s; of 0.2 and 0.3, %d end%s above the start", f->best_text[1], failed, failed == 1 ? "s" : "");
 }
 
-static void claim_growth(const findings *f, outcome *o)
+static void weights_claim_growth(const findings *f, outcome *o)
 {
     claim *c = outcome_claim(o, "smaller steps want larger weights", "yes");
     claim_measured(c, "best c: %s, then %s", f->best_text[0], f->best_text[1]);
@@ -167,13 +168,13 @@ static void claim_tuning(const findings *f, outcome *o)
 void experiment_admm_weights(const setting *s, outcome *o)
 {
     beam_run runs[RUNS];
-    make_runs(runs, s->quick ? 200 : 1000);
+    weights_make_runs(runs, s->quick ? 200 : 1000);
     if (runs_take(s, runs, RUNS, "admm-weights", o)) {
         findings f;
         find(&f, o, runs);
         claim_large_step(&f, o);
         claim_small_step(&f, o);
-        claim_growth(&f, o);
+        weights_claim_growth(&f, o);
         claim_tuning(&f, o);
     }
     runs_release(runs, RUNS);

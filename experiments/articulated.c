@@ -38,10 +38,10 @@ enum {
     WITH = 0,
     WITHOUT,
     EXACT,
-    WAYS
+    VARIANTS
 };
 
-static const char *const names[WAYS] = {"scd with", "scd without", "primal-dual"};
+static const char *const names[VARIANTS] = {"scd with", "scd without", "primal-dual"};
 
 static sinew_world *make_world_of(int way, const char *rows, sinew_error *error)
 {
@@ -51,15 +51,15 @@ static sinew_world *make_world_of(int way, const char *rows, sinew_error *error)
     def.thread_count = 1;
     def.solver = sinew_default_solver_def(way == EXACT ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_SCD);
     def.solver.measure = SINEW_MEASURE_RESIDUAL;
-    if (sinew_solver_def_set_word(&def.solver, "rows", rows, error) != SINEW_OK ||
-        (way == WITHOUT && sinew_solver_def_set_word(&def.solver, "geometric", "off", error) != SINEW_OK))
+    if (sinew_solver_def_set_keyword(&def.solver, "constraints", rows, error) != SINEW_OK ||
+        (way == WITHOUT && sinew_solver_def_set_keyword(&def.solver, "geometric", "off", error) != SINEW_OK))
         return NULL;
     return sinew_world_create(&def, error);
 }
 
 /* A box from `low` to `high`, held where `pinned`. */
-static sinew_body add_box(sinew_world *world, const double low[3], const double high[3], bool pinned,
-                          sinew_error *error)
+static sinew_body articulated_add_box(sinew_world *world, const double low[3], const double high[3], bool pinned,
+                                      sinew_error *error)
 {
     sinew_box_def box = sinew_default_box_def();
     for (int c = 0; c < 3; c++) {
@@ -108,7 +108,7 @@ static double arm_tension(const arms *a, int i)
     return (i == ARMS - 1 ? pull / 2 : pull) + (ARMS - i - 0.5) * weight;
 }
 
-static void foretell(arms *a)
+static void articulated_foretell(arms *a)
 {
     const double m = arm_mass(), I = m * (ARM * ARM + WIDTH * WIDTH) / 12;
     double K[ARMS] = {0}, K_1[ARMS], M[ARMS] = {0}, M_1[ARMS];
@@ -137,7 +137,7 @@ static bool join_arms(sinew_world *world, sinew_body above, sinew_body below, do
     def.element_count = 1;
     def.elements = frames;
     def.hard = true;
-    return sinew_energy_def_set_word(&def, "type", "ball", error) == SINEW_OK &&
+    return sinew_energy_def_set_keyword(&def, "type", "ball", error) == SINEW_OK &&
            sinew_energy_def_set(&def, "point_y", y, error) == SINEW_OK &&
            sinew_world_add_energy(world, &def, error).index >= 0;
 }
@@ -147,7 +147,7 @@ static bool fill_arms(arms *a, sinew_world *world, sinew_error *error)
     const sinew_real pull = (sinew_real)(-a->ratio * ARMS * arm_mass() * GRAVITY / 4);
     for (int i = 0; i <= ARMS; i++) {
         const double low[3] = {-WIDTH / 2, -i * ARM, -WIDTH / 2}, high[3] = {WIDTH / 2, (1 - i) * ARM, WIDTH / 2};
-        a->bodies[i] = add_box(world, low, high, i == 0, error);
+        a->bodies[i] = articulated_add_box(world, low, high, i == 0, error);
         if (a->bodies[i].index < 0 ||
             (i > 0 && !join_arms(world, a->bodies[i - 1], a->bodies[i], (1 - i) * ARM, error)))
             return false;
@@ -158,7 +158,7 @@ static bool fill_arms(arms *a, sinew_world *world, sinew_error *error)
 
 /* Joints move sideways with `speed`, neighbours against each other where nothing holds them down; arms turn with them.
  */
-static void knock(const arms *a, sinew_world *world, double speed)
+static void articulated_knock(const arms *a, sinew_world *world, double speed)
 {
     for (int i = 1; i <= ARMS; i++) {
         const double u[2] = {i == 1                  ? 0
@@ -179,7 +179,7 @@ static void knock(const arms *a, sinew_world *world, double speed)
 }
 
 /* J: of motion, and of tension against the slopes of arms; four particles lie across each as they lie along it. */
-static double sideways_energy(const arms *a, const sinew_world *world)
+static double articulated_sideways_energy(const arms *a, const sinew_world *world)
 {
     double sum = 0;
     for (int i = 1; i <= ARMS; i++) {
@@ -210,11 +210,11 @@ static bool arms_run(arms *a, outcome *o)
         sinew_world_destroy(world);
         return chain_fail(o, &error);
     }
-    foretell(a);
+    articulated_foretell(a);
     sinew_world_step(world, NULL);
     const bool single = sizeof(sinew_real) == 4;
-    knock(a, world, a->geometric ? 1e-3 : single ? 1e-6 : 1e-12);
-    a->energy[0] = sideways_energy(a, world);
+    articulated_knock(a, world, a->geometric ? 1e-3 : single ? 1e-6 : 1e-12);
+    a->energy[0] = articulated_sideways_energy(a, world);
     /* Arms have a width: their particles' places across are rounded, and so is how fast they move there. */
     const double noise = (single ? 1e-11 : 1e-26) * a->ratio;
     for (int i = 1; i <= STEPS; i++) {
@@ -222,7 +222,7 @@ static bool arms_run(arms *a, outcome *o)
             break;
         a->finite = i;
         a->systems += result.linear_iterations;
-        a->energy[i] = sideways_energy(a, world);
+        a->energy[i] = articulated_sideways_energy(a, world);
         if (a->energy[i - 1] > noise)
             a->worst = fmax(a->worst, a->energy[i] / a->energy[i - 1]);
     }
@@ -327,14 +327,14 @@ static bool fill_knee(knee *k, sinew_world *world, sinew_error *error)
     sinew_mesh_destroy(mesh);
     const double low[2][3] = {{-0.05, 0.02, -0.05}, {-0.04, -0.42, -0.05}},
                  high[2][3] = {{0.05, 0.4, 0.05}, {0.04, -0.02, 0.05}};
-    const sinew_body thigh = body.index >= 0 ? add_box(world, low[0], high[0], true, error) : body;
-    k->shin = thigh.index >= 0 ? add_box(world, low[1], high[1], false, error) : thigh;
+    const sinew_body thigh = body.index >= 0 ? articulated_add_box(world, low[0], high[0], true, error) : body;
+    k->shin = thigh.index >= 0 ? articulated_add_box(world, low[1], high[1], false, error) : thigh;
     return k->shin.index >= 0 && add_cords(world, body, 0, LIGAMENTS, 0, 1, error) &&
            add_cords(world, body, LIGAMENTS, CORDS - LIGAMENTS, 1, 1e6, error) &&
            hold_cords(world, body, thigh, error) && hold_cords(world, body, k->shin, error);
 }
 
-static void look_at_knee(knee *k, int32_t step, sinew_world *world)
+static void measure_knee(knee *k, int32_t step, sinew_world *world)
 {
     sinew_real q[12], x[6 * CORDS];
     double middle[2] = {0, 0};
@@ -387,13 +387,13 @@ static bool knee_run(knee *k, outcome *o)
         return chain_fail(o, &error);
     }
     pull_shin(k, world);
-    look_at_knee(k, 0, world);
+    measure_knee(k, 0, world);
     for (int32_t i = 1; i <= SWINGS; i++) {
         if (sinew_world_step(world, &result) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
             break;
         k->finite = i;
         k->systems += result.linear_iterations;
-        look_at_knee(k, i, world);
+        measure_knee(k, i, world);
     }
     sinew_world_destroy(world);
     return true;
@@ -401,8 +401,8 @@ static bool knee_run(knee *k, outcome *o)
 
 static bool claim_knee(outcome *o, knee *k)
 {
-    double off[2] = {0, 0}, most = 0;
-    for (int i = 0; i < WAYS; i++) {
+    double off[2] = {0, 0}, max = 0;
+    for (int i = 0; i < VARIANTS; i++) {
         k[i].way = i;
         if (!knee_run(&k[i], o))
             return false;
@@ -410,7 +410,7 @@ static bool claim_knee(outcome *o, knee *k)
     for (int32_t i = 0; i <= SWINGS; i++) {
         off[0] = fmax(off[0], fabs(k[WITH].angle[i] - k[EXACT].angle[i]));
         off[1] = fmax(off[1], fabs(k[WITHOUT].angle[i] - k[EXACT].angle[i]));
-        most = fmax(most, fabs(k[EXACT].angle[i]));
+        max = fmax(max, fabs(k[EXACT].angle[i]));
     }
     claim *c = outcome_claim(o, "a knee of rigid bones and stiff ligaments that only pull, kicked under 1 kN",
                              "calm with geometric stiffness, one system a step");
@@ -418,7 +418,7 @@ static bool claim_knee(outcome *o, knee *k)
                    "motion after 3 s: %.0e J with, %.0e J without, %.0e J primal-dual, which swings by %.2f rad; "
                    "others %.2f, %.2f rad "
                    "off; %d ligaments slack; %.2f, %.2f systems",
-                   k[WITH].motion[SWINGS], k[WITHOUT].motion[SWINGS], k[EXACT].motion[SWINGS], most, off[0], off[1],
+                   k[WITH].motion[SWINGS], k[WITHOUT].motion[SWINGS], k[EXACT].motion[SWINGS], max, off[0], off[1],
                    k[WITH].slack, (double)k[WITH].systems / SWINGS, (double)k[EXACT].systems / SWINGS);
     const bool calm = k[WITH].motion[SWINGS]<1e-6, apart = k[WITHOUT].motion[SWINGS]> 100 * k[WITH].motion[SWINGS];
     claim_holds(c, calm && apart && k[WITH].slack > 0 ? HOLDS_YES : HOLDS_PARTLY, "%s",
@@ -434,7 +434,7 @@ static void draw_knee(outcome *o, const knee *k)
 {
     figure *f = outcome_figure(o, "knee", "A knee, kicked while it is pulled; h = 10 ms", "s", "rad");
     f->distinct = true;
-    for (int i = 0; i < WAYS; i++) {
+    for (int i = 0; i < VARIANTS; i++) {
         if (!figure_series(f, names[i], i == EXACT ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_SCD, i, 151))
             continue;
         series *s = &f->series[f->series_count - 1];
@@ -447,7 +447,7 @@ static void draw_knee(outcome *o, const knee *k)
 
 void experiment_articulated(const setting *s, outcome *o)
 {
-    knee *k = calloc(WAYS, sizeof *k);
+    knee *k = calloc(VARIANTS, sizeof *k);
     snprintf(o->setup, sizeof o->setup,
              "ten rigid arms of 10 cm on ball joints, pulled; a shin of 3.2 kg on six ligaments; h = 10 ms");
     if (k && claim_arms(o)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * balloons.c: closed surfaces under pressure whose shapes and pressures are known.
+ * balloons.c: closed surfaces under pressure with known shapes and pressures.
  *
  * The Mylar balloon: two discs of radius a, joined at the rim, of a foil that does not stretch and gives way to
  * compression by wrinkles (Paulsen 1994: radius 0.762760 a, thickness 0.913893 a, volume 1.218524 a^3). Here meridians
@@ -16,7 +16,7 @@
 
 #include "shell_mesh.h"
 
-static void fail(outcome *o, const char *why)
+static void balloons_fail(outcome *o, const char *why)
 {
     snprintf(o->failure, sizeof o->failure, "%.255s", why);
 }
@@ -52,8 +52,8 @@ static sinew_world *shell_world(const shell *s, double h, double density, sinew_
     return world;
 }
 
-static sinew_energy add(sinew_world *world, sinew_body body, const char *name, const char *first, double a,
-                        const char *second, double b, sinew_error *error)
+static sinew_energy balloons_add(sinew_world *world, sinew_body body, const char *name, const char *first, double a,
+                                 const char *second, double b, sinew_error *error)
 {
     sinew_energy_def def = sinew_default_energy_def(sinew_energy_by_name(name));
     def.body = body;
@@ -80,13 +80,14 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
     sinew_body body;
     shell s;
     if (!shell_discs(meridians, rings, &s)) {
-        fail(o, "out of memory");
+        balloons_fail(o, "out of memory");
         return false;
     }
     sinew_world *world = shell_world(&s, 0.05, 0.1, &body, &error);
     sinew_real *q = malloc(3 * (size_t)s.vertex_count * sizeof *q);
-    bool good = world && q && add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
-                add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
+    bool good = world && q &&
+                balloons_add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
+                balloons_add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
     if (good) { /* apart by a little, so that there is an inside to push at */
         memcpy(q, s.points, 3 * (size_t)s.vertex_count * sizeof *q);
         for (int32_t side = 0; side < 2; side++)
@@ -110,7 +111,7 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
         figure_shape(f, "Mylar", SINEW_SOLVER_NEWTON, q, s.vertex_count);
         figure_surface(f, s.triangles, s.triangle_count);
     } else {
-        fail(o, *error.text ? error.text : "the Mylar balloon could not be stepped");
+        balloons_fail(o, *error.text ? error.text : "the Mylar balloon could not be stepped");
     }
     free(q);
     sinew_world_destroy(world);
@@ -118,7 +119,7 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
     return good;
 }
 
-static void judge(outcome *o, const char *what, double published, double measured, double bound)
+static void balloons_judge(outcome *o, const char *what, double published, double measured, double bound)
 {
     char text[120];
     snprintf(text, sizeof text, "%.6f", published);
@@ -137,9 +138,9 @@ static bool show_mylar(const setting *s, figure *f, outcome *o)
     mylar m = {0};
     if (!blow_mylar(s->quick ? 32 : 48, s->quick ? 16 : 24, s->quick ? 80 : 200, &m, f, o))
         return false;
-    judge(o, "Mylar balloon: radius / a", 0.762760, m.radius, 0.01);
-    judge(o, "Mylar balloon: thickness / a", 0.913893, m.thickness, 0.01);
-    judge(o, "Mylar balloon: volume / a^3", 1.218524, m.volume, 0.01);
+    balloons_judge(o, "Mylar balloon: radius / a", 0.762760, m.radius, 0.01);
+    balloons_judge(o, "Mylar balloon: thickness / a", 0.913893, m.thickness, 0.01);
+    balloons_judge(o, "Mylar balloon: volume / a^3", 1.218524, m.volume, 0.01);
     outcome_number(o, m.radius, "mylar_radius");
     outcome_number(o, m.thickness, "mylar_thickness");
     outcome_number(o, m.volume, "mylar_volume");
@@ -158,8 +159,9 @@ static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *e
 {
     sinew_body body;
     sinew_world *world = shell_world(s, 1, 1, &body, error);
-    if (world && (add(world, body, "membrane_neo_hookean", "young", 3e5, "thickness", 1e-3, error).index < 0 ||
-                  (pressure > 0 && add(world, body, "pressure", "pressure", pressure, NULL, 0, error).index < 0))) {
+    if (world &&
+        (balloons_add(world, body, "membrane_neo_hookean", "young", 3e5, "thickness", 1e-3, error).index < 0 ||
+         (pressure > 0 && balloons_add(world, body, "pressure", "pressure", pressure, NULL, 0, error).index < 0))) {
         sinew_world_destroy(world);
         return NULL;
     }
@@ -167,7 +169,7 @@ static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *e
 }
 
 /* The stretch below the peak with 1/s - 1/s^7 = p, by bisection. */
-static double stretch_of(double p)
+static double balloons_stretch_of(double p)
 {
     double low = 1, high = pow(7, 1.0 / 6);
     for (int i = 0; i < 60; i++) {
@@ -239,8 +241,8 @@ static double bear(const shell *s, int32_t halvings, sinew_real *q, double *stre
 static void show_curve(const shell *s, sinew_world *world, sinew_real *q, outcome *o)
 {
     figure *f = outcome_figure(o, "rubber", "Rubber balloon: pressure over stretch", "stretch", "p R / (2 mu h)");
-    const bool room = figure_series(f, "measured", SINEW_SOLVER_NEWTON, 0, STRETCHES) &&
-                      figure_series(f, "1/s - 1/s^7", SINEW_SOLVER_PD, 1, STRETCHES);
+    const bool capacity = figure_series(f, "measured", SINEW_SOLVER_NEWTON, 0, STRETCHES) &&
+                          figure_series(f, "1/s - 1/s^7", SINEW_SOLVER_PD, 1, STRETCHES);
     double best = 0, at = 1;
     for (int i = 0; i < 20 * (STRETCHES - 1); i++) {
         const double stretch = 1 + 2.0 * i / (20 * (STRETCHES - 1)),
@@ -249,17 +251,17 @@ static void show_curve(const shell *s, sinew_world *world, sinew_real *q, outcom
             best = p;
             at = stretch;
         }
-        if (!room || i % 20)
+        if (!capacity || i % 20)
             continue;
         for (int k = 0; k < 2; k++)
             f->series[k].x[i / 20] = stretch;
         f->series[0].y[i / 20] = p;
         f->series[1].y[i / 20] = 1 / stretch - pow(stretch, -7);
     }
-    for (int k = 0; room && k < 2; k++)
+    for (int k = 0; capacity && k < 2; k++)
         f->series[k].count = STRETCHES - 1;
-    judge(o, "rubber balloon: greatest p R / (2 mu h), by stretch", 0.619731, best, 0.01);
-    judge(o, "rubber balloon: stretch there, 7^(1/6)", pow(7, 1.0 / 6), at, 0.01);
+    balloons_judge(o, "rubber balloon: greatest p R / (2 mu h), by stretch", 0.619731, best, 0.01);
+    balloons_judge(o, "rubber balloon: stretch there, 7^(1/6)", pow(7, 1.0 / 6), at, 0.01);
     outcome_number(o, best, "rubber_peak");
     outcome_number(o, at, "rubber_stretch");
 }
@@ -275,16 +277,16 @@ static bool show_rubber(const setting *s, figure *f, outcome *o)
         double stretch = 1;
         show_curve(&ball, world, q, o);
         const double borne = bear(&ball, s->quick ? 3 : 7, q, &stretch);
-        judge(o, "rubber balloon: greatest pressure it rests at, by Newton", 0.619731, borne, 0.01);
+        balloons_judge(o, "rubber balloon: greatest pressure it rests at, by Newton", 0.619731, borne, 0.01);
         outcome_number(o, borne, "rubber_borne");
         double at;
         rests_at(&ball, 0.6, q, &at);
         figure_shape(f, "rubber at 0.6", SINEW_SOLVER_NEWTON, q, ball.vertex_count);
         figure_surface(f, ball.triangles, ball.triangle_count);
-        judge(o, "rubber balloon: stretch at p R / (2 mu h) = 0.6", stretch_of(0.6), at, 0.01);
+        balloons_judge(o, "rubber balloon: stretch at p R / (2 mu h) = 0.6", balloons_stretch_of(0.6), at, 0.01);
         outcome_number(o, at, "rubber_rest");
     } else {
-        fail(o, *error.text ? error.text : "out of memory");
+        balloons_fail(o, *error.text ? error.text : "out of memory");
     }
     good = world != NULL;
     sinew_world_destroy(world);

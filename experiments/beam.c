@@ -38,7 +38,7 @@ static void turn_all(const beam *b, double degrees, double half_length, sinew_re
     }
 }
 
-static sinew_energy_def material(bool neo_hookean, double stiffness, double poisson, sinew_body body)
+static sinew_energy_def beam_material(bool neo_hookean, double stiffness, double poisson, sinew_body body)
 {
     sinew_energy_kind kind = neo_hookean ? SINEW_ENERGY_NEO_HOOKEAN : SINEW_ENERGY_STRAIN;
     sinew_energy_def def = sinew_default_energy_def(kind);
@@ -63,7 +63,7 @@ static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool n
     body_def.density = (sinew_real)b->density;
     body_def.positions = positions;
     *body = sinew_world_add_body(world, &body_def, error);
-    sinew_energy_def energy = material(neo_hookean, stiffness, poisson, *body);
+    sinew_energy_def energy = beam_material(neo_hookean, stiffness, poisson, *body);
     if (body->index >= 0 && sinew_world_add_energy(world, &energy, error).index >= 0)
         return world;
     sinew_world_destroy(world);
@@ -82,7 +82,7 @@ static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body,
     return sinew_world_add_pins(world, &pin, error).index < 0 ? error->status : SINEW_OK;
 }
 
-/* Scale-free: forces balance at the same shape whatever the modulus is. */
+/* Scale-free: forces balance at the same shape for any modulus. */
 static sinew_status equilibrium(const beam *b, bool neo_hookean, const sinew_real *targets, sinew_real *q,
                                 sinew_error *error)
 {
@@ -202,16 +202,16 @@ static bool hold_ends(const beam *b, const beam_run *run, sinew_world *world, si
 static void keep_results(const beam *b, beam_run *run, const sinew_world *world)
 {
     int32_t count = 0;
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
     run->q = malloc(3 * (size_t)b->vertex_count * sizeof *run->q);
-    run->rows = malloc(((size_t)count + 1) * sizeof *run->rows);
-    if (!run->q || !run->rows) {
+    run->records = malloc(((size_t)count + 1) * sizeof *run->records);
+    if (!run->q || !run->records) {
         run->status = SINEW_ERROR_MEMORY;
         return;
     }
-    run->row_count = count;
+    run->record_count = count;
     if (count > 0)
-        memcpy(run->rows, rows, (size_t)count * sizeof *rows);
+        memcpy(run->records, records, (size_t)count * sizeof *records);
     sinew_world_get_positions(world, 0, b->vertex_count, run->q);
 }
 
@@ -243,17 +243,17 @@ bool beam_step(const beam *b, beam_run *run)
 
 void beam_run_release(beam_run *run)
 {
-    free(run->rows);
+    free(run->records);
     free(run->q);
-    run->rows = NULL;
+    run->records = NULL;
     run->q = NULL;
 }
 
 double beam_objective(const beam_run *run, int32_t iteration)
 {
-    if (run->row_count == 0)
+    if (run->record_count == 0)
         return HUGE_VAL;
-    return run->rows[iteration < run->row_count ? iteration : run->row_count - 1].objective;
+    return run->records[iteration < run->record_count ? iteration : run->record_count - 1].objective;
 }
 
 /* ---- Calibration ------------------------------------------------------------------------------ */

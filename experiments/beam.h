@@ -3,7 +3,7 @@
  * beam.h: the twisted beam of Ledwon, "Comparison of XPBD and Projective Dynamics" (2024), chapter 5, and one implicit
  * Euler step from it by any solver, with the objective after each iteration.
  *
- * Set-up, chosen once for all experiments and said in docs/thesis.md:
+ * The set-up is the same in all experiments (docs/evidence/thesis.md):
  *   - a beam of 5 x 1 x 1 m along x, 30 x 6 x 6 cells of five tets (quick: 25 x 5 x 5), its ends turned against each
  *     other about x by 135 degrees each and held; the equilibrium in between by Newton;
  *   - zero velocity, no gravity, so that q_tilde = q_n;
@@ -72,10 +72,10 @@ typedef struct beam_run {
     char error[256];
     uint32_t bits;
     double seconds;
-    int32_t done;          /* iterations made: fewer than asked for where the solver sees no way on */
-    int32_t row_count;     /* 1 + iterations done */
-    sinew_iteration *rows; /* [row_count] row 0: the start */
-    sinew_real *q;         /* [3 * vertex_count] at the end */
+    int32_t done;             /* iterations made: fewer than requested if the solver stops early */
+    int32_t record_count;     /* 1 + iterations done */
+    sinew_iteration *records; /* [record_count] row 0: the start */
+    sinew_real *q;            /* [3 * vertex_count] at the end */
 } beam_run;
 
 /* Takes the step. False when it could not; the reason is in the run. */

@@ -43,7 +43,7 @@ static beam_run make_hold(int which, int32_t iterations)
                       .iterations = iterations};
 }
 
-static void claim_positions(const setting *s, outcome *o, const beam_run *few, const beam_run *many)
+static void beyond_claim_positions(const setting *s, outcome *o, const beam_run *few, const beam_run *many)
 {
     double missed[HOLDS];
     for (int i = 0; i < HOLDS; i++) {
@@ -255,8 +255,8 @@ static void claim_vertices(outcome *o, const beam_run *runs)
         const double lowest = runs_lowest(vbd, 3);
         char own[80] = "", other[80] = "";
         bool rises = false;
-        for (int32_t i = 1; i < vbd->row_count; i++)
-            rises = rises || vbd->rows[i].objective > vbd->rows[i - 1].objective * (1 + 1e-6);
+        for (int32_t i = 1; i < vbd->record_count; i++)
+            rises = rises || vbd->records[i].objective > vbd->records[i - 1].objective * (1 + 1e-6);
         say_errors(vbd, lowest, keys[k], o, own, sizeof own);
         say_errors(xpbd, lowest, rivals[k], o, other, sizeof other);
         outcome_number(o, rises, "%s_rises", keys[k]);
@@ -268,7 +268,7 @@ static void claim_vertices(outcome *o, const beam_run *runs)
         outcome_figure(o, "vbd", "Vertex Block Descent in the comparison, h = 1e-2 s, k = 1e8", "iteration", "g, J");
     f->log_x = true;
     for (int i = 0; i < 3; i++)
-        run_curve(f, &runs[i], i == 0 ? "VBD" : i == 1 ? "QN" : "XPBD", 0, row_objective, 0);
+        run_curve(f, &runs[i], i == 0 ? "VBD" : i == 1 ? "QN" : "XPBD", 0, record_objective, 0);
 }
 
 /* ---- All --------------------------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ void experiment_beyond(const setting *s, outcome *o)
         for (int i = 0; i < 3; i++)
             vertices[3 * k + i] = make_vertex(k, i, iterations);
     if (runs_take(s, runs, all, "beyond", o)) {
-        claim_positions(s, o, runs, many);
+        beyond_claim_positions(s, o, runs, many);
         claim_stiff_springs(s, o, runs, many);
         claim_volume(s, o, volume);
         claim_vertices(o, vertices);

@@ -92,7 +92,7 @@ double chain_stretch(const sinew_world *world)
     const int32_t n = sinew_world_particle_count(world);
     const sinew_real *rest = sinew_mesh_positions(sinew_body_mesh(world, sinew_world_body_at(world, 0)));
     sinew_real q[3 * CHAIN_MAX];
-    double most = 0;
+    double max = 0;
     sinew_world_get_positions(world, 0, n, q);
     for (int32_t i = 0; i + 1 < n; i++) {
         double square[2] = {0, 0};
@@ -102,9 +102,9 @@ double chain_stretch(const sinew_world *world)
             square[0] += now * now;
             square[1] += then * then;
         }
-        most = fmax(most, fabs(sqrt(square[0] / square[1]) - 1));
+        max = fmax(max, fabs(sqrt(square[0] / square[1]) - 1));
     }
-    return most;
+    return max;
 }
 
 const char *chain_status(uint32_t bits)

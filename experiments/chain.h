@@ -23,13 +23,13 @@ typedef struct chain_def {
 
 /* One particle of 1 kg, 1 m from where it is held along x, without gravity, by symplectic Euler. */
 chain_def chain_default(void);
-/* NULL, and said in the error, on failure. */
+/* Returns NULL, with the error set, on failure. */
 sinew_world *chain_make(const chain_def *def, sinew_error *error);
 /* Where the last particle is, and how fast. */
 void chain_end(const sinew_world *world, double q[3], double v[3]);
 /* The largest |l - L| / L of all pieces. */
 double chain_stretch(const sinew_world *world);
-/* Names of the bits that say whether steps are solved, or "solved". */
+/* Names of the status bits of unsolved steps, or "solved". */
 const char *chain_status(uint32_t bits);
 /* Says in the outcome why it cannot go on; false. */
 bool chain_fail(outcome *o, const sinew_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * contact_belt.c: a rope over half of a fixed cylinder: while it slips, its tensions are as e^(mu pi) (Euler 1769,
- * Eytelwein 1808), whatever the radius.
+ * Eytelwein 1808), for any radius.
  *
  * The rope is a chain of springs without weight. Its left end hangs on a spring, its right end is drawn down slowly:
  * first the rope sticks and stretches, then it slips, and both tensions rise in proportion. Tensions are those of the
@@ -68,7 +68,7 @@ static sinew_mesh *rope_mesh(sinew_error *error)
     return sinew_mesh_create(&def, error);
 }
 
-static double edge_stiffness(void)
+static double belt_edge_stiffness(void)
 {
     return EA / (PI * (RADIUS + THICKNESS) / SIDES);
 }
@@ -90,7 +90,7 @@ static bool add_rope(const belt *b, sinew_world *world, sinew_error *error)
     sinew_mesh_destroy(mesh);
     sinew_energy_def springs = sinew_default_energy_def(SINEW_ENERGY_SPRING);
     springs.body = body;
-    springs.parameters[0] = (sinew_real)edge_stiffness();
+    springs.parameters[0] = (sinew_real)belt_edge_stiffness();
     sinew_energy_def hold = sinew_default_energy_def(SINEW_ENERGY_POSITION);
     hold.body = body;
     hold.elements = &ends[0];
@@ -128,7 +128,7 @@ static double tension(const sinew_world *world, int i)
         length[0] += pow((double)rest[3 + c] - (double)rest[c], 2);
         length[1] += pow((double)now[3 + c] - (double)now[c], 2);
     }
-    return edge_stiffness() * (sqrt(length[1]) - sqrt(length[0]));
+    return belt_edge_stiffness() * (sqrt(length[1]) - sqrt(length[0]));
 }
 
 static bool take_belt(void *context, int32_t i)

@@ -5,7 +5,7 @@
  * A quarter of the lower half of a ball: a graded grid of cells, six tets each, put into the ball by the map of the
  * cube,
  *
- *     x = u sqrt(1 - v^2/2 - w^2/2 + v^2 w^2/3),   likewise y and z,
+ *     x = u sqrt(1 - v^2/2 - w^2/2 + v^2 w^2/3),   y and z by permutation,
  *
  * fine where it touches, coarse elsewhere. Its equator is pressed down by d, its two cuts are planes of symmetry: stiff
  * weak constraints to pinned points. Quasistatic, small strains (`linear`), no friction; the force is the plane's.
@@ -20,12 +20,12 @@
 
 #include "contact_scene.h"
 
-#define YOUNG     1e6
-#define POISSON   0.0 /* with which linear tets are least stiff */
-#define THICKNESS 1e-4
-#define GUIDE     1e9    /* N/m, of the planes of symmetry */
-#define REACH     0.0295 /* m: to where cells are as small as at the pole; contacts stay within */
-#define GROWTH    4.0    /* cells beyond grow by GROWTH / fine of their distance to there */
+#define YOUNG              1e6
+#define POISSON            0.0 /* with which linear tets are least stiff */
+#define THICKNESS          1e-4
+#define SYMMETRY_STIFFNESS 1e9    /* N/m, of the planes of symmetry */
+#define REACH              0.0295 /* m: to where cells are as small as at the pole; contacts stay within */
+#define GROWTH             4.0    /* cells beyond grow by GROWTH / fine of their distance to there */
 
 enum {
     PRESSES = 3,
@@ -112,7 +112,7 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
     }
 }
 
-static sinew_mesh *make_mesh(ball *b, sinew_error *error)
+static sinew_mesh *hertz_make_mesh(ball *b, sinew_error *error)
 {
     const double near_pole = sqrt(0.5); /* x over u there */
     b->n = grade(REACH / near_pole, b->fine, GROWTH, b->u);
@@ -156,7 +156,8 @@ static int32_t list_side(const ball *b, int axis, int32_t at, int32_t *list)
 }
 
 /* Points that stay where the vertices of a cut are. */
-static sinew_body add_anchors(const ball *b, sinew_world *world, const int32_t *list, int32_t count, sinew_error *error)
+static sinew_body hertz_add_anchors(const ball *b, sinew_world *world, const int32_t *list, int32_t count,
+                                    sinew_error *error)
 {
     sinew_body body = {.index = -1};
     sinew_real *x = malloc(4 * (size_t)count * sizeof *x);
@@ -193,10 +194,10 @@ static sinew_body add_anchors(const ball *b, sinew_world *world, const int32_t *
 }
 
 /* A plane of symmetry across an axis of the world for the listed vertices. */
-static bool guide(const ball *b, sinew_world *world, sinew_body body, const int32_t *list, int32_t count, int axis,
-                  sinew_error *error)
+static bool add_symmetry_plane(const ball *b, sinew_world *world, sinew_body body, const int32_t *list, int32_t count,
+                               int axis, sinew_error *error)
 {
-    const sinew_body anchors = add_anchors(b, world, list, count, error);
+    const sinew_body anchors = hertz_add_anchors(b, world, list, count, error);
     int32_t *pairs = malloc(8 * (size_t)count * sizeof *pairs);
     sinew_real *weights = calloc(11 * (size_t)count, sizeof *weights), *normals = weights ? weights + 8 * count : NULL;
     bool good = anchors.index >= 0 && pairs && weights;
@@ -214,7 +215,7 @@ static bool guide(const ball *b, sinew_world *world, sinew_body body, const int3
     weak.weights = weights;
     weak.normals = normals;
     weak.transient = false;
-    weak.parameters[0] = (sinew_real)GUIDE;
+    weak.parameters[0] = (sinew_real)SYMMETRY_STIFFNESS;
     weak.parameters[1] = 0;
     good = good && sinew_world_add_energy(world, &weak, error).index >= 0;
     free(pairs);
@@ -244,8 +245,8 @@ static bool hold_ball(const ball *b, sinew_world *world, sinew_body body, sinew_
     const size_t side = (size_t)b->n + 1;
     int32_t *list = malloc(side * side * sizeof *list);
     bool good = list && press_equator(world, body, list, list_side(b, 2, b->n, list), error);
-    good = good && guide(b, world, body, list, list_side(b, 0, 0, list), 0, error);
-    good = good && guide(b, world, body, list, list_side(b, 1, 0, list), 2, error);
+    good = good && add_symmetry_plane(b, world, body, list, list_side(b, 0, 0, list), 0, error);
+    good = good && add_symmetry_plane(b, world, body, list, list_side(b, 1, 0, list), 2, error);
     free(list);
     return good;
 }
@@ -284,7 +285,7 @@ static bool take_ball(ball *b, outcome *o)
                                    .quasistatic = true};
     sinew_collider_def floor = sinew_default_collider_def(SINEW_SHAPE_PLANE);
     floor.position[1] = (sinew_real)(-1 - THICKNESS);
-    sinew_mesh *mesh = make_mesh(b, &error);
+    sinew_mesh *mesh = hertz_make_mesh(b, &error);
     sinew_world *world = mesh ? contact_world(&def, &error) : NULL;
     sinew_collider plane = {.index = -1};
     bool good = world && add_ball(b, world, mesh, &error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_rebound.c: impacts against what is known of them: a particle rebounds to e^2 of its height, two free bodies
- * keep their linear momentum, and their angular momentum changes by what implicit Euler and the printed couples say.
+ * contact_rebound.c: impacts against closed-form results: a particle rebounds to e^2 of its height, two free bodies
+ * keep their linear momentum, and their angular momentum changes by the amount of implicit Euler and the printed
+ * couples.
  *
  *     L' = L + h sum m v' x v + couples        v' the velocity of the step, v the one before
  *
@@ -27,7 +28,7 @@ enum {
     FALL_STEPS = 10000,
     HIT_STEPS = 60,
     HIT_ITERATIONS = 400,
-    HIT_EPOCHS = 1000 /* so that the guard holds nobody at the end of a step */
+    HIT_DETECTIONS = 1000 /* so that no vertex is truncated at the end of a step */
 };
 static const double restitutions[BOUNCES] = {0.2, 0.5, 0.8, 1};
 
@@ -41,10 +42,10 @@ typedef struct drop {
 
 static sinew_body add_particle(sinew_world *world, double height, sinew_error *error)
 {
-    const sinew_real place[3] = {0, (sinew_real)height, 0}, mass = 1;
+    const sinew_real position[3] = {0, (sinew_real)height, 0}, mass = 1;
     sinew_mesh_def def = sinew_default_mesh_def();
     def.vertex_count = 1;
-    def.positions = place;
+    def.positions = position;
     sinew_body body = {.index = -1};
     sinew_mesh *mesh = sinew_mesh_create(&def, error);
     if (!mesh)
@@ -96,7 +97,7 @@ static const char *drop_failure(void *context, int32_t i)
 }
 
 /* One line for each coefficient, with the solvers side by side. */
-static void claim_bounce(outcome *o, const drop *drops, int solvers, int b)
+static void rebound_claim_bounce(outcome *o, const drop *drops, int solvers, int b)
 {
     char what[120], published[120], text[240] = "";
     const double exact = restitutions[b] * restitutions[b];
@@ -122,7 +123,7 @@ typedef struct hit {
     sinew_solver_kind kind;
     double restitution;
     double linear, angular; /* largest change of a step that is not accounted for, part of sum m |v| and sum m |x||v| */
-    int32_t bore, open;     /* steps with contact, and those that say that they are not solved, which are left out */
+    int32_t bore, open;     /* steps with contact, and those of them with a status of unsolved, which are omitted */
     char error[256];
 } hit;
 
@@ -147,7 +148,7 @@ static bool take_snapshot(const sinew_world *world, snapshot *s)
     return sinew_world_get_masses(world, 0, s->count, s->m) == SINEW_OK;
 }
 
-static void add_cross(const sinew_real *a, const sinew_real *b, double factor, double sum[3])
+static void rebound_add_cross(const sinew_real *a, const sinew_real *b, double factor, double sum[3])
 {
     for (int c = 0; c < 3; c++) {
         const int d = (c + 1) % 3, e = (c + 2) % 3;
@@ -160,7 +161,8 @@ static double norm(const double a[3])
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* A step may change momenta only as its forces and couples say: the rest, in units of both momenta. */
+/* The forces and couples of a step determine its change of momenta. The result is the remainder, in units of both
+ * momenta. */
 static void compare(hit *r, const snapshot *was, const snapshot *is, const double couple[3])
 {
     double linear[3] = {0}, angular[3] = {-couple[0], -couple[1], -couple[2]}, size[2] = {0};
@@ -177,15 +179,15 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         }
         size[0] += m * sqrt(speed);
         size[1] += m * sqrt(speed * far);
-        add_cross(x, v, m, angular);
-        add_cross(x0, v0, -m, angular);
-        add_cross(way, v0, -m, angular);
+        rebound_add_cross(x, v, m, angular);
+        rebound_add_cross(x0, v0, -m, angular);
+        rebound_add_cross(way, v0, -m, angular);
     }
     r->linear = fmax(r->linear, norm(linear) / size[0]);
     r->angular = fmax(r->angular, norm(angular) / size[1]);
 }
 
-static bool watch(hit *r, sinew_world *world, sinew_error *error)
+static bool rebound_watch(hit *r, sinew_world *world, sinew_error *error)
 {
     snapshot was = {0}, is = {0};
     bool good = true;
@@ -197,10 +199,10 @@ static bool watch(hit *r, sinew_world *world, sinew_error *error)
         if (!good)
             break;
         r->bore += report.contacts > 0;
-        const bool open = bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_HELD_BACK);
+        const bool open = bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_TRUNCATED);
         r->open += open;
         if (!open)
-            compare(r, &was, &is, report.couple);
+            compare(r, &was, &is, report.angular_momentum_error);
     }
     free(was.x);
     free(is.x);
@@ -218,7 +220,7 @@ static bool take_hit(void *context, int32_t i)
                                    .friction = 0.4,
                                    .restitution = r->restitution,
                                    .thickness = THICKNESS,
-                                   .epochs = HIT_EPOCHS,
+                                   .detections = HIT_DETECTIONS,
                                    .weightless = true};
     const contact_box left = {
         .cells = {2, 2, 2}, .size = {0.2, 0.2, 0.2}, .centre = {-0.11, 0, 0}, .velocity = {2, 0, 0}, .young = 1e5};
@@ -230,7 +232,7 @@ static bool take_hit(void *context, int32_t i)
                                .young = 1e5};
     sinew_world *world = contact_world(&def, &error);
     const bool good = world && contact_add_box(world, &left, &error).index >= 0 &&
-                      contact_add_box(world, &right, &error).index >= 0 && watch(r, world, &error);
+                      contact_add_box(world, &right, &error).index >= 0 && rebound_watch(r, world, &error);
     if (!good)
         snprintf(r->error, sizeof r->error, "%.255s", error.text[0] ? error.text : "out of memory");
     sinew_world_destroy(world);
@@ -245,8 +247,8 @@ static const char *hit_failure(void *context, int32_t i)
 static void claim_hit(outcome *o, const hit *r)
 {
     const bool single = sizeof(sinew_real) == 4;
-    const double least = single ? 1e-5 : 1e-10, turning = single ? 1e-4 : 1e-8;
-    const bool kept = r->linear < least && r->angular < turning;
+    const double min = single ? 1e-5 : 1e-10, turning = single ? 1e-4 : 1e-8;
+    const bool kept = r->linear < min && r->angular < turning;
     char what[120];
     snprintf(what, sizeof what, "two cubes collide, %s%s: linear; angular momentum in solved steps",
              contact_name(r->kind), r->restitution > 0 ? ", e = 0.5" : "");
@@ -295,7 +297,7 @@ void experiment_rebound(const setting *s, outcome *o)
         !side_by_side_run(&meet, hit_count, true, s, "collisions", o))
         return;
     for (int b = 0; b < BOUNCES; b++)
-        claim_bounce(o, drops, solvers, b);
+        rebound_claim_bounce(o, drops, solvers, b);
     for (int i = 0; i < hit_count; i++)
         claim_hit(o, &hits[i]);
     bounce_figure(o, drops, solvers);

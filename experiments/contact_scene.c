@@ -39,7 +39,7 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
     contact.friction = (sinew_real)given->friction;
     contact.restitution = (sinew_real)given->restitution;
     contact.thickness = (sinew_real)given->thickness;
-    contact.epochs = given->epochs > 0 ? given->epochs : contact.epochs;
+    contact.max_detections = given->detections > 0 ? given->detections : contact.max_detections;
     if (sinew_world_set_contact(world, &contact, error) == SINEW_OK)
         return world;
     sinew_world_destroy(world);
@@ -47,7 +47,7 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
 }
 
 /* Turned about z, then about x, then put where it belongs. */
-static void place_point(const contact_box *box, const sinew_real *X, sinew_real *x)
+static void contact_scene_place_point(const contact_box *box, const sinew_real *X, sinew_real *x)
 {
     const double a = (double)X[0], b = (double)X[1], c = (double)X[2];
     const double p[3] = {cos(box->turn[0]) * a - sin(box->turn[0]) * b, sin(box->turn[0]) * a + cos(box->turn[0]) * b,
@@ -57,7 +57,8 @@ static void place_point(const contact_box *box, const sinew_real *X, sinew_real 
     x[2] = (sinew_real)(box->centre[2] + sin(box->turn[1]) * p[1] + cos(box->turn[1]) * p[2]);
 }
 
-static sinew_body add_body(sinew_world *world, const contact_box *box, const sinew_mesh *mesh, sinew_error *error)
+static sinew_body contact_scene_add_body(sinew_world *world, const contact_box *box, const sinew_mesh *mesh,
+                                         sinew_error *error)
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
     sinew_body body = {.index = -1};
@@ -65,7 +66,7 @@ static sinew_body add_body(sinew_world *world, const contact_box *box, const sin
     if (!x)
         return body;
     for (int32_t i = 0; i < n; i++) {
-        place_point(box, sinew_mesh_positions(mesh) + 3 * (size_t)i, x + 3 * (size_t)i);
+        contact_scene_place_point(box, sinew_mesh_positions(mesh) + 3 * (size_t)i, x + 3 * (size_t)i);
         for (int c = 0; c < 3; c++)
             x[3 * (size_t)(n + i) + (size_t)c] = (sinew_real)box->velocity[c];
     }
@@ -90,7 +91,7 @@ sinew_body contact_add_box(sinew_world *world, const contact_box *box, sinew_err
     sinew_mesh *mesh = sinew_mesh_beam(&cells, error);
     if (!mesh)
         return body;
-    body = add_body(world, box, mesh, error);
+    body = contact_scene_add_body(world, box, mesh, error);
     sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_STRAIN);
     energy.body = body;
     energy.parameters[0] = (sinew_real)box->young;

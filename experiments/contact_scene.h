@@ -30,7 +30,7 @@ typedef struct contact_world_def {
     double friction, restitution, thickness;
     bool weightless;
     bool quasistatic;
-    int32_t epochs; /* 0: the library's own number */
+    int32_t detections; /* 0: the library's own number */
 } contact_world_def;
 sinew_world *contact_world(const contact_world_def *def, sinew_error *error);
 

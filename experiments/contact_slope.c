@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_slope.c: a soft block on a slope holds below and slides above tan theta = mu, as Coulomb says, and slides
+ * contact_slope.c: a soft block on a slope holds below and slides above tan theta = mu, by Coulomb's law, and slides
  * with g (sin theta - mu cos theta).
  *
  * The floor stays flat and gravity turns. The block settles for a second (--quick: half a second), damped; then gravity
@@ -34,15 +34,15 @@ typedef enum slope_case {
     CASE_LONG  /* well below, for long, at the solver's own number of iterations */
 } slope_case;
 
-typedef struct ride {
+typedef struct slide {
     sinew_solver_kind kind;
     slope_case what;
     int32_t cells, iterations, settling, steps;
     double ratio; /* tan theta / mu */
-    int32_t open; /* steps that say that they are not solved */
+    int32_t open; /* steps with a status of unsolved */
     double *path; /* [steps + 1] m along the slope, from where the turn ended */
     char error[256];
-} ride;
+} slide;
 
 static void turn_gravity(sinew_world *world, double angle)
 {
@@ -51,7 +51,7 @@ static void turn_gravity(sinew_world *world, double angle)
 }
 
 /* Settles the block and turns gravity to the angle. */
-static bool approach(sinew_world *world, double angle, int32_t steps, sinew_error *error)
+static bool slope_approach(sinew_world *world, double angle, int32_t steps, sinew_error *error)
 {
     bool good = sinew_world_set_damping(world, 10, error) == SINEW_OK;
     for (int k = 0; good && k < steps; k++)
@@ -63,7 +63,7 @@ static bool approach(sinew_world *world, double angle, int32_t steps, sinew_erro
     return good && sinew_world_set_damping(world, 0, error) == SINEW_OK;
 }
 
-static bool watch(ride *r, sinew_world *world, sinew_body body, sinew_error *error)
+static bool slope_watch(slide *r, sinew_world *world, sinew_body body, sinew_error *error)
 {
     double centre[3], start = 0;
     bool good = true;
@@ -77,9 +77,9 @@ static bool watch(ride *r, sinew_world *world, sinew_body body, sinew_error *err
     return good;
 }
 
-static bool take_ride(void *context, int32_t i)
+static bool take_slide(void *context, int32_t i)
 {
-    ride *r = (ride *)context + i;
+    slide *r = (slide *)context + i;
     sinew_error error = {0};
     const contact_world_def def = {
         .kind = r->kind, .iterations = r->iterations, .friction = MU, .thickness = THICKNESS, .h = STEP};
@@ -92,16 +92,17 @@ static bool take_ride(void *context, int32_t i)
     bool good = world && r->path;
     const sinew_body body = good ? contact_add_box(world, &box, &error) : (sinew_body){.index = -1};
     good = good && body.index >= 0 && contact_add_floor(world, &error).index >= 0;
-    good = good && approach(world, atan(MU * r->ratio), r->settling, &error) && watch(r, world, body, &error);
+    good =
+        good && slope_approach(world, atan(MU * r->ratio), r->settling, &error) && slope_watch(r, world, body, &error);
     if (!good)
         snprintf(r->error, sizeof r->error, "%.255s", error.text[0] ? error.text : "out of memory");
     sinew_world_destroy(world);
     return good;
 }
 
-static const char *ride_failure(void *context, int32_t i)
+static const char *slide_failure(void *context, int32_t i)
 {
-    return ((const ride *)context)[i].error;
+    return ((const slide *)context)[i].error;
 }
 
 static double exact_acceleration(double ratio)
@@ -111,7 +112,7 @@ static double exact_acceleration(double ratio)
 }
 
 /* m/s2: of the parabola through the path, by least squares in Legendre polynomials over the steps. */
-static double fitted_acceleration(const ride *r)
+static double fitted_acceleration(const slide *r)
 {
     const double n = r->steps, T = n * STEP;
     double above = 0, below = 0;
@@ -132,29 +133,29 @@ static const char *slow(sinew_solver_kind kind)
                : "the iterations end before friction and weight balance";
 }
 
-static verdict judged(const ride *r, bool good)
+static claim_result slope_result(const slide *r, bool good)
 {
     const bool printed = r->kind == SINEW_SOLVER_XPBD || r->kind == SINEW_SOLVER_PBD;
     return good ? HOLDS_YES : printed ? HOLDS_PARTLY : HOLDS_NO;
 }
 
-static void claim_angle(outcome *o, const ride *hold, const ride *slide)
+static void claim_angle(outcome *o, const slide *hold, const slide *sliding)
 {
     char what[120], published[120];
-    const double T = slide->steps * STEP, a = exact_acceleration(slide->ratio), far = a * T * T / 2;
-    const double held = hold->path[hold->steps], slid = slide->path[slide->steps];
+    const double T = sliding->steps * STEP, a = exact_acceleration(sliding->ratio), far = a * T * T / 2;
+    const double held = hold->path[hold->steps], slid = sliding->path[sliding->steps];
     snprintf(what, sizeof what, "%s, %d iterations: holds at tan = %.2f mu, slides at %.2f mu",
-             contact_name(hold->kind), hold->iterations, hold->ratio, slide->ratio);
+             contact_name(hold->kind), hold->iterations, hold->ratio, sliding->ratio);
     snprintf(published, sizeof published, "0 and at least %.1f mm in %g s", 1e3 * far, T);
     claim *c = outcome_claim(o, what, published);
     const bool good = fabs(held) < 1e-3 * LENGTH && slid > 0.8 * far;
     claim_measured(c, "%.2g mm and %.1f mm", 1e3 * held, 1e3 * slid);
-    claim_holds(c, judged(hold, good), "%s", good ? "" : slow(hold->kind));
+    claim_holds(c, slope_result(hold, good), "%s", good ? "" : slow(hold->kind));
     outcome_number(o, held / LENGTH, "%s_held", contact_name(hold->kind));
     outcome_number(o, slid / far, "%s_slid", contact_name(hold->kind));
 }
 
-static void claim_fall(outcome *o, const ride *r)
+static void claim_fall(outcome *o, const slide *r)
 {
     char what[120], published[120];
     const double exact = exact_acceleration(r->ratio), found = fitted_acceleration(r), off = 100 * (found / exact - 1);
@@ -163,11 +164,11 @@ static void claim_fall(outcome *o, const ride *r)
     snprintf(published, sizeof published, "%.5f m/s2", exact);
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "%.5f m/s2 (%+.2f %%)", found, off);
-    claim_holds(c, judged(r, fabs(off) < 1), "%s", fabs(off) < 1 ? "" : slow(r->kind));
+    claim_holds(c, slope_result(r, fabs(off) < 1), "%s", fabs(off) < 1 ? "" : slow(r->kind));
     outcome_number(o, off, "%s_acceleration_percent", contact_name(r->kind));
 }
 
-static void claim_long(outcome *o, const ride *r)
+static void claim_long(outcome *o, const slide *r)
 {
     char what[120];
     const double drift = fabs(r->path[r->steps] - r->path[SECOND]) / LENGTH;
@@ -176,15 +177,15 @@ static void claim_long(outcome *o, const ride *r)
     claim *c = outcome_claim(o, what, "none: below 1e-6 of the length");
     claim_measured(c, "%.1e of the length; %.1e in the first second; %d steps say that they are not solved", drift,
                    fabs(r->path[SECOND]) / LENGTH, (int)r->open);
-    claim_holds(c, judged(r, drift < 1e-6), "%s", drift < 1e-6 ? "" : slow(r->kind));
+    claim_holds(c, slope_result(r, drift < 1e-6), "%s", drift < 1e-6 ? "" : slow(r->kind));
     outcome_number(o, drift, "%s_drift", contact_name(r->kind));
 }
 
-static void slide_figure(outcome *o, const ride *rides)
+static void slide_figure(outcome *o, const slide *slides)
 {
     figure *f = outcome_figure(o, "slide", "The block at tan = 1.5 mu after gravity has turned", "s", "m");
     for (int k = 0; k < CONTACT_SOLVERS; k++) {
-        const ride *r = &rides[CASES * k + CASE_FALL];
+        const slide *r = &slides[CASES * k + CASE_FALL];
         if (!figure_series(f, contact_name(r->kind), r->kind, 0, r->steps + 1))
             return;
         for (int32_t i = 0; i <= r->steps; i++) {
@@ -196,11 +197,11 @@ static void slide_figure(outcome *o, const ride *rides)
 
 /* ---- Runs ------------------------------------------------------------------------------------- */
 
-static ride plan(bool quick, sinew_solver_kind kind, slope_case what)
+static slide slope_plan(bool quick, sinew_solver_kind kind, slope_case what)
 {
     const double edge = kind == SINEW_SOLVER_PBNG ? 0.03 : 0.01;
     const double ratios[CASES] = {1 - edge, 1 + edge, 1.5, 1 - edge};
-    ride r = {.kind = kind, .what = what, .cells = quick ? 2 : 4, .ratio = ratios[what]};
+    slide r = {.kind = kind, .what = what, .cells = quick ? 2 : 4, .ratio = ratios[what]};
     const bool slow_starter = kind == SINEW_SOLVER_ADMM || kind == SINEW_SOLVER_PBNG;
     r.iterations = quick && !slow_starter ? CONVERGED_QUICK : CONVERGED;
     r.settling = quick ? SECOND / 2 : SECOND;
@@ -215,22 +216,22 @@ static ride plan(bool quick, sinew_solver_kind kind, slope_case what)
 
 void experiment_slope(const setting *s, outcome *o)
 {
-    ride rides[CONTACT_SOLVERS * CASES];
-    const side_by_side work = {take_ride, ride_failure, rides};
+    slide slides[CONTACT_SOLVERS * CASES];
+    const side_by_side work = {take_slide, slide_failure, slides};
     for (int i = 0; i < CONTACT_SOLVERS * CASES; i++)
-        rides[i] = plan(s->quick, contact_solvers[i / CASES], (slope_case)(i % CASES));
+        slides[i] = slope_plan(s->quick, contact_solvers[i / CASES], (slope_case)(i % CASES));
     snprintf(o->setup, sizeof o->setup,
-             "a cube of 0.2 m, %d^3 cells (%d^3 in long runs), 1e6 Pa, 8 kg; mu = 0.5, h = 1/60 s", (int)rides[0].cells,
-             (int)LONG_CELLS);
+             "a cube of 0.2 m, %d^3 cells (%d^3 in long runs), 1e6 Pa, 8 kg; mu = 0.5, h = 1/60 s",
+             (int)slides[0].cells, (int)LONG_CELLS);
     if (side_by_side_run(&work, CONTACT_SOLVERS * CASES, true, s, "slopes", o)) {
         for (int k = 0; k < CONTACT_SOLVERS; k++)
-            claim_angle(o, &rides[CASES * k + CASE_HOLD], &rides[CASES * k + CASE_SLIDE]);
+            claim_angle(o, &slides[CASES * k + CASE_HOLD], &slides[CASES * k + CASE_SLIDE]);
         for (int k = 0; k < CONTACT_SOLVERS; k++)
-            claim_fall(o, &rides[CASES * k + CASE_FALL]);
+            claim_fall(o, &slides[CASES * k + CASE_FALL]);
         for (int k = 0; k < CONTACT_SOLVERS; k++)
-            claim_long(o, &rides[CASES * k + CASE_LONG]);
-        slide_figure(o, rides);
+            claim_long(o, &slides[CASES * k + CASE_LONG]);
+        slide_figure(o, slides);
     }
     for (int i = 0; i < CONTACT_SOLVERS * CASES; i++)
-        free(rides[i].path);
+        free(slides[i].path);
 }

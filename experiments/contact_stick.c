@@ -40,9 +40,9 @@ typedef struct stand {
     int32_t iterations, segments, halvings;
     int depth;
     double span;  /* mu is sought within 1 - span .. 1 + span of what is needed */
-    double least; /* that holds */
+    double min;   /* that holds */
     double ratio; /* of the floor's forces where friction is plentiful */
-    int32_t open; /* steps there that say that they are not solved */
+    int32_t open; /* steps there with a status of unsolved */
     char error[256];
 } stand;
 
@@ -78,7 +78,7 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
 }
 
 /* Pushes; *slip: how far the end went aside, m; *ratio: of the floor's forces at last. Counts steps that are open. */
-static bool push(stand *s, double mu, double *slip, double *ratio, sinew_error *error)
+static bool stick_push(stand *s, double mu, double *slip, double *ratio, sinew_error *error)
 {
     rod_world r = {0};
     sinew_collider floor = {.index = -1};
@@ -105,14 +105,14 @@ static bool take_stand(void *context, int32_t i)
     stand *s = (stand *)context + i;
     sinew_error error = {0};
     double slip, ratio, low = (1 - s->span) * needed[s->depth], high = (1 + s->span) * needed[s->depth];
-    bool good = push(s, ALONE, &slip, &s->ratio, &error);
+    bool good = stick_push(s, ALONE, &slip, &s->ratio, &error);
     const int32_t open = s->open;
     for (int k = 0; good && k < s->halvings; k++) {
         const double mu = 0.5 * (low + high);
-        good = push(s, mu, &slip, &ratio, &error);
+        good = stick_push(s, mu, &slip, &ratio, &error);
         *(slip > SLIP ? &low : &high) = mu;
     }
-    s->least = 0.5 * (low + high);
+    s->min = 0.5 * (low + high);
     s->open = open;
     if (!good)
         snprintf(s->error, sizeof s->error, "%.255s", error.text[0] ? error.text : "out of memory");
@@ -127,7 +127,7 @@ static const char *stand_failure(void *context, int32_t i)
 static void claim_stand(outcome *o, const stand *s)
 {
     char what[120], published[120];
-    const double exact = needed[s->depth], off = 100 * (s->least / exact - 1), by = 100 * (s->ratio / exact - 1);
+    const double exact = needed[s->depth], off = 100 * (s->min / exact - 1), by = 100 * (s->ratio / exact - 1);
     snprintf(what, sizeof what, "%s, %d iterations, eps = %g: the least friction that holds, within 3 %%",
              contact_name(s->kind), (int)s->iterations, depths[s->depth]);
     snprintf(published, sizeof published, "%.5f (elastica)", exact);
@@ -135,12 +135,12 @@ static void claim_stand(outcome *o, const stand *s)
     if (isnan(s->ratio))
         claim_measured(
             c, "%.5f (%+.2f %%); at last it does not stand on the floor; %d of %d steps say that they are not solved",
-            s->least, off, (int)s->open, PUSH + REST);
+            s->min, off, (int)s->open, PUSH + REST);
     else
         claim_measured(c,
                        "%.5f (%+.2f %%); ratio of the forces where it holds %.5f (%+.2f %%); %d of %d steps say that "
                        "they are not solved",
-                       s->least, off, s->ratio, by, (int)s->open, PUSH + REST);
+                       s->min, off, s->ratio, by, (int)s->open, PUSH + REST);
     if (s->kind == SINEW_SOLVER_PBNG)
         claim_holds(c, NOT_JUDGED, "%s", "sweeps do not solve a rod that is so stiff, without contact either");
     else
@@ -163,11 +163,11 @@ static void friction_figure(outcome *o, const stand *stands, int count)
     }
     for (int i = 0; i < count; i++) {
         f->series[1].x[i] = depths[stands[i].depth];
-        f->series[1].y[i] = stands[i].least;
+        f->series[1].y[i] = stands[i].min;
     }
 }
 
-static stand plan(bool quick, int i)
+static stand stick_plan(bool quick, int i)
 {
     stand s = {.kind = SINEW_SOLVER_NEWTON, .depth = i, .iterations = 400, .segments = 40, .halvings = 7, .span = 0.5};
     if (i >= DEPTHS) {
@@ -189,7 +189,7 @@ void experiment_stick_slip(const setting *s, outcome *o)
     stand stands[STANDS];
     const int count = s->quick ? 2 : STANDS;
     for (int i = 0; i < count; i++)
-        stands[i] = plan(s->quick, i);
+        stands[i] = stick_plan(s->quick, i);
     snprintf(o->setup, sizeof o->setup,
              "a rod of %d segments, 1 m, EI = 1 N m2, EA L^2/EI = %g, pushed within 2 s; bisection to %.1f %%",
              (int)stands[0].segments, ROD_STRETCH, 100 * stands[0].span * pow(0.5, stands[0].halvings));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_tower.c: soft boxes on top of each other come to rest and stay there: piles that jitter or creep are what
- * users of contact suffer from most.
+ * contact_tower.c: soft boxes on top of each other come to rest and stay there; jitter and creep are the usual faults
+ * of contact solvers.
  *
- * Boxes are shifted against each other, so that vertices lie within faces and edges cross. They begin a thickness
- * apart and settle with damping; then damping ends, and kinetic energy and the way of every box are looked at in each
- * step. A box's weight times its length is the unit of energy.
+ * Boxes are shifted against each other, so that vertices lie within faces and edges cross. They begin a thickness apart
+ * and settle with damping; then damping ends, and the kinetic energy and the displacement of every box are measured in
+ * each step. A box's weight times its length is the unit of energy.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,16 +33,16 @@ typedef struct tower {
     double energy;                                     /* the most in the second half, of a box's m g L */
     double way;              /* the farthest that a centre is from where it was when they had settled, of the length */
     double creep;            /* the same from the middle to the end */
-    int32_t open;            /* steps that say that they are not solved */
+    int32_t open;            /* steps with a status of unsolved */
     double samples[SAMPLES]; /* energy */
     char error[256];
 } tower;
 
-typedef struct places {
+typedef struct positions {
     double centre[BOXES_MAX][3];
-} places;
+} positions;
 
-static bool build(const tower *t, sinew_world *world, sinew_body *bodies, sinew_error *error)
+static bool tower_build(const tower *t, sinew_world *world, sinew_body *bodies, sinew_error *error)
 {
     for (int32_t k = 0; k < t->boxes; k++) {
         const contact_box box = {.cells = {t->cells, t->cells, t->cells},
@@ -58,7 +58,8 @@ static bool build(const tower *t, sinew_world *world, sinew_body *bodies, sinew_
 }
 
 /* Where the boxes are; J of all of them. */
-static bool look(const tower *t, const sinew_world *world, const sinew_body *bodies, places *p, double *energy)
+static bool tower_measure(const tower *t, const sinew_world *world, const sinew_body *bodies, positions *p,
+                          double *energy)
 {
     bool good = true;
     *energy = 0;
@@ -70,36 +71,36 @@ static bool look(const tower *t, const sinew_world *world, const sinew_body *bod
     return good;
 }
 
-static double farthest(const tower *t, const places *a, const places *b)
+static double tower_farthest(const tower *t, const positions *a, const positions *b)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t k = 0; k < t->boxes; k++) {
         const double *p = a->centre[k], *q = b->centre[k];
-        most = fmax(most, sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2)));
+        max = fmax(max, sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2)));
     }
-    return most;
+    return max;
 }
 
-static bool watch(tower *t, sinew_world *world, const sinew_body *bodies, sinew_error *error)
+static bool tower_watch(tower *t, sinew_world *world, const sinew_body *bodies, sinew_error *error)
 {
     const double unit = 1000 * pow(LENGTH, 4) * CONTACT_G;
-    places settled, middle = {0}, now;
+    positions settled, middle = {0}, now;
     double energy;
-    bool good = look(t, world, bodies, &settled, &energy);
+    bool good = tower_measure(t, world, bodies, &settled, &energy);
     for (int32_t k = 0; good && k < t->steps; k++) {
         uint32_t bits;
-        good = contact_step(world, &bits, error) && look(t, world, bodies, &now, &energy);
+        good = contact_step(world, &bits, error) && tower_measure(t, world, bodies, &now, &energy);
         if (!good)
             break;
-        t->open += (bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_HELD_BACK)) != 0;
+        t->open += (bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_TRUNCATED)) != 0;
         t->samples[(int64_t)k * SAMPLES / t->steps] = energy / unit;
         t->energy = 2 * k >= t->steps ? fmax(t->energy, energy / unit) : 0;
-        t->way = fmax(t->way, farthest(t, &settled, &now) / LENGTH);
+        t->way = fmax(t->way, tower_farthest(t, &settled, &now) / LENGTH);
         if (k == t->steps / 2)
             middle = now;
     }
     if (good)
-        t->creep = farthest(t, &middle, &now) / LENGTH;
+        t->creep = tower_farthest(t, &middle, &now) / LENGTH;
     return good;
 }
 
@@ -111,10 +112,11 @@ static bool take_tower(void *context, int32_t i)
     const contact_world_def def = {
         .kind = t->kind, .iterations = t->iterations, .friction = 0.5, .thickness = THICKNESS};
     sinew_world *world = contact_world(&def, &error);
-    bool good = world && build(t, world, bodies, &error) && sinew_world_set_damping(world, DAMPING, &error) == SINEW_OK;
+    bool good =
+        world && tower_build(t, world, bodies, &error) && sinew_world_set_damping(world, DAMPING, &error) == SINEW_OK;
     for (int32_t k = 0; good && k < t->settling; k++)
         good = contact_step(world, NULL, &error);
-    good = good && sinew_world_set_damping(world, 0, &error) == SINEW_OK && watch(t, world, bodies, &error);
+    good = good && sinew_world_set_damping(world, 0, &error) == SINEW_OK && tower_watch(t, world, bodies, &error);
     if (!good)
         snprintf(t->error, sizeof t->error, "%.255s", error.text[0] ? error.text : "out of memory");
     sinew_world_destroy(world);
@@ -131,11 +133,11 @@ static void claim_tower(outcome *o, const tower *t)
     const bool single = sizeof(sinew_real) == 4;
     const bool node = t->kind == SINEW_SOLVER_PBNG,
                printed = t->kind == SINEW_SOLVER_XPBD || t->kind == SINEW_SOLVER_PBD;
-    const double most = single || node ? 1e-6 : 1e-10, far = single ? 1e-3 : 1e-6;
-    const bool stands = t->way < 0.1, still = stands && t->energy < most, stays = stands && t->creep < far;
+    const double max = single || node ? 1e-6 : 1e-10, far = single ? 1e-3 : 1e-6;
+    const bool stands = t->way < 0.1, still = stands && t->energy < max, stays = stands && t->creep < far;
     char what[120], published[120];
     snprintf(what, sizeof what, "%s: %d boxes at rest, %d steps", contact_name(t->kind), (int)t->boxes, (int)t->steps);
-    snprintf(published, sizeof published, "energy below %.0e m g L, creep below %.0e L", most, far);
+    snprintf(published, sizeof published, "energy below %.0e m g L, creep below %.0e L", max, far);
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "energy %.1e, creep %.1e in the second half (%.1e since damping ended); %d steps not solved",
                    t->energy, t->creep, t->way, (int)t->open);
@@ -153,7 +155,7 @@ static void claim_tower(outcome *o, const tower *t)
     outcome_number(o, t->open, "%s_open", contact_name(t->kind));
 }
 
-static void energy_figure(outcome *o, const tower *towers)
+static void tower_energy_figure(outcome *o, const tower *towers)
 {
     figure *f = outcome_figure(o, "energy", "Kinetic energy after damping has ended", "steps", "m g L of a box");
     f->log_y = true;
@@ -189,5 +191,5 @@ void experiment_tower(const setting *s, outcome *o)
         return;
     for (int k = 0; k < CONTACT_SOLVERS; k++)
         claim_tower(o, &towers[k]);
-    energy_figure(o, towers);
+    tower_energy_figure(o, towers);
 }

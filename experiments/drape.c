@@ -10,22 +10,22 @@
 #include "roof.h"
 #include "sinew/material.h"
 
-#define DISC    0.09 /* m, radius of the support */
-#define RIM     0.15 /* m, radius of the fabric */
-#define PI      3.14159265358979323846
-#define PARTS   40  /* in which gravity is put on */
-#define SAMPLES 720 /* directions in which the shadow is measured */
+#define DISC       0.09 /* m, radius of the support */
+#define RIM        0.15 /* m, radius of the fabric */
+#define PI         3.14159265358979323846
+#define LOAD_STEPS 40  /* in which gravity is put on */
+#define SAMPLES    720 /* directions in which the shadow is measured */
 
 const fabric fabrics[FABRICS] = {{"silk", 0.2, 0.4}, {"wool", 0.4, 0.7}, {"denim", 0.7, 0.9}};
 
 typedef struct cloud {
     double *points;
-    int32_t count, room;
+    int32_t count, capacity;
 } cloud;
 
-static bool add(cloud *c, double u, double v)
+static bool drape_add(cloud *c, double u, double v)
 {
-    if (c->count == c->room)
+    if (c->count == c->capacity)
         return false;
     c->points[2 * c->count] = u;
     c->points[2 * c->count++ + 1] = v;
@@ -37,11 +37,11 @@ static bool add_ring(cloud *c, double radius, double edge)
     const int32_t count = (int32_t)ceil(2 * PI * radius / edge);
     bool good = true;
     for (int32_t i = 0; good && i < count; i++)
-        good = add(c, radius * cos(2 * PI * i / count), radius * sin(2 * PI * i / count));
+        good = drape_add(c, radius * cos(2 * PI * i / count), radius * sin(2 * PI * i / count));
     return good;
 }
 
-static double next_random(uint32_t *state)
+static double drape_next_random(uint32_t *state)
 {
     *state = (uint32_t)((uint64_t)*state * 48271u % 2147483647u);
     return (double)*state / 2147483647.0;
@@ -60,22 +60,22 @@ static bool near(const cloud *c, double u, double v, double distance)
 static sinew_mesh *ring_mesh(double edge, uint32_t seed, sinew_error *error)
 {
     const int32_t tries = (int32_t)(60 * 4 * RIM * RIM / (edge * edge));
-    cloud c = {.room = (int32_t)(4 * 4 * RIM * RIM / (edge * edge)) + 64};
+    cloud c = {.capacity = (int32_t)(4 * 4 * RIM * RIM / (edge * edge)) + 64};
     uint32_t state = seed % 2147483646u + 1;
-    c.points = malloc(2 * (size_t)c.room * sizeof *c.points);
+    c.points = malloc(2 * (size_t)c.capacity * sizeof *c.points);
     bool good = c.points && add_ring(&c, RIM, edge) && add_ring(&c, DISC, edge) && add_ring(&c, DISC / 2, edge * 2);
     for (int32_t i = 0; good && i < tries; i++) {
-        const double u = RIM * (2 * next_random(&state) - 1), v = RIM * (2 * next_random(&state) - 1);
+        const double u = RIM * (2 * drape_next_random(&state) - 1), v = RIM * (2 * drape_next_random(&state) - 1);
         const double r = hypot(u, v);
         if (r > DISC + 0.5 * edge && r < RIM - 0.5 * edge && !near(&c, u, v, 0.74 * edge))
-            good = add(&c, u, v);
+            good = drape_add(&c, u, v);
     }
     sinew_mesh *mesh = good ? plate_mesh_of(c.points, c.count, error) : NULL;
     free(c.points);
     return mesh;
 }
 
-static bool hold(const plate *p, const sinew_mesh *mesh, sinew_error *error)
+static bool drape_hold(const plate *p, const sinew_mesh *mesh, sinew_error *error)
 {
     uint8_t *marked = malloc((size_t)p->vertex_count);
     for (int32_t i = 0; marked && i < p->vertex_count; i++) {
@@ -110,7 +110,7 @@ static void shadow(const drape *d, double *radius)
     }
 }
 
-static void measure(drape *d)
+static void drape_measure(drape *d)
 {
     double radius[SAMPLES], area = 0;
     shadow(d, radius);
@@ -126,7 +126,7 @@ static void measure(drape *d)
         d->folds += radius[i] < mean && radius[(i + 1) % SAMPLES] >= mean;
 }
 
-static bool keep_shape(drape *d, const plate *p)
+static bool drape_keep_shape(drape *d, const plate *p)
 {
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
     d->point_count = sinew_mesh_vertex_count(mesh);
@@ -141,11 +141,11 @@ static bool keep_shape(drape *d, const plate *p)
 }
 
 /* Gravity grows in parts, so that each equilibrium is near the last. Returns the iterations, negative: not there. */
-static int32_t hang(sinew_world *world)
+static int32_t drape_hang(sinew_world *world)
 {
     int32_t all = 0;
-    for (int32_t i = 1; all >= 0 && i <= PARTS; i++) {
-        const sinew_real down[3] = {0, (sinew_real)(-9.81 * i / PARTS), 0};
+    for (int32_t i = 1; all >= 0 && i <= LOAD_STEPS; i++) {
+        const sinew_real down[3] = {0, (sinew_real)(-9.81 * i / LOAD_STEPS), 0};
         sinew_world_set_gravity(world, down, NULL);
         const int32_t more = plate_settle(world, 10);
         all = more < 0 ? -1 : all + more;
@@ -169,12 +169,12 @@ bool drape_run(drape *d)
     d->q = NULL;
     d->triangles = NULL;
     d->iterations = -1;
-    bool good = world && plate_add(world, mesh, &def, &p, &error) && hold(&p, mesh, &error);
+    bool good = world && plate_add(world, mesh, &def, &p, &error) && drape_hold(&p, mesh, &error);
     if (good)
-        d->iterations = hang(world);
-    good = good && keep_shape(d, &p);
+        d->iterations = drape_hang(world);
+    good = good && drape_keep_shape(d, &p);
     if (good)
-        measure(d);
+        drape_measure(d);
     snprintf(d->error, sizeof d->error, "%.250s",
              d->iterations < 0 && !error.text[0] ? "does not converge" : error.text);
     sinew_world_destroy(world);

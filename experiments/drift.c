@@ -31,20 +31,20 @@ enum {
     SERVIN,
     MIDPOINT,
     END,
-    WAYS
+    VARIANTS
 };
 
 /* A way to keep the pendulum's length. */
-typedef struct way {
+typedef struct variant {
     const char *name;
     sinew_solver_kind solver;
     const char *parameter, *word; /* parameter NULL: as it comes */
     bool hard;
     double stiffness; /* N/m, of the penalty */
     int32_t iterations;
-} way;
+} variant;
 
-static const way ways[WAYS] = {
+static const variant variants[VARIANTS] = {
     [ACCELERATION] = {"accelerations", SINEW_SOLVER_DAE, "stabilisation", "none", true, 1e4, 0},
     [BAUMGARTE] = {"accelerations, Baumgarte", SINEW_SOLVER_DAE, "stabilisation", "baumgarte", true, 1e4, 0},
     [PROJECTION] = {"accelerations, projected", SINEW_SOLVER_DAE, "stabilisation", "projection", true, 1e4, 0},
@@ -60,7 +60,7 @@ static const way ways[WAYS] = {
 
 /* How C = l - L, m, has moved. */
 typedef struct swing {
-    double most;       /* largest |C| */
+    double max;        /* largest |C| */
     double at[3];      /* |C| after a tenth, a half and all of the time */
     double end;        /* C after all of the time */
     double tangent;    /* m: h/2 times the integral of v^2 / l */
@@ -69,7 +69,7 @@ typedef struct swing {
     double curve[POINTS];
 } swing;
 
-static bool swing_def(const way *w, double h, chain_def *def, sinew_error *error)
+static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *error)
 {
     *def = chain_default();
     def->solver = sinew_default_solver_def(w->solver);
@@ -82,7 +82,7 @@ static bool swing_def(const way *w, double h, chain_def *def, sinew_error *error
     def->h = h;
     if (w->iterations > 0)
         def->solver.iterations = w->iterations;
-    return !w->parameter || sinew_solver_def_set_word(&def->solver, w->parameter, w->word, error) == SINEW_OK;
+    return !w->parameter || sinew_solver_def_set_keyword(&def->solver, w->parameter, w->word, error) == SINEW_OK;
 }
 
 /* C now; adds up what the step did beside it. */
@@ -92,11 +92,11 @@ static double pendulum_C(const sinew_world *world, double h, swing *r)
     chain_end(world, q, v);
     const double l = sqrt(q[0] * q[0] + q[1] * q[1]), C = l - 1;
     r->tangent += h * h * (v[0] * v[0] + v[1] * v[1]) / (2 * l);
-    r->most = fmax(r->most, fabs(C));
+    r->max = fmax(r->max, fabs(C));
     return C;
 }
 
-static bool swing_run(const way *w, double h, double seconds, swing *r, outcome *o)
+static bool swing_run(const variant *w, double h, double seconds, swing *r, outcome *o)
 {
     sinew_error error = {0};
     chain_def def;
@@ -113,8 +113,8 @@ static bool swing_run(const way *w, double h, double seconds, swing *r, outcome 
             sinew_world_destroy(world);
             return false;
         }
-        const double C = pendulum_C(world, h, r), part = fmin(1, h / 0.1);
-        mean += part * (C - mean);
+        const double C = pendulum_C(world, h, r), weight = fmin(1, h / 0.1);
+        mean += weight * (C - mean);
         r->crossings += i > steps / 10 && (C - mean) * last < 0;
         last = C - mean;
         r->end = C;
@@ -128,12 +128,12 @@ static bool swing_run(const way *w, double h, double seconds, swing *r, outcome 
     return true;
 }
 
-static void draw(outcome *o, const swing *r, double seconds)
+static void drift_draw(outcome *o, const swing *r, double seconds)
 {
     figure *f = outcome_figure(o, "drift", "How far a pendulum of 1 m is from its length, h = 2 ms", "s", "|C|, m");
     f->log_y = f->distinct = true;
-    for (int k = 0; k < WAYS; k++) {
-        if (!figure_series(f, ways[k].name, ways[k].solver, k % 3, POINTS))
+    for (int k = 0; k < VARIANTS; k++) {
+        if (!figure_series(f, variants[k].name, variants[k].solver, k % 3, POINTS))
             continue;
         series *s = &f->series[f->series_count - 1];
         for (int i = 0; i < POINTS; i++) {
@@ -143,7 +143,7 @@ static void draw(outcome *o, const swing *r, double seconds)
     }
 }
 
-static void claim_drift(outcome *o, const swing *r, double seconds)
+static void drift_claim(outcome *o, const swing *r, double seconds)
 {
     const swing *a = &r[ACCELERATION], *v = &r[VELOCITY];
     claim *c = outcome_claim(o, "constraints on accelerations drift", "errors of C and dC/dt stay and grow");
@@ -160,19 +160,19 @@ static void claim_drift(outcome *o, const swing *r, double seconds)
     outcome_number(o, v->at[2], "drift_velocities");
 }
 
-static void claim_positions(outcome *o, const swing *r)
+static void drift_claim_positions(outcome *o, const swing *r)
 {
     const double close = sizeof(sinew_real) == 4 ? 1e-5 : 1e-7;
     claim *c = outcome_claim(o, "constraints on positions do not drift", "C = 0");
-    claim_measured(c, "largest |C|: sap %.1e, primal-dual %.1e, xpbd (50 sweeps) %.1e m", r[SAP].most,
-                   r[PRIMAL_DUAL].most, r[XPBD].most);
-    claim_holds(c, r[SAP].most < close && r[PRIMAL_DUAL].most < close && r[XPBD].most < close ? HOLDS_YES : HOLDS_NO,
-                "%s", "");
+    claim_measured(c, "largest |C|: sap %.1e, primal-dual %.1e, xpbd (50 sweeps) %.1e m", r[SAP].max,
+                   r[PRIMAL_DUAL].max, r[XPBD].max);
+    claim_holds(c, r[SAP].max < close && r[PRIMAL_DUAL].max < close && r[XPBD].max < close ? HOLDS_YES : HOLDS_NO, "%s",
+                "");
     c = outcome_claim(o, "stabilisation of accelerations: Baumgarte's terms, or a projection after each step",
                       "violations decay; C = 0");
-    claim_measured(c, "largest |C| %.1e and %.1e m, without %.1e m", r[BAUMGARTE].most, r[PROJECTION].most,
-                   r[ACCELERATION].most);
-    claim_holds(c, r[BAUMGARTE].most < 0.1 * r[ACCELERATION].most && r[PROJECTION].most < close ? HOLDS_YES : HOLDS_NO,
+    claim_measured(c, "largest |C| %.1e and %.1e m, without %.1e m", r[BAUMGARTE].max, r[PROJECTION].max,
+                   r[ACCELERATION].max);
+    claim_holds(c, r[BAUMGARTE].max < 0.1 * r[ACCELERATION].max && r[PROJECTION].max < close ? HOLDS_YES : HOLDS_NO,
                 "%s", "");
 }
 
@@ -180,18 +180,18 @@ static void claim_servin(outcome *o, const swing *r)
 {
     claim *c = outcome_claim(o, "Servin's stepper: regularised constraints, one system a step, no second derivatives",
                              "violations decay");
-    claim_measured(c, "largest |C| %.1e m, after all of the time %.1e m; velocities without it %.1e m", r[SERVIN].most,
-                   r[SERVIN].at[2], r[VELOCITY].most);
-    claim_holds(c, r[SERVIN].most < 0.1 * r[VELOCITY].most ? HOLDS_YES : HOLDS_NO, "%s", "");
+    claim_measured(c, "largest |C| %.1e m, after all of the time %.1e m; velocities without it %.1e m", r[SERVIN].max,
+                   r[SERVIN].at[2], r[VELOCITY].max);
+    claim_holds(c, r[SERVIN].max < 0.1 * r[VELOCITY].max ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
 /* phi+ = phi + h (J + h dJ/dx v) v+ of the notes has twice the term that Taylor's series has. */
 static bool claim_expansion(outcome *o, const swing *r, double seconds)
 {
     swing half;
-    if (!swing_run(&ways[MIDPOINT], STEP / 2, seconds, &half, o))
+    if (!swing_run(&variants[MIDPOINT], STEP / 2, seconds, &half, o))
         return false;
-    const double order = r[MIDPOINT].most / half.most;
+    const double order = r[MIDPOINT].max / half.max;
     const bool better = r[END].at[2] < 0.5 * r[VELOCITY].at[2], other_side = r[END].end * r[VELOCITY].end < 0;
     claim *c = outcome_claim(o, "phi+ by second derivatives, phi + h (J + h dJ/dx v) v+ (notes)", "no figure");
     claim_measured(c,
@@ -211,20 +211,20 @@ static bool claim_expansion(outcome *o, const swing *r, double seconds)
 
 static void claim_penalty(outcome *o, const swing *p, double seconds)
 {
-    const double frequency = p->crossings / (2 * 0.9 * seconds), omega = sqrt(ways[PENALTY].stiffness);
+    const double frequency = p->crossings / (2 * 0.9 * seconds), omega = sqrt(variants[PENALTY].stiffness);
     claim *c = outcome_claim(o, "a penalty does not drift but oscillates (k = 1e4 N/m, symplectic Euler)",
                              "with sqrt(k/m) = 15.9 a second about a stretch of m g / k");
     claim_measured(c, "%.1f swings a second of up to %.1e m about it; |C| at most %.1e m", frequency, p->beyond,
-                   p->most);
+                   p->max);
     claim_holds(c, fabs(frequency * 2 * 3.14159265358979 / omega - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
 /* Both drifts are first order: half of h, half of the drift. */
-static bool claim_order(const setting *s, outcome *o, const swing *r, double seconds)
+static bool drift_claim_order(const setting *s, outcome *o, const swing *r, double seconds)
 {
     swing half[2];
-    if (!swing_run(&ways[ACCELERATION], STEP / 2, seconds, &half[0], o) ||
-        !swing_run(&ways[VELOCITY], STEP / 2, seconds, &half[1], o))
+    if (!swing_run(&variants[ACCELERATION], STEP / 2, seconds, &half[0], o) ||
+        !swing_run(&variants[VELOCITY], STEP / 2, seconds, &half[1], o))
         return false;
     (void)s;
     const double a = r[ACCELERATION].at[2] / half[0].at[2], v = r[VELOCITY].at[2] / half[1].at[2];
@@ -239,23 +239,23 @@ static bool claim_order(const setting *s, outcome *o, const swing *r, double sec
 void experiment_drift(const setting *s, outcome *o)
 {
     const double seconds = s->quick ? 4 : 20;
-    swing *r = malloc(WAYS * sizeof *r);
+    swing *r = malloc(VARIANTS * sizeof *r);
     snprintf(o->setup, sizeof o->setup, "a pendulum of 1 kg and 1 m, let go at 60 degrees, h = 2 ms, %g s", seconds);
     bool good = r != NULL;
-    for (int k = 0; k < WAYS && good; k++) {
-        good = swing_run(&ways[k], STEP, seconds, &r[k], o);
+    for (int k = 0; k < VARIANTS && good; k++) {
+        good = swing_run(&variants[k], STEP, seconds, &r[k], o);
         if (good)
-            outcome_number(o, r[k].most, "most_%d", k);
+            outcome_number(o, r[k].max, "most_%d", k);
         if (s->progress)
-            s->progress(s->context, k + 1, WAYS + 1, "drift");
+            s->progress(s->context, k + 1, VARIANTS + 1, "drift");
     }
     if (good) {
-        claim_drift(o, r, seconds);
-        claim_positions(o, r);
+        drift_claim(o, r, seconds);
+        drift_claim_positions(o, r);
         claim_servin(o, r);
         claim_penalty(o, &r[PENALTY], seconds);
-        draw(o, r, seconds);
-        good = claim_order(s, o, r, seconds) && claim_expansion(o, r, seconds);
+        drift_draw(o, r, seconds);
+        good = drift_claim_order(s, o, r, seconds) && claim_expansion(o, r, seconds);
     }
     free(r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * experiments.h: published experiments by name: what a source says, what is measured here, and whether it holds.
+ * experiments.h: published experiments by name: the published statement, the measured value and the verdict.
  *
  * An experiment fills an outcome: claims (published, measured, holds), numbers for programs, and figures as data. Who
  * prints, writes and draws them is the caller's affair (app/reproduce.c). Experiments use include/sinew only.
@@ -19,18 +19,18 @@ enum {
 };
 
 /* From what says nothing about the others to what decides them all. */
-typedef enum verdict {
+typedef enum claim_result {
     NOT_MEASURED = 0, /* what it takes was not there */
     NOT_JUDGED,       /* a time: it depends on the machine and on what else that does */
     HOLDS_YES,
     HOLDS_PARTLY,
     HOLDS_NO
-} verdict;
+} claim_result;
 
 /* One statement of the source. */
 typedef struct claim {
     char what[120], published[120], measured[240], cause[480]; /* cause: why not, or not altogether */
-    verdict holds;
+    claim_result holds;
 } claim;
 
 /* A named number of summary.json. */
@@ -73,8 +73,8 @@ typedef struct outcome {
 typedef struct setting {
     bool quick;
     bool alone; /* stay in this precision: do not start the program of the other one */
-    beam *beam; /* made once, shared by all who need it; NULL when none of the wanted does */
-    void (*progress)(void *context, int32_t done, int32_t total, const char *note); /* may be called by any thread */
+    beam *beam; /* built once and shared by all experiments that need it; NULL: no selected experiment does */
+    void (*progress)(void *context, int32_t done, int32_t total, const char *label); /* may be called by any thread */
     /* Runs an experiment by the program of the other precision and reads its numbers and one figure. False when that
      * program is missing or fails (said in the result's failure). */
     bool (*other_precision)(void *context, const char *name, const char *figure_name, outcome *result);
@@ -174,8 +174,8 @@ void experiment_mannequin(const setting *s, outcome *o);
 /* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */
 claim *outcome_claim(outcome *o, const char *what, const char *published);
 void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
-void claim_holds(claim *c, verdict holds, const char *cause, ...) SINEW_PRINTF(3, 4);
-/* For a claim about a time: shown, but not judged. `remark`: what to know about it, or "". */
+void claim_holds(claim *c, claim_result holds, const char *cause, ...) SINEW_PRINTF(3, 4);
+/* For a claim about a time: reported without a verdict. `remark`: a caveat for the reader, or "". */
 void claim_timed(claim *c, const char *remark);
 /* A count of iterations, or "not yet" when it is negative. */
 const char *count_text(int32_t count, char text[COUNT_SIZE]);
@@ -188,24 +188,24 @@ bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t 
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
 /* The surface of the shape added last, copied. */
 void figure_surface(figure *f, const int32_t *triangles, int32_t count);
-verdict outcome_verdict(const outcome *o); /* yes: all that are judged hold; no: at least one does not */
-const char *verdict_name(verdict v);
+claim_result outcome_result(const outcome *o); /* yes: all that are judged hold; no: at least one does not */
+const char *result_name(claim_result v);
 void outcome_release(outcome *o);
 
 /* ---- Runs (runs.c) --------------------------------------------------------------------------- */
 
 /* The value of an iteration that a curve shows. */
-typedef double row_value(const sinew_iteration *row);
-double row_objective(const sinew_iteration *row);
-double row_inertia(const sinew_iteration *row);
-double row_elastic(const sinew_iteration *row);
-double row_residual(const sinew_iteration *row);
-double row_linear(const sinew_iteration *row);  /* |linear momentum| */
-double row_angular(const sinew_iteration *row); /* |angular momentum| */
+typedef double record_value(const sinew_iteration *record);
+double record_objective(const sinew_iteration *record);
+double record_inertia(const sinew_iteration *record);
+double record_elastic(const sinew_iteration *record);
+double record_residual(const sinew_iteration *record);
+double record_linear(const sinew_iteration *record);  /* |linear momentum| */
+double record_angular(const sinew_iteration *record); /* |angular momentum| */
 
 /* All runs, side by side; each alone on one thread, so that how many run at once changes nothing but the time. False
  * (and said in the outcome) when one fails. */
-bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *note, outcome *o);
+bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *label, outcome *o);
 void runs_release(beam_run *runs, int32_t count);
 /* The lowest objective of all iterations of all runs. */
 double runs_lowest(const beam_run *runs, int32_t count);
@@ -214,9 +214,9 @@ double run_error(const beam_run *run, int32_t iteration, double lowest);
 /* The first iteration from which on the error stays at or below `per_cent`; -1: never. */
 int32_t run_settled(const beam_run *run, double per_cent, double lowest);
 /* Adds the run as a curve over iterations; `most` points at most from the start, 0: all. */
-void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most);
+void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, record_value *value, int32_t max);
 /* The same over seconds: `each` for an iteration, which runs without recording measured. */
-void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most);
+void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t max);
 const sinew_iteration *run_last(const beam_run *run);
 /* m3, signed: of the tet of these four vertices. */
 double tet_volume(const sinew_real *q, const int32_t *tet);

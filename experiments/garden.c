@@ -45,7 +45,7 @@ static void count_energy(maker *m, sinew_energy energy)
     m->g->constraints += count;
 }
 
-static void add_energy(maker *m, sinew_body body, sinew_energy_def energy)
+static void garden_add_energy(maker *m, sinew_body body, sinew_energy_def energy)
 {
     energy.body = body;
     if (m->good)
@@ -53,7 +53,7 @@ static void add_energy(maker *m, sinew_body body, sinew_energy_def energy)
 }
 
 /* Takes the mesh over, turned so that its z is up where it stands, and moved. */
-static sinew_body add_body(maker *m, sinew_mesh *mesh, bool stands, const double move[3], double density)
+static sinew_body garden_add_body(maker *m, sinew_mesh *mesh, bool stands, const double move[3], double density)
 {
     const int32_t count = mesh ? sinew_mesh_vertex_count(mesh) : 0;
     sinew_real *x = malloc((3 * (size_t)count + 1) * sizeof *x);
@@ -76,7 +76,7 @@ static sinew_body add_body(maker *m, sinew_mesh *mesh, bool stands, const double
 }
 
 /* Vertices of a body that `chosen` likes, to be freed; NULL: out of memory. */
-static int32_t *choose(const maker *m, sinew_body body, bool (*chosen)(const sinew_real *x), int32_t *count)
+static int32_t *garden_choose(const maker *m, sinew_body body, bool (*chosen)(const sinew_real *x), int32_t *count)
 {
     const sinew_mesh *mesh = sinew_body_mesh(m->g->world, body);
     int32_t *list = malloc((size_t)sinew_mesh_vertex_count(mesh) * sizeof *list);
@@ -95,12 +95,12 @@ static bool on_ground(const sinew_real *x)
 /* Soft positions, as the paper has them, at the ground. */
 static void root(maker *m, sinew_body body, double stiffness)
 {
-    int32_t count = 0, *list = m->good ? choose(m, body, on_ground, &count) : NULL;
+    int32_t count = 0, *list = m->good ? garden_choose(m, body, on_ground, &count) : NULL;
     sinew_energy_def held = sheet_energy(SINEW_ENERGY_POSITION, "stiffness", stiffness, (char *)NULL);
     held.elements = list;
     held.element_count = count;
     m->good = m->good && list && count > 0;
-    add_energy(m, body, held);
+    garden_add_energy(m, body, held);
     free(list);
 }
 
@@ -111,10 +111,10 @@ static bool everything(const sinew_real *x)
 }
 
 /* Joins the vertices of one body that are near another to it. */
-static void join(maker *m, sinew_body from, sinew_body to, bool (*chosen)(const sinew_real *x), double distance,
-                 double stiffness)
+static void garden_join(maker *m, sinew_body from, sinew_body to, bool (*chosen)(const sinew_real *x), double distance,
+                        double stiffness)
 {
-    int32_t count = 0, *list = m->good ? choose(m, from, chosen, &count) : NULL;
+    int32_t count = 0, *list = m->good ? garden_choose(m, from, chosen, &count) : NULL;
     sinew_attach_def def = sinew_default_attach_def();
     const double k = stiffness * m->def->couplings;
     def.from = from;
@@ -133,11 +133,11 @@ static void join(maker *m, sinew_body from, sinew_body to, bool (*chosen)(const 
 static void add_solid(maker *m, sinew_body body, double density_of_energy)
 {
     const double stiffness = m->def->sets * density_of_energy;
-    add_energy(m, body, sheet_energy(SINEW_ENERGY_STRAIN, "stiffness", stiffness, (char *)NULL));
-    add_energy(m, body, sheet_energy(SINEW_ENERGY_VOLUME, "stiffness", stiffness / 2, (char *)NULL));
+    garden_add_energy(m, body, sheet_energy(SINEW_ENERGY_STRAIN, "stiffness", stiffness, (char *)NULL));
+    garden_add_energy(m, body, sheet_energy(SINEW_ENERGY_VOLUME, "stiffness", stiffness / 2, (char *)NULL));
 }
 
-static void blow(maker *m, sinew_body body)
+static void garden_blow(maker *m, sinew_body body)
 {
     sinew_load_def air = sinew_default_load_def(SINEW_LOAD_WIND);
     air.body = body;
@@ -157,7 +157,7 @@ static sinew_body add_shed(maker *m)
         def.vertices[c] = sized(m, vertices[c]);
         def.size[c] = (sinew_real)size[c];
     }
-    const sinew_body shed = add_body(m, sinew_mesh_box(&def, m->error), false, (double[]){1.15, 0, -0.6}, 300);
+    const sinew_body shed = garden_add_body(m, sinew_mesh_box(&def, m->error), false, (double[]){1.15, 0, -0.6}, 300);
     add_solid(m, shed, 2e6);
     root(m, shed, 1e5);
     return shed;
@@ -173,17 +173,18 @@ static sinew_body add_tree(maker *m)
     crown.radius = (sinew_real)0.45;
     crown.segments = sized(m, 7);
     const sinew_body below =
-        add_body(m, sinew_mesh_cylinder(&trunk, m->error), true, (double[]){-1.35, 0.65, LINE_Z}, 500);
+        garden_add_body(m, sinew_mesh_cylinder(&trunk, m->error), true, (double[]){-1.35, 0.65, LINE_Z}, 500);
     add_solid(m, below, 2e7);
     root(m, below, 1e5);
-    const sinew_body above = add_body(m, sinew_mesh_ball(&crown, m->error), false, (double[]){-1.35, 1.74, LINE_Z}, 15);
+    const sinew_body above =
+        garden_add_body(m, sinew_mesh_ball(&crown, m->error), false, (double[]){-1.35, 1.74, LINE_Z}, 15);
     add_solid(m, above, 8e3);
-    blow(m, above);
-    join(m, below, above, everything, 0.02, JOINT / 10);
+    garden_blow(m, above);
+    garden_join(m, below, above, everything, 0.02, JOINT / 10);
     return below;
 }
 
-static sinew_body add_line(maker *m)
+static sinew_body garden_add_line(maker *m)
 {
     sinew_rope_def def = sinew_default_rope_def();
     const double from[3] = {-1.26, LINE_HEIGHT, LINE_Z}, to[3] = {1.15, LINE_HEIGHT, LINE_Z};
@@ -192,8 +193,8 @@ static sinew_body add_line(maker *m)
         def.from[c] = (sinew_real)from[c];
         def.to[c] = (sinew_real)to[c];
     }
-    const sinew_body line = add_body(m, sinew_mesh_rope(&def, m->error), false, (double[]){0, 0, 0}, 0.03);
-    add_energy(m, line, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 2e4 * m->def->sets, (char *)NULL));
+    const sinew_body line = garden_add_body(m, sinew_mesh_rope(&def, m->error), false, (double[]){0, 0, 0}, 0.03);
+    garden_add_energy(m, line, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 2e4 * m->def->sets, (char *)NULL));
     return line;
 }
 
@@ -203,7 +204,7 @@ static bool at_line(const sinew_real *x)
 }
 
 /* Cloths of triangle strain, of triangle strain with limits, of edge strain. */
-static void add_cloth(maker *m, int32_t which, sinew_body line)
+static void garden_add_cloth(maker *m, int32_t which, sinew_body line)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = sized(m, 40);
@@ -211,26 +212,30 @@ static void add_cloth(maker *m, int32_t which, sinew_body line)
     def.size[0] = (sinew_real)0.6;
     def.size[1] = (sinew_real)0.66;
     const double move[3] = {-1.1 + 0.75 * which, LINE_HEIGHT - 0.66, LINE_Z}, k = 800 * m->def->sets;
-    const sinew_body cloth = add_body(m, sinew_mesh_cloth(&def, m->error), false, move, 0.15);
+    const sinew_body cloth = garden_add_body(m, sinew_mesh_cloth(&def, m->error), false, move, 0.15);
     if (which == 0) {
         m->g->cloth = cloth;
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", k, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
+        garden_add_energy(m, cloth, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", k, (char *)NULL));
+        garden_add_energy(m, cloth,
+                          sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     } else if (which == 1) {
-        add_energy(
+        garden_add_energy(
             m, cloth,
             sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", k, "minimum", 0.95, "maximum", 1.03, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
+        garden_add_energy(m, cloth,
+                          sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     } else {
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 10 * m->def->sets, (char *)NULL));
-        add_energy(m, cloth, sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
+        garden_add_energy(m, cloth,
+                          sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", 10 * m->def->sets, (char *)NULL));
+        garden_add_energy(m, cloth,
+                          sheet_energy(SINEW_ENERGY_MEAN_CURVATURE, "rigidity", 1e-4 * m->def->sets, (char *)NULL));
     }
-    blow(m, cloth);
-    join(m, cloth, line, at_line, 0.02, JOINT / 50);
+    garden_blow(m, cloth);
+    garden_join(m, cloth, line, at_line, 0.02, JOINT / 50);
 }
 
 /* A number in [0, 1) that looks random and is the same everywhere. */
-static double scatter(int32_t i, int32_t k)
+static double garden_scatter(int32_t i, int32_t k)
 {
     const double s = sin(12.9898 * (i + 1) + 78.233 * k) * 43758.5453;
     return s - floor(s);
@@ -238,13 +243,14 @@ static double scatter(int32_t i, int32_t k)
 
 static void place_blade(int32_t blade, sinew_real *x, int32_t *triangles)
 {
-    const double turn = 6.2831853 * scatter(blade, 2), height = 0.16 + 0.14 * scatter(blade, 4);
-    const double c = cos(turn), s = sin(turn), at[2] = {3.6 * scatter(blade, 0) - 1.8, 2.4 * scatter(blade, 1) - 0.7};
+    const double turn = 6.2831853 * garden_scatter(blade, 2), height = 0.16 + 0.14 * garden_scatter(blade, 4);
+    const double c = cos(turn), s = sin(turn),
+                 at[2] = {3.6 * garden_scatter(blade, 0) - 1.8, 2.4 * garden_scatter(blade, 1) - 0.7};
     for (int32_t v = 0; v < BLADE; v++) {
-        const double part = (double)(v / 2) / LEVELS, half = 0.02 * (1 - part) * (v % 2 ? 1 : -1);
-        const double bow = 0.2 * height * part * part;
+        const double fraction = (double)(v / 2) / LEVELS, half = 0.02 * (1 - fraction) * (v % 2 ? 1 : -1);
+        const double bow = 0.2 * height * fraction * fraction;
         x[3 * v] = (sinew_real)(at[0] + half * c - bow * s);
-        x[3 * v + 1] = (sinew_real)(height * part);
+        x[3 * v + 1] = (sinew_real)(height * fraction);
         x[3 * v + 2] = (sinew_real)(at[1] + half * s + bow * c);
     }
     /* A strip: each vertex but the last two begins a triangle with the next two. */
@@ -266,12 +272,13 @@ static void add_grass(maker *m)
     def.triangle_count = LEAF * blades;
     def.triangles = triangles;
     sinew_mesh *mesh = m->good && x && triangles ? sinew_mesh_create(&def, m->error) : NULL;
-    const sinew_body grass = add_body(m, mesh, false, (double[]){0, 0, 0}, 0.1);
-    add_energy(m, grass, sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", 500 * m->def->sets, (char *)NULL));
-    add_energy(m, grass, sheet_energy(SINEW_ENERGY_ISOMETRIC, "rigidity", 5e-3 * m->def->sets, (char *)NULL));
+    const sinew_body grass = garden_add_body(m, mesh, false, (double[]){0, 0, 0}, 0.1);
+    garden_add_energy(m, grass,
+                      sheet_energy(SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness", 500 * m->def->sets, (char *)NULL));
+    garden_add_energy(m, grass, sheet_energy(SINEW_ENERGY_ISOMETRIC, "rigidity", 5e-3 * m->def->sets, (char *)NULL));
     root(m, grass, 1e3);
     if (m->good)
-        blow(m, grass);
+        garden_blow(m, grass);
     free(x);
     free(triangles);
 }
@@ -292,11 +299,11 @@ bool garden_make(garden *g, const garden_def *def, sinew_error *error)
     m.good = g->world != NULL;
     if (!m.good)
         return false;
-    const sinew_body shed = add_shed(&m), trunk = add_tree(&m), line = add_line(&m);
-    join(&m, line, trunk, everything, 0.02, JOINT);
-    join(&m, line, shed, everything, 0.001, JOINT);
+    const sinew_body shed = add_shed(&m), trunk = add_tree(&m), line = garden_add_line(&m);
+    garden_join(&m, line, trunk, everything, 0.02, JOINT);
+    garden_join(&m, line, shed, everything, 0.001, JOINT);
     for (int32_t i = 0; i < CLOTHS; i++)
-        add_cloth(&m, i, line);
+        garden_add_cloth(&m, i, line);
     add_grass(&m);
     return m.good;
 }

@@ -23,7 +23,7 @@ typedef struct garden {
     int32_t constraints;
 } garden;
 
-/* False with the error set; garden_release takes whatever there is. */
+/* False with the error set; garden_release also accepts a partial garden. */
 bool garden_make(garden *g, const garden_def *def, sinew_error *error);
 void garden_release(garden *g);
 

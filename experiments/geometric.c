@@ -24,9 +24,9 @@
 #define STEP    1e-2 /* s */
 #define GRAVITY 9.81
 /* m/s: the knock where it grows, so that there are steps to fit before it is large. */
-#define FAINT (sizeof(sinew_real) == 4 ? 1e-20 : 1e-120)
-#define LEAST (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: squares of what is almost lost */
-#define RATIO 1e4                                        /* pull over weight */
+#define FAINT      (sizeof(sinew_real) == 4 ? 1e-20 : 1e-120)
+#define ENERGY_MIN (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: squares of what is almost lost */
+#define RATIO      1e4                                        /* pull over weight */
 
 enum {
     LINKS = 100,
@@ -46,13 +46,13 @@ typedef struct taut {
     double knock;   /* m/s */
     double crooked; /* m: how far every second particle begins beside the line */
     int32_t steps;
-    double slowest, fastest;  /* 1/s: of the modes */
-    double theory, measured;  /* factor of the amplitude a step */
-    double first, last, most; /* energies; most: after the first step */
-    double worst;             /* largest energy over that of the step before, while it is above round-off */
-    double violation;         /* m, largest */
-    int64_t systems;          /* linear */
-    int32_t indefinite;       /* steps */
+    double slowest, fastest; /* 1/s: of the modes */
+    double theory, measured; /* factor of the amplitude a step */
+    double first, last, max; /* energies; most: after the first step */
+    double worst;            /* largest energy over that of the step before, while it is above round-off */
+    double violation;        /* m, largest */
+    int64_t systems;         /* linear */
+    int32_t indefinite;      /* steps */
     double energy[FIT + 1];
 } taut;
 
@@ -61,7 +61,7 @@ static double mass_of(const taut *t, int32_t i)
     return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links; /* kg: chain.h halves that of the end */
 }
 
-static double weight_of(const taut *t, int32_t from)
+static double geometric_weight_of(const taut *t, int32_t from)
 {
     double sum = 0;
     for (int32_t i = from; i <= t->links; i++)
@@ -72,12 +72,12 @@ static double weight_of(const taut *t, int32_t from)
 /* N: in the rod that ends at particle i; none beyond the last. */
 static double tension_of(const taut *t, int32_t i)
 {
-    return i > t->links ? 0 : t->ratio * weight_of(t, 1) + weight_of(t, i);
+    return i > t->links ? 0 : t->ratio * geometric_weight_of(t, 1) + geometric_weight_of(t, i);
 }
 
 /* ---- Theory ------------------------------------------------------------------------------------ */
 
-static void foretell(taut *t)
+static void geometric_foretell(taut *t)
 {
     double K[LINKS], K_1[LINKS], M[LINKS], M_1[LINKS] = {0};
     for (int32_t i = 0; i < t->links; i++) {
@@ -93,7 +93,7 @@ static void foretell(taut *t)
 
 /* ---- Runs -------------------------------------------------------------------------------------- */
 
-static double sideways_energy(const taut *t, const sinew_world *world)
+static double geometric_sideways_energy(const taut *t, const sinew_world *world)
 {
     sinew_real q[3 * (LINKS + 1)], v[3 * (LINKS + 1)];
     double sum = 0;
@@ -108,7 +108,7 @@ static double sideways_energy(const taut *t, const sinew_world *world)
     return sum;
 }
 
-static void knock(const taut *t, sinew_world *world, int shape)
+static void geometric_knock(const taut *t, sinew_world *world, int shape)
 {
     sinew_real v[3 * (LINKS + 1)] = {0};
     for (int32_t i = 1; i <= t->links; i++)
@@ -141,10 +141,10 @@ static sinew_world *make_taut(const taut *t, sinew_error *error)
     def.h = STEP;
     def.solver = sinew_default_solver_def(SINEW_SOLVER_SCD);
     def.solver.measure = SINEW_MEASURE_RESIDUAL;
-    if (sinew_solver_def_set_word(&def.solver, "geometric", t->geometric ? "on" : "off", error) != SINEW_OK)
+    if (sinew_solver_def_set_keyword(&def.solver, "geometric", t->geometric ? "on" : "off", error) != SINEW_OK)
         return NULL;
     sinew_world *world = chain_make(&def, error);
-    const sinew_real pull[3] = {0, (sinew_real)(-t->ratio * weight_of(t, 1)), 0};
+    const sinew_real pull[3] = {0, (sinew_real)(-t->ratio * geometric_weight_of(t, 1)), 0};
     if (world) {
         sinew_world_set_forces(world, t->links, 1, pull);
         if (t->crooked > 0)
@@ -155,11 +155,11 @@ static sinew_world *make_taut(const taut *t, sinew_error *error)
     return world;
 }
 
-static void note_energy(taut *t, int32_t i, double E, double before)
+static void record_energy(taut *t, int32_t i, double E, double before)
 {
     t->last = E;
-    t->most = i == 1 ? E : fmax(t->most, E);
-    if (before > LEAST)
+    t->max = i == 1 ? E : fmax(t->max, E);
+    if (before > ENERGY_MIN)
         t->worst = fmax(t->worst, E / before);
     if (i <= FIT)
         t->energy[i] = E;
@@ -172,9 +172,9 @@ static bool taut_run(taut *t, int shape, outcome *o)
     sinew_world *world = make_taut(t, &error);
     if (!world)
         return chain_fail(o, &error);
-    foretell(t);
-    knock(t, world, shape);
-    t->first = t->energy[0] = t->last = sideways_energy(t, world);
+    geometric_foretell(t);
+    geometric_knock(t, world, shape);
+    t->first = t->energy[0] = t->last = geometric_sideways_energy(t, world);
     for (int32_t i = 1; i <= t->steps; i++) {
         const uint32_t bits = sinew_world_step(world, &result);
         if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
@@ -182,9 +182,9 @@ static bool taut_run(taut *t, int shape, outcome *o)
         t->systems += result.linear_iterations;
         t->indefinite += (bits & SINEW_STEP_INDEFINITE) != 0;
         t->violation = fmax(t->violation, result.violation);
-        note_energy(t, i, sideways_energy(t, world), t->last);
+        record_energy(t, i, geometric_sideways_energy(t, world), t->last);
     }
-    t->measured = taut_fit(t->energy, t->steps < FIT ? t->steps : FIT, LEAST, 1e-6 * tension_of(t, 1));
+    t->measured = taut_fit(t->energy, t->steps < FIT ? t->steps : FIT, ENERGY_MIN, 1e-6 * tension_of(t, 1));
     sinew_world_destroy(world);
     return true;
 }
@@ -211,7 +211,7 @@ static void claim_calm(outcome *o, const taut *t)
     outcome_number(o, t->theory, "with_%d_theory", t->links);
 }
 
-static void claim_growth(outcome *o, const taut *t)
+static void geometric_claim_growth(outcome *o, const taut *t)
 {
     char what[120], published[120];
     snprintf(what, sizeof what, "%s, without: sideways energy grows", name_of(t));
@@ -221,13 +221,13 @@ static void claim_growth(outcome *o, const taut *t)
     claim *c = outcome_claim(o, what, published);
     claim_measured(
         c, "%.5g x a step (%.0f /s) while it is small; %.1e J at the knock, up to %.1e J and rods off by up to %.1e m",
-        t->measured, log(t->measured) / STEP, t->first, t->most, t->violation);
+        t->measured, log(t->measured) / STEP, t->first, t->max, t->violation);
     claim_holds(c, fabs(t->measured / t->theory - 1) < 0.01 ? HOLDS_YES : HOLDS_NO, "%s", "");
     outcome_number(o, t->measured, "without_%d", t->links);
     outcome_number(o, t->theory, "without_%d_theory", t->links);
 }
 
-static void claim_systems(outcome *o, const taut *runs)
+static void geometric_claim_systems(outcome *o, const taut *runs)
 {
     claim *c = outcome_claim(o, "one linear solve a step", "one");
     claim_measured(c, "%lld and %lld systems in %d steps with, %lld and %lld without; shifted in %d steps",
@@ -281,9 +281,9 @@ static bool claim_start(outcome *o)
                       "calm (one more system in that step finds them)");
     claim_measured(
         c, "%.1e, %.1e, %.1e J at first, at most %.1e, %.1e, %.1e J, after 20 steps %.1e, %.1e, %.1e J; %lld systems",
-        of[2].first, of[1].first, of[0].first, of[2].most, of[1].most, of[0].most, of[2].last, of[1].last, of[0].last,
+        of[2].first, of[1].first, of[0].first, of[2].max, of[1].max, of[0].max, of[2].last, of[1].last, of[0].last,
         (long long)of[2].systems);
-    const bool calm[2] = {of[2].most < of[2].first && of[1].last < of[1].first, of[0].last < of[0].first};
+    const bool calm[2] = {of[2].max < of[2].first && of[1].last < of[1].first, of[0].last < of[0].first};
     claim_holds(c,
                 calm[0] && calm[1] ? HOLDS_YES
                 : calm[0]          ? HOLDS_PARTLY
@@ -312,7 +312,7 @@ static void draw_ratios(figure *f, int k, const taut *measured)
         taut t = {.links = k < 2 ? 1 : LINKS, .geometric = k % 2 == 0};
         t.ratio = measured ? measured[i + 1].ratio : pow(10, 1 + 4.0 * i / (LINE - 1));
         if (!measured)
-            foretell(&t);
+            geometric_foretell(&t);
         s->x[i] = t.ratio;
         s->y[i] = measured ? measured[i + 1].measured : t.theory;
     }
@@ -377,8 +377,8 @@ void experiment_geometric(const setting *s, outcome *o)
     }
     if (good) {
         for (int k = 0; k < 4; k++)
-            (k % 2 == 0 ? claim_calm : claim_growth)(o, &runs[k]);
-        claim_systems(o, runs);
+            (k % 2 == 0 ? claim_calm : geometric_claim_growth)(o, &runs[k]);
+        geometric_claim_systems(o, runs);
         good = claim_start(o) && draw_energy(o) && run_sweep(o);
     }
     free(runs);

@@ -5,7 +5,7 @@
  * cloth.
  *
  * The frame: a square of four particles of 1 kg, its sides and one diagonal rods: five, which hold it in its plane. The
- * second diagonal says what the others say already, and a second rod along a side does so again. One corner is
+ * second diagonal depends linearly on the other constraints, and so does a second rod along a side. One corner is
  * thrown.
  */
 #include <math.h>
@@ -27,7 +27,7 @@ enum {
     MASSES, /* sap as published: in the metric of the masses */
     XPBD,   /* and those after it, with four times as many iterations each */
     METHODS = XPBD + 3,
-    MOST_SWEEPS = 1 << 19
+    MAX_SWEEPS = 1 << 19
 };
 
 static const double corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
@@ -39,17 +39,17 @@ static bool set_system(sinew_solver_def *def, bool schur, bool all, sinew_error 
 {
     *def = sinew_default_solver_def(SINEW_SOLVER_KKT);
     def->measure = SINEW_MEASURE_RESIDUAL;
-    return sinew_solver_def_set_word(def, "matrix", "mass", error) == SINEW_OK &&
-           sinew_solver_def_set_word(def, "system", schur ? "schur" : "full", error) == SINEW_OK &&
-           sinew_solver_def_set_word(def, "rows", all ? "all" : "hard", error) == SINEW_OK;
+    return sinew_solver_def_set_keyword(def, "matrix", "mass", error) == SINEW_OK &&
+           sinew_solver_def_set_keyword(def, "system", schur ? "schur" : "full", error) == SINEW_OK &&
+           sinew_solver_def_set_keyword(def, "constraints", all ? "all" : "hard", error) == SINEW_OK;
 }
 
 static double largest_difference(const sinew_real *a, const sinew_real *b, int32_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < count; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
+        max = fmax(max, fabs((double)a[i] - (double)b[i]));
+    return max;
 }
 
 /* A chain of hard rods, let go level; after ten steps: later it whips, and round-off grows with that. */
@@ -78,7 +78,7 @@ static bool both_systems(outcome *o, double *apart)
     return true;
 }
 
-static void claim_systems(outcome *o)
+static void hard_claim_systems(outcome *o)
 {
     double apart = 0;
     if (!both_systems(o, &apart))
@@ -148,9 +148,9 @@ static bool step_frame(frame *f, outcome *o)
 }
 
 /* The least pivot of J M^-1 J^T of the first rods over the largest, by Gaussian elimination with the largest pivot. */
-static double least_pivot(int32_t count)
+static double min_pivot(int32_t count)
 {
-    double J[RODS][12] = {{0}}, S[RODS][RODS] = {{0}}, least = HUGE_VAL, most = 0;
+    double J[RODS][12] = {{0}}, S[RODS][RODS] = {{0}}, min = HUGE_VAL, max = 0;
     for (int32_t r = 0; r < count; r++)
         for (int c = 0; c < 3; c++) {
             const double *a = corners[rods[2 * r]], *b = corners[rods[2 * r + 1]];
@@ -170,13 +170,13 @@ static double least_pivot(int32_t count)
         for (int32_t r = best + 1; r < count; r++)
             best = !used[r] && S[r][r] > S[best][best] ? r : best;
         used[best] = true;
-        least = fmin(least, fabs(S[best][best]));
-        most = fmax(most, fabs(S[best][best]));
+        min = fmin(min, fabs(S[best][best]));
+        max = fmax(max, fabs(S[best][best]));
         for (int32_t r = 0; r < count && S[best][best] != 0; r++)
             for (int32_t i = 0; i < count && !used[r]; i++)
                 S[r][i] -= used[i] ? 0 : S[r][best] * S[best][i] / S[best][best];
     }
-    return least / most;
+    return min / max;
 }
 
 static bool claim_redundant(outcome *o, const frame *five)
@@ -186,16 +186,15 @@ static bool claim_redundant(outcome *o, const frame *five)
         return false;
     claim *c = outcome_claim(o, "a constraint too many", "not redundant: J M^-1 J^T is positive definite");
     claim_measured(c, "least pivot over the largest: %.2g with %d rods, %.2g with %d; its Cholesky then %s",
-                   least_pivot(FREE), FREE, least_pivot(RODS), RODS,
-                   naive.bits & SINEW_STEP_STALLED ? "stops" : "goes on");
-    const bool singular = least_pivot(FREE) > 1e-3 && least_pivot(RODS) < 1e-12;
+                   min_pivot(FREE), FREE, min_pivot(RODS), RODS, naive.bits & SINEW_STEP_STALLED ? "stops" : "goes on");
+    const bool singular = min_pivot(FREE) > 1e-3 && min_pivot(RODS) < 1e-12;
     claim_holds(c, singular && naive.bits & SINEW_STEP_STALLED ? HOLDS_YES : HOLDS_NO, "%s", "");
     const double apart = largest_difference(full.q, five->q, 12);
     c = outcome_claim(o, "the one that is too many is named", "-");
     claim_measured(c, "\"%s\"; the step is %.2g m from that of five rods", full.words, apart);
     const bool named = strstr(full.words, "redundant") && apart <= (sizeof(sinew_real) == 4 ? 1e-6 : 1e-12);
     claim_holds(c, named ? HOLDS_YES : HOLDS_NO, "%s", "");
-    outcome_number(o, least_pivot(RODS), "least_pivot_redundant");
+    outcome_number(o, min_pivot(RODS), "least_pivot_redundant");
     outcome_number(o, apart, "redundant_apart");
     return true;
 }
@@ -230,7 +229,7 @@ static hard_cloth cloth_of(int method, bool quick)
     hard_cloth c = {.n = quick ? 21 : 81, .steps = quick ? 30 : 60, .nearer = 0.1};
     c.solver = sinew_default_solver_def(kinds[method < XPBD ? method : XPBD]);
     if (method == MASSES)
-        sinew_solver_def_set_word(&c.solver, "geometric", "off", NULL);
+        sinew_solver_def_set_keyword(&c.solver, "geometric", "off", NULL);
     c.solver.measure = SINEW_MEASURE_RESIDUAL;
     /* |C| <= tolerance |J| l, |J| and l both sqrt(2): 0.8 of the limit. */
     c.solver.tolerance = (sinew_real)(method < XPBD ? 0.4 * LIMIT / (c.n - 1) : 0);
@@ -249,8 +248,8 @@ static void claim_cloth(outcome *o, const hard_cloth *all)
     const hard_cloth *sap = &all[SAP], *exact = &all[PRIMAL_DUAL], *last = &all[METHODS - 1];
     claim *c = outcome_claim(o, "an inextensible cloth", "strain below 0.1 % (asked here)");
     claim_measured(c, "%d x %d, %d steps of 1/60 s: sap %.2g with %.1f iterations a step, primal-dual %.2g with %.1f",
-                   sap->n, sap->n, sap->steps, sap->most, sap->iterations, exact->most, exact->iterations);
-    const bool held = sap->most <= LIMIT && exact->most <= LIMIT && sap->unsolved + exact->unsolved == 0;
+                   sap->n, sap->n, sap->steps, sap->max, sap->iterations, exact->max, exact->iterations);
+    const bool held = sap->max <= LIMIT && exact->max <= LIMIT && sap->unsolved + exact->unsolved == 0;
     if (held)
         claim_holds(c, HOLDS_YES, "%s", "");
     else
@@ -258,17 +257,17 @@ static void claim_cloth(outcome *o, const hard_cloth *all)
                     exact->unsolved);
     c = outcome_claim(o, "sap as published: the metric of the masses alone", "constraints are met");
     claim_measured(c, "stretch up to %.2g, %d of %d steps not met, with %.1f iterations a step and %.2f s",
-                   all[MASSES].most, all[MASSES].unsolved, all[MASSES].taken, all[MASSES].iterations,
+                   all[MASSES].max, all[MASSES].unsolved, all[MASSES].taken, all[MASSES].iterations,
                    all[MASSES].seconds);
-    claim_holds(c, all[MASSES].most <= LIMIT ? HOLDS_YES : HOLDS_PARTLY, "%s",
-                all[MASSES].most <= LIMIT ? ""
-                                          : "edges that are nearly straight between the corners zigzag without the "
-                                            "geometric stiffness of their tension");
+    claim_holds(c, all[MASSES].max <= LIMIT ? HOLDS_YES : HOLDS_PARTLY, "%s",
+                all[MASSES].max <= LIMIT ? ""
+                                         : "edges that are nearly straight between the corners zigzag without the "
+                                           "geometric stiffness of their tension");
     c = outcome_claim(o, "the same by XPBD, sweep by sweep", "iterations: high");
     claim_measured(c, "%d, %d, %d iterations a step: stretch up to %.2g, %.2g, %.2g", all[XPBD].solver.iterations,
-                   all[XPBD + 1].solver.iterations, last->solver.iterations, all[XPBD].most, all[XPBD + 1].most,
-                   last->most);
-    claim_holds(c, last->most > LIMIT ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
+                   all[XPBD + 1].solver.iterations, last->solver.iterations, all[XPBD].max, all[XPBD + 1].max,
+                   last->max);
+    claim_holds(c, last->max > LIMIT ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
     c = outcome_claim(o, "what a step costs", "SAP: medium; XPBD: low, with many iterations");
     claim_measured(c, "processor time: sap %.3f s, primal-dual %.3f s, xpbd with %d iterations %.3f s", sap->seconds,
                    exact->seconds, last->solver.iterations, last->seconds);
@@ -284,7 +283,7 @@ static bool one_step(hard_cloth *c, const hard_cloth *from, const sinew_solver_d
     return hard_cloth_run(c, &error) || chain_fail(o, &error);
 }
 
-/* XPBD gets twice as many sweeps until its step has the stretch that is asked for. */
+/* The number of XPBD's sweeps doubles until its step has the requested stretch. */
 static void claim_same_stretch(outcome *o, const hard_cloth *sap)
 {
     hard_cloth next = {0}, swept = {0};
@@ -293,16 +292,16 @@ static void claim_same_stretch(outcome *o, const hard_cloth *sap)
     xpbd.tolerance = 0;
     xpbd.iterations = 256;
     bool good = one_step(&next, sap, &sap->solver, o) && one_step(&swept, sap, &xpbd, o);
-    while (good && !(swept.most <= LIMIT) && xpbd.iterations < MOST_SWEEPS) {
+    while (good && !(swept.max <= LIMIT) && xpbd.iterations < MAX_SWEEPS) {
         xpbd.iterations *= 2;
         good = one_step(&swept, sap, &xpbd, o);
     }
     if (good) {
         claim *c = outcome_claim(o, "a step by XPBD to the same stretch", "-");
         claim_measured(c, "from where sap ended: sap %.2g with %.0f iterations, %.2f s; xpbd %.2g with %d, %.2f s",
-                       next.most, next.iterations, next.seconds, swept.most, xpbd.iterations, swept.seconds);
-        claim_timed(c, swept.most <= LIMIT ? "one thread; sweeps are doubled until it is there"
-                                           : "one thread; more sweeps were not tried");
+                       next.max, next.iterations, next.seconds, swept.max, xpbd.iterations, swept.seconds);
+        claim_timed(c, swept.max <= LIMIT ? "one thread; sweeps are doubled until it is there"
+                                          : "one thread; more sweeps were not tried");
         outcome_number(o, xpbd.iterations, "same_stretch_xpbd_sweeps");
         outcome_number(o, swept.seconds, "same_stretch_xpbd_seconds");
         outcome_number(o, next.seconds, "same_stretch_sap_seconds");
@@ -339,7 +338,7 @@ static void run_cloth(const setting *s, outcome *o)
             s->progress(s->context, m + 1, METHODS + 1, "inextensible cloth");
         good = good && (hard_cloth_run(&all[m], &error) || chain_fail(o, &error));
         const char *name = m == MASSES ? "sap_masses" : sinew_get_solver_info(all[m].solver.kind)->name;
-        outcome_number(o, all[m].most, "stretch_%s_%d", name, all[m].solver.iterations);
+        outcome_number(o, all[m].max, "stretch_%s_%d", name, all[m].solver.iterations);
         outcome_number(o, all[m].seconds, "seconds_%s_%d", name, all[m].solver.iterations);
         outcome_number(o, all[m].iterations, "iterations_%s_%d", name, all[m].solver.iterations);
     }
@@ -364,11 +363,11 @@ static void claim_taut(outcome *o)
         all[m].solver.iterations = 1000;
         good = good && (hard_cloth_run(&all[m], &error) || chain_fail(o, &error));
     }
-    const bool held = good && all[0].most <= LIMIT && all[1].most <= LIMIT;
+    const bool held = good && all[0].max <= LIMIT && all[1].max <= LIMIT;
     if (good) {
         claim *c = outcome_claim(o, "corners that stay: a straight weft cannot carry weight", "-");
         claim_measured(c, "21 x 21, 30 steps: sap %.2g with %.0f iterations a step, primal-dual %.2g with %.0f",
-                       all[0].most, all[0].iterations, all[1].most, all[1].iterations);
+                       all[0].max, all[0].iterations, all[1].max, all[1].iterations);
         claim_holds(c, held ? HOLDS_YES : HOLDS_PARTLY, "%s",
                     held ? "" : "where rods lie on a line between pins their forces have no bound");
     }
@@ -382,7 +381,7 @@ void experiment_hard(const setting *s, outcome *o)
     snprintf(o->setup, sizeof o->setup,
              "a chain, a square frame of rods, and a cloth of %s vertices with hard warp and weft on two corners",
              s->quick ? "21 x 21" : "81 x 81");
-    claim_systems(o);
+    hard_claim_systems(o);
     if (o->failure[0] == '\0' && step_frame(&five, o) && claim_redundant(o, &five) && claim_compliance(o, &five))
         run_cloth(s, o);
     if (o->failure[0] == '\0' && !s->quick)

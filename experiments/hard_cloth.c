@@ -20,7 +20,7 @@ enum {
 
 /* ---- The world ----------------------------------------------------------------------------------- */
 
-static sinew_mesh *cloth_mesh(int32_t n, sinew_error *error)
+static sinew_mesh *hard_cloth_cloth_mesh(int32_t n, sinew_error *error)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = def.vertices[1] = n;
@@ -32,10 +32,10 @@ static int32_t list_threads(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < n * n; i++)
-        for (int way = 0; way < 2; way++)
-            if (way ? i / n + 1 < n : i % n + 1 < n) {
+        for (int direction = 0; direction < 2; direction++)
+            if (direction ? i / n + 1 < n : i % n + 1 < n) {
                 edges[2 * count] = i;
-                edges[2 * count++ + 1] = i + (way ? n : 1);
+                edges[2 * count++ + 1] = i + (direction ? n : 1);
             }
     return count;
 }
@@ -45,14 +45,15 @@ static int32_t list_diagonals(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
     for (int32_t i = 0; i + n < n * n; i++)
-        for (int way = 0; way < 2 && i % n + 1 < n; way++) {
-            edges[2 * count] = way ? i + 1 : i;
-            edges[2 * count++ + 1] = way ? i + n : i + n + 1;
+        for (int direction = 0; direction < 2 && i % n + 1 < n; direction++) {
+            edges[2 * count] = direction ? i + 1 : i;
+            edges[2 * count++ + 1] = direction ? i + n : i + n + 1;
         }
     return count;
 }
 
-static bool add_energies(sinew_world *world, const hard_cloth *c, sinew_body body, int32_t *edges, sinew_error *error)
+static bool hard_cloth_add_energies(sinew_world *world, const hard_cloth *c, sinew_body body, int32_t *edges,
+                                    sinew_error *error)
 {
     sinew_energy_def threads = sinew_default_energy_def(SINEW_ENERGY_SPRING), shear = threads;
     sinew_energy_def bending = sinew_default_energy_def(SINEW_ENERGY_ISOMETRIC);
@@ -70,7 +71,7 @@ static bool add_energies(sinew_world *world, const hard_cloth *c, sinew_body bod
 
 static bool fill_world(sinew_world *world, const hard_cloth *c, sinew_pin *pins, sinew_error *error)
 {
-    sinew_mesh *mesh = cloth_mesh(c->n, error);
+    sinew_mesh *mesh = hard_cloth_cloth_mesh(c->n, error);
     sinew_body_def body = sinew_default_body_def();
     body.mesh = mesh;
     body.density = (sinew_real)DENSITY;
@@ -81,7 +82,7 @@ static bool fill_world(sinew_world *world, const hard_cloth *c, sinew_pin *pins,
     held.body = mesh ? sinew_world_add_body(world, &body, error) : (sinew_body){.index = -1};
     sinew_mesh_destroy(mesh);
     int32_t *edges = malloc(4 * (size_t)(c->n * c->n) * sizeof *edges);
-    bool good = held.body.index >= 0 && edges && add_energies(world, c, held.body, edges, error);
+    bool good = held.body.index >= 0 && edges && hard_cloth_add_energies(world, c, held.body, edges, error);
     if (good)
         *pins = sinew_world_add_pins(world, &held, error);
     free(edges);
@@ -91,7 +92,7 @@ static bool fill_world(sinew_world *world, const hard_cloth *c, sinew_pin *pins,
                          sinew_world_set_velocities(world, 0, count, c->from->v) == SINEW_OK));
 }
 
-static sinew_world *make_cloth(const hard_cloth *c, sinew_pin *pins, sinew_error *error)
+static sinew_world *hard_cloth_make_cloth(const hard_cloth *c, sinew_pin *pins, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)STEP;
@@ -110,21 +111,21 @@ static sinew_world *make_cloth(const hard_cloth *c, sinew_pin *pins, sinew_error
 
 static double largest_stretch(const sinew_real *q, const int32_t *edges, int32_t count, double length)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t e = 0; e < count; e++) {
         double sum = 0;
         for (int k = 0; k < 3; k++)
             sum += pow((double)q[3 * edges[2 * e] + k] - (double)q[3 * edges[2 * e + 1] + k], 2);
         const double stretch = fabs(sqrt(sum) / length - 1);
-        most = stretch <= most ? most : stretch;
+        max = stretch <= max ? max : stretch;
     }
-    return most;
+    return max;
 }
 
 /* Where the corners are to be after the step. */
 static bool move_corners(sinew_world *world, const hard_cloth *c, sinew_pin pins, int32_t step, sinew_error *error)
 {
-    const double part = fmin(1, (step + 1.0) / MOVING), by = 0.5 * c->nearer * part;
+    const double fraction = fmin(1, (step + 1.0) / MOVING), by = 0.5 * c->nearer * fraction;
     const sinew_real to[6] = {(sinew_real)by, 0, 0, (sinew_real)(1 - by), 0, 0};
     return c->nearer == 0 || sinew_pin_set_targets(world, pins, to, error) == SINEW_OK;
 }
@@ -147,7 +148,7 @@ static bool take_steps(hard_cloth *c, sinew_world *world, sinew_pin pins, const 
         c->iterations += (double)result.iterations / c->steps;
         sinew_world_get_positions(world, 0, c->n * c->n, c->q);
         c->stretch[k] = largest_stretch(c->q, edges, count, 1.0 / (c->n - 1));
-        c->most = c->stretch[k] <= c->most ? c->most : c->stretch[k];
+        c->max = c->stretch[k] <= c->max ? c->max : c->stretch[k];
         if (bits & SINEW_STEP_NOT_FINITE)
             break;
     }
@@ -164,7 +165,7 @@ bool hard_cloth_run(hard_cloth *c, sinew_error *error)
     c->q = malloc(3 * n * n * sizeof *c->q);
     c->v = malloc(3 * n * n * sizeof *c->v);
     c->stretch = calloc((size_t)c->steps, sizeof *c->stretch);
-    sinew_world *world = edges && c->q && c->v && c->stretch ? make_cloth(c, &pins, error) : NULL;
+    sinew_world *world = edges && c->q && c->v && c->stretch ? hard_cloth_make_cloth(c, &pins, error) : NULL;
     const bool good = world && take_steps(c, world, pins, edges, list_threads(c->n, edges), error);
     sinew_world_destroy(world);
     free(edges);

@@ -22,14 +22,14 @@ typedef struct hard_cloth {
     /* ---- results ---- */
     double *stretch;         /* [steps] largest |l / L - 1| of warp and weft at the end of each, malloc'ed */
     sinew_real *q, *v;       /* [3 n n] at the end, malloc'ed */
-    double most;             /* largest of stretch */
+    double max;              /* largest of stretch */
     double seconds;          /* of processor time, a step; the first, which sets up, counts if it is the only one */
     double iterations;       /* a step */
     int32_t taken, unsolved; /* steps; of them with bits other than not_converged */
     uint32_t bits;           /* of all */
 } hard_cloth;
 
-/* False, and said in the error, where it cannot be run. */
+/* Returns false, with the error set, if the case cannot run. */
 bool hard_cloth_run(hard_cloth *c, sinew_error *error);
 void hard_cloth_release(hard_cloth *c);
 

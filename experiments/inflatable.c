@@ -38,7 +38,7 @@ static bool at_the_top(const sinew_real *x)
 }
 
 /* Triangles and their edges. */
-static sinew_mesh *make_mesh(int32_t level, sinew_error *error)
+static sinew_mesh *inflatable_make_mesh(int32_t level, sinew_error *error)
 {
     shell s;
     if (!shell_sphere(level, &s))
@@ -66,7 +66,7 @@ static sinew_mesh *make_mesh(int32_t level, sinew_error *error)
 static sheet make_balloon(bool quick, sinew_solver_kind kind, int32_t iterations, double bulk, sinew_error *error)
 {
     sheet s = {.density = 0.1, .gravity = 9.81, .h = 1.0 / 60, .steps = quick ? 40 : 120, .damping = 2};
-    s.mesh = make_mesh(quick ? 2 : 4, error);
+    s.mesh = inflatable_make_mesh(quick ? 2 : 4, error);
     s.energies[0] = sheet_energy(SINEW_ENERGY_EDGE_STRAIN, "stiffness", quick ? 4 * STRETCH : STRETCH, (char *)NULL);
     s.energies[1] = sheet_energy(SINEW_ENERGY_HINGE, "rigidity", RIGIDITY, (char *)NULL);
     s.energies[2] =
@@ -90,7 +90,7 @@ typedef struct blown {
     double length; /* m, from its top to its lowest point */
 } blown;
 
-static blown look(const sheet *s)
+static blown inflatable_measure(const sheet *s)
 {
     const shell now = {.vertex_count = sheet_vertex_count(s),
                        .triangle_count = sinew_mesh_triangle_count(s->mesh),
@@ -102,7 +102,7 @@ static blown look(const sheet *s)
 }
 
 /* Most less least of what the numbers of iterations give, over the truth. */
-static double spread(const blown *b, double truth, bool length)
+static double inflatable_spread(const blown *b, double truth, bool length)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
     for (int i = 0; i < COUNTS; i++) {
@@ -113,7 +113,7 @@ static double spread(const blown *b, double truth, bool length)
     return (high - low) / truth;
 }
 
-static void claim_counts(const setting *s, outcome *o, const sheet *run)
+static void inflatable_claim_counts(const setting *s, outcome *o, const sheet *run)
 {
     const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1; /* an edge is a hinge, too */
     claim *c = outcome_claim(o, "an inflatable balloon of stretch, shear, bending and volume constraints",
@@ -125,7 +125,7 @@ static void claim_counts(const setting *s, outcome *o, const sheet *run)
     outcome_number(o, all, "constraints");
 }
 
-static void claim_iterations(outcome *o, const blown *b)
+static void inflatable_claim_iterations(outcome *o, const blown *b)
 {
     const blown *x = b + BY_XPBD, *p = b + BY_PBD, *truth = &b[BY_NEWTON + 1];
     claim *c = outcome_claim(o, "stiffness does not depend on the number of iterations", "does not, unlike PBD's");
@@ -135,7 +135,7 @@ static void claim_iterations(outcome *o, const blown *b)
         "that at rest",
         x[0].volume, x[1].volume, x[2].volume, x[3].volume, p[0].volume, p[1].volume, p[2].volume, p[3].volume,
         truth->volume);
-    const double own = spread(x, truth->volume, false), other = spread(p, truth->volume, false);
+    const double own = inflatable_spread(x, truth->volume, false), other = inflatable_spread(p, truth->volume, false);
     const bool near = fabs(x[COUNTS - 1].volume / truth->volume - 1) < 0.05;
     claim_holds(c,
                 own < 0.02 && near ? HOLDS_YES
@@ -152,7 +152,7 @@ static void claim_iterations(outcome *o, const blown *b)
     claim_measured(c, "from top to bottom: XPBD %.4f, %.4f, %.4f, %.4f; PBD %.4f, %.4f, %.4f, %.4f; newton %.4f m",
                    x[0].length, x[1].length, x[2].length, x[3].length, p[0].length, p[1].length, p[2].length,
                    p[3].length, truth->length);
-    const double hangs = spread(x, truth->length, true), others = spread(p, truth->length, true);
+    const double hangs = inflatable_spread(x, truth->length, true), others = inflatable_spread(p, truth->length, true);
     outcome_number(o, hangs, "hang_xpbd");
     outcome_number(o, others, "hang_pbd");
     claim_holds(c,
@@ -198,9 +198,9 @@ void experiment_inflatable(const setting *s, outcome *o)
                  "A sphere of %d triangles, blown up to 1.5 times its volume, hung at its top.",
                  sinew_mesh_triangle_count(runs[0].mesh));
         for (int i = 0; i < RUNS; i++)
-            b[i] = look(&runs[i]);
-        claim_counts(s, o, &runs[0]);
-        claim_iterations(o, b);
+            b[i] = inflatable_measure(&runs[i]);
+        inflatable_claim_counts(s, o, &runs[0]);
+        inflatable_claim_iterations(o, b);
         claim_stiffness(o, b);
         figure *f = outcome_figure(o, "balloons", "XPBD, 40 iterations: volume of 100, 1000, 10 000 Pa", "", "");
         f->span = 1.4;

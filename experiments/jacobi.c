@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * jacobi.c: T. Liu, "Position Based Dynamics" (GAMES webinar 2019), Gauss-Seidel against Jacobi: one step of one cloth
- * by PBD, its constraints visited in six ways; Chebyshev's acceleration is that of Wang 2015.
+ * by PBD, its constraints visited in six orders; Chebyshev's acceleration is that of Wang 2015.
  *
  * A free cloth of 1 m begins 10 per cent too large, at rest. Measured is what is left of the violation, the root of the
  * edges' energy over that at the start, after so many visits of all constraints: a symmetric iteration is two sweeps.
@@ -21,78 +21,78 @@ enum {
     JACOBI,
     UNDER,
     CHEBYSHEV,
-    WAYS,
+    VARIANTS,
     FEW = 10 /* sweeps of the cloths that are looked at for symmetry */
 };
-static const char *const names[WAYS] = {"Gauss-Seidel, coloured", "Gauss-Seidel, mesh order",
-                                        "symmetric Gauss-Seidel", "Jacobi",
-                                        "Jacobi, under-relaxed",  "Jacobi, Chebyshev"};
-static const char *const keys[WAYS] = {"coloured", "mesh", "symmetric", "jacobi", "under", "chebyshev"};
-static const double orders[WAYS] = {0, 1, 1, 2, 2, 2};
+static const char *const names[VARIANTS] = {"Gauss-Seidel, coloured", "Gauss-Seidel, mesh order",
+                                            "symmetric Gauss-Seidel", "Jacobi",
+                                            "Jacobi, under-relaxed",  "Jacobi, Chebyshev"};
+static const char *const keys[VARIANTS] = {"coloured", "mesh", "symmetric", "jacobi", "under", "chebyshev"};
+static const double orders[VARIANTS] = {0, 1, 1, 2, 2, 2};
 static const pd_scene large_cloth = {.hold = HOLD_NOTHING, .stiffness = 1, .stretch = 0.1, .weightless = true};
 
-static int32_t sweeps_of(int way)
+static int32_t sweeps_of(int variant)
 {
-    return way == SYMMETRIC ? 2 : 1;
+    return variant == SYMMETRIC ? 2 : 1;
 }
 
-static trial make_trial(int way, int32_t n, int32_t sweeps, double rho)
+static trial make_trial(int variant, int32_t n, int32_t sweeps, double rho)
 {
     trial t = {.build = scene_pd_cloth, .n = n, .scene = &large_cloth, .frames = 1, .side_by_side = true};
-    t.solver = trial_solver(SINEW_SOLVER_PBD, sweeps / sweeps_of(way), "order", orders[way], "symmetric",
-                            (double)(way == SYMMETRIC), "relaxation", way == UNDER ? 0.5 : 1.0, "acceleration",
-                            (double)(way == CHEBYSHEV), "rho", rho, (char *)NULL);
+    t.solver = trial_solver(SINEW_SOLVER_PBD, sweeps / sweeps_of(variant), "order", orders[variant], "symmetric",
+                            (double)(variant == SYMMETRIC), "relaxation", variant == UNDER ? 0.5 : 1.0, "acceleration",
+                            (double)(variant == CHEBYSHEV), "rho", rho, (char *)NULL);
     t.solver.record = SINEW_RECORD_ITERATIONS;
     return t;
 }
 
 static double left_at(const trial *t, int32_t row)
 {
-    return sqrt(t->rows[row].elastic / t->rows[0].elastic);
+    return sqrt(t->records[row].elastic / t->records[0].elastic);
 }
 
 /* The part of the violation that a sweep leaves, on average over the last tenth of the sweeps. */
 static double rate_of(const trial *t)
 {
-    const int32_t last = t->row_count - 1, first = last - last / 10;
+    const int32_t last = t->record_count - 1, first = last - last / 10;
     return pow(left_at(t, last) / left_at(t, first), 1.0 / (last - first));
 }
 
 /* The first count of sweeps after which no more than `part` is left; -1: never. */
-static int32_t sweeps_to(const trial *t, int way, double part)
+static int32_t sweeps_to(const trial *t, int variant, double fraction)
 {
-    for (int32_t row = 0; row < t->row_count; row++)
-        if (left_at(t, row) <= part)
-            return sweeps_of(way) * row;
+    for (int32_t row = 0; row < t->record_count; row++)
+        if (left_at(t, row) <= fraction)
+            return sweeps_of(variant) * row;
     return -1;
 }
 
-/* m: farthest that a vertex is from where its opposite one says. */
+/* m: largest deviation of a coordinate from point symmetry, relative to the rest shape. */
 static double asymmetry(const trial *t)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < t->particle_count; i++)
         for (int c = 0; c < 3; c++) {
             const int32_t there = 3 * (t->particle_count - 1 - i) + c;
             const double sum = (double)t->q[3 * i + c] + (double)t->q[there];
             const double twice = (double)t->rest[3 * i + c] + (double)t->rest[there];
-            most = fmax(most, fabs(sum - twice));
+            max = fmax(max, fabs(sum - twice));
         }
-    return most;
+    return max;
 }
 
-static void add_figure(outcome *o, const trial *t)
+static void jacobi_add_figure(outcome *o, const trial *t)
 {
     figure *f = outcome_figure(o, "violation", "What is left of a cloth's violation, by PBD", "sweeps",
                                "part of that at the start");
     f->log_y = f->distinct = true;
-    for (int way = 0; way < WAYS; way++) {
-        if (!figure_series(f, names[way], SINEW_SOLVER_PBD, way, t[way].row_count))
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        if (!figure_series(f, names[variant], SINEW_SOLVER_PBD, variant, t[variant].record_count))
             return;
         series *curve = &f->series[f->series_count - 1];
-        for (int32_t row = 0; row < t[way].row_count; row++) {
-            curve->x[row] = sweeps_of(way) * row;
-            curve->y[row] = fmax(left_at(&t[way], row), 1e-12);
+        for (int32_t row = 0; row < t[variant].record_count; row++) {
+            curve->x[row] = sweeps_of(variant) * row;
+            curve->y[row] = fmax(left_at(&t[variant], row), 1e-12);
         }
     }
 }
@@ -101,14 +101,14 @@ static void add_figure(outcome *o, const trial *t)
 
 static void claim_speed(outcome *o, const trial *t)
 {
-    char room[WAYS][COUNT_SIZE];
-    const char *text[WAYS];
-    int32_t counts[WAYS];
-    for (int way = 0; way < WAYS; way++) {
-        counts[way] = sweeps_to(&t[way], way, 0.1);
-        text[way] = count_text(counts[way], room[way]);
-        outcome_number(o, counts[way], "sweeps_%s", keys[way]);
-        outcome_number(o, left_at(&t[way], t[way].row_count - 1), "left_%s", keys[way]);
+    char capacity[VARIANTS][COUNT_SIZE];
+    const char *text[VARIANTS];
+    int32_t counts[VARIANTS];
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        counts[variant] = sweeps_to(&t[variant], variant, 0.1);
+        text[variant] = count_text(counts[variant], capacity[variant]);
+        outcome_number(o, counts[variant], "sweeps_%s", keys[variant]);
+        outcome_number(o, left_at(&t[variant], t[variant].record_count - 1), "left_%s", keys[variant]);
     }
     const double jacobi = counts[JACOBI] < 0 ? 1e9 : counts[JACOBI], chebyshev = counts[CHEBYSHEV];
     claim *c = outcome_claim(o, "Gauss-Seidel against Jacobi", "Gauss-Seidel converges faster");
@@ -134,10 +134,10 @@ static void claim_speed(outcome *o, const trial *t)
 
 static void claim_symmetry(outcome *o, const trial *t)
 {
-    double off[WAYS];
-    for (int way = 0; way < WAYS; way++) {
-        off[way] = asymmetry(&t[way]);
-        outcome_number(o, off[way], "asymmetry_%s", keys[way]);
+    double off[VARIANTS];
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        off[variant] = asymmetry(&t[variant]);
+        outcome_number(o, off[variant], "asymmetry_%s", keys[variant]);
     }
     const double exact = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
     claim *c = outcome_claim(o, "Gauss-Seidel may break the symmetry", "it may; symmetric sweeps mend it");
@@ -154,23 +154,23 @@ static void claim_symmetry(outcome *o, const trial *t)
 void experiment_jacobi(const setting *s, outcome *o)
 {
     const int32_t n = s->quick ? 15 : 31, sweeps = s->quick ? 1000 : 4000;
-    trial t[2 * WAYS], first = make_trial(JACOBI, n, sweeps, 0);
+    trial t[2 * VARIANTS], first = make_trial(JACOBI, n, sweeps, 0);
     snprintf(o->setup, sizeof o->setup,
              "A free cloth of 1 m, %d x %d vertices, that begins 10 %% too large, at rest; one step of PBD, %d sweeps.",
              n, n, sweeps);
     if (trials_take(s, &first, 1, "jacobi", o)) {
         const double rho = rate_of(&first);
         outcome_number(o, rho, "rho");
-        for (int way = 0; way < WAYS; way++) {
-            t[way] = make_trial(way, n, sweeps, rho);
-            t[WAYS + way] = make_trial(way, n, FEW, rho);
+        for (int variant = 0; variant < VARIANTS; variant++) {
+            t[variant] = make_trial(variant, n, sweeps, rho);
+            t[VARIANTS + variant] = make_trial(variant, n, FEW, rho);
         }
-        if (trials_take(s, t, 2 * WAYS, "jacobi", o)) {
+        if (trials_take(s, t, 2 * VARIANTS, "jacobi", o)) {
             claim_speed(o, t);
-            claim_symmetry(o, t + WAYS);
-            add_figure(o, t);
+            claim_symmetry(o, t + VARIANTS);
+            jacobi_add_figure(o, t);
         }
-        trials_release(t, 2 * WAYS);
+        trials_release(t, 2 * VARIANTS);
     }
     trials_release(&first, 1);
 }

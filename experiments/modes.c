@@ -67,9 +67,9 @@ static void fill_masses(eigenproblem *e, const sinew_mesh *mesh, double density,
             for (int b = 0; b < 4; b++)
                 for (int c = 0; c < 3; c++) {
                     const int32_t i = e->of_coordinate[3 * t[a] + c], j = e->of_coordinate[3 * t[b] + c];
-                    const double part = consistent ? (a == b ? 0.1 : 0.05) : a == b ? 0.25 : 0;
+                    const double factor = consistent ? (a == b ? 0.1 : 0.05) : a == b ? 0.25 : 0;
                     if (i >= 0 && j >= 0)
-                        e->m[(size_t)i * (size_t)e->n + (size_t)j] += mass * part;
+                        e->m[(size_t)i * (size_t)e->n + (size_t)j] += mass * factor;
                 }
     }
 }
@@ -77,7 +77,7 @@ static void fill_masses(eigenproblem *e, const sinew_mesh *mesh, double density,
 /* ---- Modes --------------------------------------------------------------------------------------- */
 
 /* K = L L^T, in place; false when it is not definite. */
-static bool factorise(double *k, int32_t n)
+static bool modes_factorise(double *k, int32_t n)
 {
     for (int32_t j = 0; j < n; j++) {
         double *row = k + (size_t)j * (size_t)n;
@@ -94,7 +94,7 @@ static bool factorise(double *k, int32_t n)
     return true;
 }
 
-static void solve(const double *k, int32_t n, double *x)
+static void modes_solve(const double *k, int32_t n, double *x)
 {
     for (int32_t i = 0; i < n; i++) {
         for (int32_t l = 0; l < i; l++)
@@ -108,7 +108,7 @@ static void solve(const double *k, int32_t n, double *x)
     }
 }
 
-static void weigh(const eigenproblem *e, const double *x, double *y)
+static void modes_weigh(const eigenproblem *e, const double *x, double *y)
 {
     for (int32_t i = 0; i < e->n; i++) {
         y[i] = 0;
@@ -117,7 +117,7 @@ static void weigh(const eigenproblem *e, const double *x, double *y)
     }
 }
 
-static double dot(const double *x, const double *y, int32_t n)
+static double modes_dot(const double *x, const double *y, int32_t n)
 {
     double sum = 0;
     for (int32_t i = 0; i < n; i++)
@@ -132,14 +132,14 @@ static double next_mode(const eigenproblem *e, int32_t which, double *mx)
     for (int32_t i = 0; i < e->n; i++)
         x[i] = cos(1.7 * (which + 1) * (i + 1));
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
-        weigh(e, x, mx);
+        modes_weigh(e, x, mx);
         for (int32_t k = 0; k < which; k++) {
-            const double *found = e->modes + (size_t)k * (size_t)e->n, part = dot(found, mx, e->n);
+            const double *found = e->modes + (size_t)k * (size_t)e->n, along = modes_dot(found, mx, e->n);
             for (int32_t i = 0; i < e->n; i++)
-                x[i] -= part * found[i];
+                x[i] -= along * found[i];
         }
-        weigh(e, x, mx);
-        const double norm = sqrt(dot(x, mx, e->n));
+        modes_weigh(e, x, mx);
+        const double norm = sqrt(modes_dot(x, mx, e->n));
         for (int32_t i = 0; i < e->n; i++) {
             x[i] /= norm;
             mx[i] /= norm;
@@ -148,8 +148,8 @@ static double next_mode(const eigenproblem *e, int32_t which, double *mx)
             break;
         /* x^T M K^-1 M x is 1 / omega^2 where x is a mode. */
         memcpy(x, mx, (size_t)e->n * sizeof *x);
-        solve(e->k, e->n, x);
-        square = 1 / dot(x, mx, e->n);
+        modes_solve(e->k, e->n, x);
+        square = 1 / modes_dot(x, mx, e->n);
     }
     return sqrt(square);
 }
@@ -168,7 +168,7 @@ bool modes_find(sinew_world *world, const sinew_mesh *mesh, const uint8_t *free_
     bool good = e.of_coordinate && e.k && e.m && e.modes && fill_stiffness(&e, world, vertices, 1);
     if (good) {
         fill_masses(&e, mesh, density, consistent);
-        good = factorise(e.k, e.n);
+        good = modes_factorise(e.k, e.n);
     }
     for (int32_t k = 0; good && k < count; k++)
         omega[k] = next_mode(&e, k, e.modes + (size_t)count * n);

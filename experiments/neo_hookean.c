@@ -30,7 +30,7 @@ static const char *const keys[SOLVERS] = {"qn", "admm", "combined", "split"};
 static const double weights[WEIGHTS] = {0.2, 0.3, 0.5, 0.7, 1.0};
 static const double stiff[STIFF] = {1e5, 1e7, 1e9, 1e12};
 
-static beam_run make_run(int which, double young, double h, int32_t iterations)
+static beam_run neo_hookean_make_run(int which, double young, double h, int32_t iterations)
 {
     static const sinew_solver_kind kinds[SOLVERS] = {SINEW_SOLVER_QN, SINEW_SOLVER_ADMM, SINEW_SOLVER_XPBD,
                                                      SINEW_SOLVER_XPBD};
@@ -79,7 +79,7 @@ static void claim_soft(const setting *s, outcome *o, const beam_run *runs, const
     double last[SOLVERS];
     for (int i = 0; i < SOLVERS; i++) {
         reached[i] = run_settled(&runs[i], 1, lowest);
-        last[i] = run_error(&runs[i], runs[i].row_count, lowest);
+        last[i] = run_error(&runs[i], runs[i].record_count, lowest);
         outcome_number(o, reached[i], "iterations_%s", keys[i]);
         outcome_number(o, last[i], "final_%s", keys[i]);
     }
@@ -112,7 +112,7 @@ static void claim_soft(const setting *s, outcome *o, const beam_run *runs, const
     figure *shapes = outcome_figure(o, "shapes", "Neo-Hookean, E = 1e5, h = 1e-1 s, at the end (fig 5.21)", "", "");
     f->log_x = f->log_y = true;
     for (int i = 0; i < SOLVERS; i++) {
-        run_curve(f, &runs[i], names[i], i == SPLIT, row_objective, 0);
+        run_curve(f, &runs[i], names[i], i == SPLIT, record_objective, 0);
         figure_shape(shapes, names[i], runs[i].solver, runs[i].q, s->beam->vertex_count);
     }
 }
@@ -125,19 +125,19 @@ static void claim_weights(outcome *o, const beam_run *admm, const beam_run *qn)
     int used = 0, good = 0;
     for (int k = 0; k < STIFF; k++) {
         const double lowest = fmin(runs_lowest(&admm[k * WEIGHTS], WEIGHTS), runs_lowest(&qn[k], 1));
-        double least = HUGE_VAL;
+        double min = HUGE_VAL;
         int best = 0;
         for (int i = 0; i < WEIGHTS; i++) {
-            const double error = run_error(&admm[k * WEIGHTS + i], admm[k * WEIGHTS + i].row_count, lowest);
+            const double error = run_error(&admm[k * WEIGHTS + i], admm[k * WEIGHTS + i].record_count, lowest);
             outcome_number(o, error, "admm_%.0e_w%.1f", stiff[k], weights[i]);
-            if (error < least) {
-                least = error;
+            if (error < min) {
+                min = error;
                 best = i;
             }
         }
-        good += k > 0 && least < 5;
+        good += k > 0 && min < 5;
         used += snprintf(text + used, sizeof text - (size_t)used, "%sE = %.0e: %.2g %% (c = %.1f)", k ? ", " : "",
-                         stiff[k], least, weights[best]);
+                         stiff[k], min, weights[best]);
     }
     claim *c = outcome_claim(o, "no ADMM weights for E >= 1e7, h = 1e-1 s (fig 5.20, section 5.7.2)",
                              "none found; the best stays at the start (100 %)");
@@ -157,17 +157,17 @@ static void claim_weights(outcome *o, const beam_run *admm, const beam_run *qn)
     f->log_x = f->log_y = true;
     for (int i = 0; i < WEIGHTS; i++) {
         snprintf(text, sizeof text, "c = %.1f", weights[i]);
-        run_curve(f, &admm[WEIGHTS + i], text, 0, row_objective, 0);
+        run_curve(f, &admm[WEIGHTS + i], text, 0, record_objective, 0);
     }
 }
 
 /* ---- Fig 5.19: cost ----------------------------------------------------------------------------- */
 
-static void claim_cost(const setting *s, outcome *o, const beam_run *runs)
+static void neo_hookean_claim_cost(const setting *s, outcome *o, const beam_run *runs)
 {
     double seconds[SOLVERS];
     for (int i = 0; i < SOLVERS; i++) {
-        beam_run run = make_run(i, 1e5, 1e-1, TIMED);
+        beam_run run = neo_hookean_make_run(i, 1e5, 1e-1, TIMED);
         run.unrecorded = true;
         seconds[i] = beam_step(s->beam, &run) ? run.seconds / fmax(run.done, 1) : NAN;
         outcome_number(o, 1e3 * seconds[i], "ms_per_iteration_%s", keys[i]);
@@ -241,7 +241,7 @@ static void claim_tables(const setting *s, outcome *o, const beam_run *runs, con
         const double smooth = beam_ruggedness(s->beam, s->beam->twisted[1]);
         for (int k = 0; k < 2; k++) {
             const beam_run *x = &runs[3 * i + 1 + k];
-            const double error = run_error(x, x->row_count, runs_lowest(qn, 1));
+            const double error = run_error(x, x->record_count, runs_lowest(qn, 1));
             same[k][cells[i]] = error < 1;
             const double rugged = beam_ruggedness(s->beam, x->q);
             const bool broken = x->bits & (SINEW_STEP_INVERTED | SINEW_STEP_NOT_FINITE);
@@ -276,20 +276,21 @@ void experiment_neo_hookean(const setting *s, outcome *o)
     beam_run *screen = runs + SOLVERS, *table = screen + SCREEN;
     int32_t cells[GRID_CELLS], count = 0;
     for (int i = 0; i < SOLVERS; i++)
-        runs[i] = make_run(i, 1e5, 1e-1, s->quick ? 300 : 1000);
+        runs[i] = neo_hookean_make_run(i, 1e5, 1e-1, s->quick ? 300 : 1000);
     for (int i = 0; i < SCREEN; i++) {
         const bool admm = i < STIFF * WEIGHTS;
-        screen[i] = make_run(admm ? ADMM : QN, stiff[admm ? i / WEIGHTS : i - STIFF * WEIGHTS], 1e-1,
-                             !admm || s->quick ? 150 : 500);
+        screen[i] = neo_hookean_make_run(admm ? ADMM : QN, stiff[admm ? i / WEIGHTS : i - STIFF * WEIGHTS], 1e-1,
+                                         !admm || s->quick ? 150 : 500);
         screen[i].values[0] = admm ? weights[i % WEIGHTS] : 0;
     }
     for (int32_t cell = 0; cell < GRID_CELLS; cell++)
         if (grid_wanted(cell, s->quick)) {
             for (int k = 0; k < 3; k++)
-                table[3 * count + k] = make_run(k == 0 ? QN : COMBINED + k - 1, grid_stiffness(cell), grid_h(cell),
-                                                k == 0     ? 150
-                                                : s->quick ? 200
-                                                           : 1000);
+                table[3 * count + k] =
+                    neo_hookean_make_run(k == 0 ? QN : COMBINED + k - 1, grid_stiffness(cell), grid_h(cell),
+                                         k == 0     ? 150
+                                         : s->quick ? 200
+                                                    : 1000);
             cells[count++] = cell;
         }
     const int32_t all = SOLVERS + SCREEN + 3 * count;
@@ -297,7 +298,7 @@ void experiment_neo_hookean(const setting *s, outcome *o)
         claim_soft(s, o, runs, screen);
         claim_weights(o, screen, screen + STIFF * WEIGHTS);
         claim_tables(s, o, table, cells, count);
-        claim_cost(s, o, runs);
+        neo_hookean_claim_cost(s, o, runs);
     }
     runs_release(runs, all);
 }

@@ -26,7 +26,7 @@ void claim_measured(claim *c, const char *format, ...)
     va_end(arguments);
 }
 
-void claim_holds(claim *c, verdict holds, const char *cause, ...)
+void claim_holds(claim *c, claim_result holds, const char *cause, ...)
 {
     va_list arguments;
     va_start(arguments, cause);
@@ -125,15 +125,15 @@ void figure_surface(figure *f, const int32_t *triangles, int32_t count)
         memcpy(s->triangles, triangles, 3 * (size_t)count * sizeof *triangles);
 }
 
-verdict outcome_verdict(const outcome *o)
+claim_result outcome_result(const outcome *o)
 {
-    verdict worst = NOT_MEASURED;
+    claim_result worst = NOT_MEASURED;
     for (int32_t i = 0; i < o->claim_count; i++)
         worst = o->claims[i].holds > worst ? o->claims[i].holds : worst;
     return worst;
 }
 
-const char *verdict_name(verdict v)
+const char *result_name(claim_result v)
 {
     static const char *const names[] = {"not measured", "not judged", "yes", "partly", "no"};
     return names[v];

@@ -34,7 +34,7 @@ static bool upper_corner(const sinew_real *x)
 }
 
 /* A wave of 2 mm, so that folds begin somewhere. */
-static bool wave(sheet *s)
+static bool patch_wave(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -60,7 +60,7 @@ static sheet make_patch(double limit, int solver, bool quick, sinew_error *error
     if (solver != WITH_NEWTON)
         s.solver.tolerance = 0;
     if (s.mesh && sheet_pin(&s, upper_corner))
-        wave(&s);
+        patch_wave(&s);
     return s;
 }
 
@@ -88,7 +88,7 @@ static bool along_threads(const sinew_real *x, int32_t a, int32_t b)
     return fabs((double)x[3 * a] - (double)x[3 * b]) < 1e-6 || fabs((double)x[3 * a + 1] - (double)x[3 * b + 1]) < 1e-6;
 }
 
-static relaxed look(const sheet *s)
+static relaxed patch_measure(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
     const int32_t *t = sinew_mesh_triangles(s->mesh);
@@ -108,7 +108,7 @@ static relaxed look(const sheet *s)
     return r;
 }
 
-static void claim_shapes(outcome *o, const relaxed *r)
+static void patch_claim_shapes(outcome *o, const relaxed *r)
 {
     const relaxed *n = r; /* newton's */
     claim *c = outcome_claim(o, "a patch that may stretch by 10, 5, 1 % hangs differently (Goldenthal fig 1)",
@@ -128,7 +128,7 @@ static void claim_shapes(outcome *o, const relaxed *r)
 }
 
 /* Beyond the limit, as a part of it, beside newton's: what equal iterations leave. */
-static void claim_cost(outcome *o, const relaxed *r)
+static void patch_claim_cost(outcome *o, const relaxed *r)
 {
     claim *c =
         outcome_claim(o, "less permissible strain costs performance (abstract)", "degradation; 10 % is settled for");
@@ -170,14 +170,14 @@ void experiment_patch(const setting *s, outcome *o)
         for (int i = 0; i < RUNS; i++) {
             char name[32];
             snprintf(name, sizeof name, "%.0f %%", 100 * limits[i % LIMITS]);
-            r[i] = look(&runs[i]);
+            r[i] = patch_measure(&runs[i]);
             outcome_number(o, r[i].strain, "strain_%s_%d", keys[i / LIMITS], i % LIMITS);
             outcome_number(o, r[i].lower, "lower_%s_%d", keys[i / LIMITS], i % LIMITS);
             if (i < LIMITS)
                 sheet_shape(f, &runs[i], name);
         }
-        claim_shapes(o, r);
-        claim_cost(o, r);
+        patch_claim_shapes(o, r);
+        patch_claim_cost(o, r);
     }
     sheets_release(runs, RUNS);
 }

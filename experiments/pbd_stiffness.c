@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbd_stiffness.c: thesis fig 5.2: after 1000 iterations of one step PBD has the beam at rest whatever the time step
- * is; QN untwists it as far as the step allows.
+ * pbd_stiffness.c: thesis fig 5.2: after 1000 iterations of one step PBD has the beam at rest for every time step is;
+ * QN untwists it as far as the step allows.
  */
 #include <math.h>
 
@@ -35,15 +35,15 @@ void experiment_pbd_stiffness(const setting *s, outcome *o)
         outcome_number(o, start, "twist_start");
         claim *c = outcome_claim(o, "PBD untwists to rest whatever h (1e-2, 1e-3 s)", "rest shape for both");
         claim_measured(c, "%.2f and %.2f degrees left of %.0f", left[0], left[1], start);
-        const double most = fmax(fabs(left[0]), fabs(left[1]));
-        claim_holds(c, most < 0.01 * start ? HOLDS_YES : most < 0.1 * start ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
+        const double max = fmax(fabs(left[0]), fabs(left[1]));
+        claim_holds(c, max < 0.01 * start ? HOLDS_YES : max < 0.1 * start ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
         c = outcome_claim(o, "QN untwists further with the larger step", "depends on h");
         claim_measured(c, "%.1f degrees left with h = 1e-2 s, %.1f with 1e-3 s", left[2], left[3]);
         claim_holds(c, left[2] < left[3] - 1 ? HOLDS_YES : HOLDS_NO, "%s", "");
         f = outcome_figure(o, "elastic", "Elastic energy over the iterations", "iteration", "J");
         f->log_x = f->log_y = true;
         for (int i = 0; i < RUNS; i++)
-            run_curve(f, &runs[i], names[i], i % STEPS, row_elastic, 0);
+            run_curve(f, &runs[i], names[i], i % STEPS, record_elastic, 0);
     }
     runs_release(runs, RUNS);
 }

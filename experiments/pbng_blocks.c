@@ -21,13 +21,13 @@ enum {
     PLAIN_ITERATIONS = 20,
     QUARTER = 2 * SIZES, /* the coarsest block with a quarter of its iterations */
     TRIALS = QUARTER + 1,
-    HEADER = 64 /* bytes before a piece of memory, to know its size: the library's alignment */
+    HEADER = 64 /* bytes before a block of memory, which store its size: the library's alignment */
 };
 static const int32_t sizes[2][SIZES] = {{32, 64, 128}, {6, 9, 14}};
 static const int32_t iterations[SIZES] = {40, 20, 40}; /* a frame, table 3 */
 static const double published_ms[SIZES] = {28, 65, 1520};
 
-static void *tally_allocate(void *context, size_t size, size_t alignment)
+static void *blocks_tally_allocate(void *context, size_t size, size_t alignment)
 {
     size_t *held = context;
     char *block = alignment <= HEADER ? aligned_alloc(HEADER, (size + 2 * HEADER - 1) / HEADER * HEADER) : NULL;
@@ -38,7 +38,7 @@ static void *tally_allocate(void *context, size_t size, size_t alignment)
     return block + HEADER;
 }
 
-static void tally_release(void *context, void *memory)
+static void blocks_tally_release(void *context, void *memory)
 {
     size_t *held = context, size;
     char *block = (char *)memory - HEADER;
@@ -52,7 +52,7 @@ static size_t memory_of(const trial *t)
 {
     trial copy = {.build = t->build, .n = t->n, .material = t->material, .solver = t->solver};
     size_t held = 0;
-    copy.allocator = (sinew_allocator){tally_allocate, tally_release, &held};
+    copy.allocator = (sinew_allocator){blocks_tally_allocate, blocks_tally_release, &held};
     sinew_error error = {SINEW_OK, ""};
     sinew_world *world = copy.build(&copy, &error);
     const size_t ready = world && sinew_world_prepare(world, &error) == SINEW_OK ? held : 0;
@@ -79,13 +79,13 @@ static double waist_of(const trial *t)
 /* ms of an iteration: the fastest frame. */
 static double cost_of(const trial *t)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int32_t i = 0; i < t->frames; i++)
-        least = fmin(least, t->seconds[i]);
-    return 1e3 * least / t->solver.iterations;
+        min = fmin(min, t->seconds[i]);
+    return 1e3 * min / t->solver.iterations;
 }
 
-static void claim_size(outcome *o, const trial *t, const trial *plain, int size, double bytes)
+static void blocks_claim_size(outcome *o, const trial *t, const trial *plain, int size, double bytes)
 {
     char what[120], said[120];
     double worst = 0;
@@ -112,7 +112,7 @@ static void claim_size(outcome *o, const trial *t, const trial *plain, int size,
     outcome_number(o, worst, "relative_%d", t->n);
 }
 
-static void claim_growth(outcome *o, const trial *t, const trial *plain)
+static void blocks_claim_growth(outcome *o, const trial *t, const trial *plain)
 {
     const double tets[2] = {(double)t[1].tet_count / t[0].tet_count, (double)t[2].tet_count / t[1].tet_count};
     const double grown[2] = {cost_of(&plain[1]) / cost_of(&plain[0]), cost_of(&plain[2]) / cost_of(&plain[1])};
@@ -168,10 +168,10 @@ void experiment_resolution(const setting *s, outcome *o)
         for (int i = 0; i < SIZES; i++) {
             char name[32];
             snprintf(name, sizeof name, "n = %d", t[i].n);
-            claim_size(o, &t[i], &plain[i], i, (double)memory_of(&t[i]));
+            blocks_claim_size(o, &t[i], &plain[i], i, (double)memory_of(&t[i]));
             trial_curve(g, &t[i], name, 0, t[i].relative);
         }
-        claim_growth(o, t, plain);
+        blocks_claim_growth(o, t, plain);
         if (figure_series(f, "PBNG", SINEW_SOLVER_PBNG, 0, SIZES))
             for (int i = 0; i < SIZES; i++) {
                 f->series[0].x[i] = t[i].tet_count;
@@ -206,7 +206,7 @@ static int32_t count_colours(trial *t, int32_t **colours, outcome *o)
 
 /* One row of table 1. */
 typedef struct colour_row {
-    const char *name, *key, *said; /* said: colours of nodes, of constraints */
+    const char *name, *key, *said; /* published: colours of nodes, of constraints */
     scene_builder *build;
     int32_t n, quick_n;
     double said_ms[2]; /* an iteration of PBNG, of PBD, 8 threads */
@@ -237,7 +237,7 @@ static bool measure_row(const setting *s, colour_row *r, outcome *o)
     return true;
 }
 
-static void claim_row(outcome *o, const colour_row *r)
+static void blocks_claim_row(outcome *o, const colour_row *r)
 {
     char what[120];
     snprintf(what, sizeof what, "%s, n = %d: colours of nodes, of constraints", r->name, r->size);
@@ -290,7 +290,7 @@ static void claim_recolouring(const setting *s, outcome *o, scene_builder *build
 }
 
 /* Table 1: an iteration of both, in every row. */
-static void claim_times(outcome *o, const colour_row *rows, int count)
+static void blocks_claim_times(outcome *o, const colour_row *rows, int count)
 {
     char said[120], text[200];
     int said_used = 0, used = 0;
@@ -324,11 +324,11 @@ void experiment_colours(const setting *s, outcome *o)
     for (int i = 0; i < count; i++) {
         if (!measure_row(s, &rows[i], o))
             return;
-        claim_row(o, &rows[i]);
+        blocks_claim_row(o, &rows[i]);
         if (s->progress)
             s->progress(s->context, i + 1, count, rows[i].name);
     }
-    claim_times(o, rows, count);
+    blocks_claim_times(o, rows, count);
     claim_recolouring(s, o, scene_hanging, "two hanging blocks: recolouring touches only what changed (section 10.1)");
     claim_recolouring(s, o, scene_muscles, "four muscles: the same");
     figure *f = outcome_figure(o, "colours", "Colours that a sweep over a block goes through", "n", "colours");

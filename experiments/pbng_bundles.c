@@ -104,7 +104,7 @@ static bool add_tissue(sinew_world *world, run *r, sinew_error *error)
     return good;
 }
 
-static sinew_world *build(run *r, sinew_error *error)
+static sinew_world *bundles_build(run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)0.002;
@@ -129,9 +129,9 @@ static sinew_world *build(run *r, sinew_error *error)
     return NULL;
 }
 
-static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
+static bool bundles_take(const setting *s, run *r, figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = bundles_build(r, error);
     r->vertex_count = world ? sinew_world_particle_count(world) : 0;
     sinew_real *rest = malloc(3 * (size_t)(r->vertex_count + 1) * sizeof *rest);
     r->q = malloc(3 * (size_t)(r->vertex_count + 1) * sizeof *r->q);
@@ -156,7 +156,7 @@ static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
 }
 
 /* The farthest that a coordinate is from the truth, as part of the farthest way. */
-static double distance_share(const run *r, const run *truth)
+static double bundles_distance_share(const run *r, const run *truth)
 {
     double far = 0;
     for (int32_t i = 0; i < 3 * r->vertex_count; i++)
@@ -167,7 +167,7 @@ static double distance_share(const run *r, const run *truth)
 static void claim_each(outcome *o, const run *r, const run *truth)
 {
     const touch_log *l = &r->log;
-    const double far = distance_share(r, truth);
+    const double far = bundles_distance_share(r, truth);
     char what[120];
     snprintf(what, sizeof what, "%s: visually the same as Newton", names[r->method]);
     claim *c = outcome_claim(o, what, r->method == AUGMENTED ? "not in the source" : "visually the same (figs 1, 15)");
@@ -191,7 +191,7 @@ static void claim_each(outcome *o, const run *r, const run *truth)
     outcome_number(o, 1e3 * l->wall / l->steps, "ms_%s", keys[r->method]);
 }
 
-static void claim_cost(outcome *o, const run *r)
+static void bundles_claim_cost(outcome *o, const run *r)
 {
     double each[METHODS];
     for (int i = 0; i < METHODS; i++)
@@ -219,7 +219,7 @@ void experiment_bundles(const setting *s, outcome *o)
         r[i].method = i;
         r[i].n = s->quick ? 4 : 7;
         r[i].steps = s->quick ? 40 : 85;
-        good = take(s, &r[i], shapes, &error);
+        good = bundles_take(s, &r[i], shapes, &error);
     }
     if (good) {
         snprintf(o->setup, sizeof o->setup, "Two bars, %d tets, 1e5 Pa, 1000 kg/m3, quasistatic, %d steps.",
@@ -227,7 +227,7 @@ void experiment_bundles(const setting *s, outcome *o)
         for (int i = 0; i < NEWTON; i++)
             claim_each(o, &r[i], &r[NEWTON]);
         claim_each(o, &r[BOUND], &r[NEWTON_BOUND]);
-        claim_cost(o, r);
+        bundles_claim_cost(o, r);
         outcome_number(o, r[NEWTON].log.crossings, "crossings_newton");
         outcome_number(o, r[NEWTON_BOUND].log.crossings, "crossings_newton_tissue");
         outcome_number(o, r[BOUND].bonds, "bonds");

@@ -10,9 +10,9 @@
  * in, 15 mm above the shoulders. Nothing but contact and friction holds it. The figure is made of capsules and a
  * sphere; running, it bobs and twists, and its legs swing against the skirt.
  *
- * Who is nearer to the solution is judged twice. By the looks, as in the paper: heights of the hem and strain of the
- * cloth beside a run with many iterations. By numbers: from one state in the midst of that run each takes one step with
- * the same contacts and multipliers, and what is left of the objective's excess over the minimum is compared.
+ * Who is nearer to the solution is judged twice. By the looks, as in the paper: heights of the hem and strain
+ * of the cloth beside a run with many iterations. By numbers: from one state in the midst of that run each takes one
+ * step with the same contacts and multipliers, and what is left of the objective's excess over the minimum is compared.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 enum {
     SWEEPS,
-    LAYERS,
+    LEVELS,
     AGGREGATES,
     RUNS,
     LONG = RUNS, /* so many iterations that more change nothing to look at */
@@ -69,13 +69,13 @@ static double between_stations(int k)
 }
 
 /* The ellipse at a part of the way from the neck to the hem. */
-static station cut_at(double part)
+static station cut_at(double fraction)
 {
     double whole = 0, left;
     int k = 0;
     for (int i = 0; i + 1 < STATIONS; i++)
         whole += between_stations(i);
-    for (left = part * whole; k + 2 < STATIONS && left > between_stations(k); k++)
+    for (left = fraction * whole; k + 2 < STATIONS && left > between_stations(k); k++)
         left -= between_stations(k);
     const double t = left / between_stations(k);
     return (station){cut[k].y + t * (cut[k + 1].y - cut[k].y), cut[k].a + t * (cut[k + 1].a - cut[k].a),
@@ -117,8 +117,8 @@ static sinew_mesh *dress_mesh(const run *r, sinew_error *error)
 static bool add_dress(sinew_world *world, run *r, sinew_error *error)
 {
     sinew_mesh *mesh = dress_mesh(r, error);
-    const touch_solid place = {.mesh = mesh, .density = 10};
-    const sinew_body body = mesh ? touch_add_body(world, &place, error) : (sinew_body){.index = -1};
+    const touch_solid solid = {.mesh = mesh, .density = 10};
+    const sinew_body body = mesh ? touch_add_body(world, &solid, error) : (sinew_body){.index = -1};
     r->vertex_count = mesh ? sinew_mesh_vertex_count(mesh) : 0;
     r->triangle_count = mesh ? sinew_mesh_triangle_count(mesh) : 0;
     sinew_mesh_destroy(mesh);
@@ -151,7 +151,7 @@ static sinew_key pose_at(double t, int leg)
     return key;
 }
 
-static bool add_figure(sinew_world *world, const run *r, sinew_error *error)
+static bool dress_add_figure(sinew_world *world, const run *r, sinew_error *error)
 {
     bool good = true;
     for (size_t i = 0; good && i < sizeof limbs / sizeof limbs[0]; i++) {
@@ -162,14 +162,15 @@ static bool add_figure(sinew_world *world, const run *r, sinew_error *error)
         const sinew_motion motion = {.key_count = KEYS,
                                      .keys = path,
                                      .pivot = {(sinew_real)(l->leg ? l->x : 0), (sinew_real)(l->leg ? HIP : 0)}};
-        sinew_collider_def part = sinew_default_collider_def(l->length > 0 ? SINEW_SHAPE_CAPSULE : SINEW_SHAPE_SPHERE);
-        part.radius = (sinew_real)l->radius;
-        part.size[1] = (sinew_real)(l->length > 0 ? l->length : 1);
-        part.position[0] = (sinew_real)l->x;
-        part.position[1] = (sinew_real)l->y;
-        part.rotation[2] = (sinew_real)(l->level ? PI / 2 : 0);
-        part.motion = r->runs ? &motion : NULL;
-        good = sinew_world_add_collider(world, &part, error).index >= 0;
+        sinew_collider_def collider =
+            sinew_default_collider_def(l->length > 0 ? SINEW_SHAPE_CAPSULE : SINEW_SHAPE_SPHERE);
+        collider.radius = (sinew_real)l->radius;
+        collider.size[1] = (sinew_real)(l->length > 0 ? l->length : 1);
+        collider.position[0] = (sinew_real)l->x;
+        collider.position[1] = (sinew_real)l->y;
+        collider.rotation[2] = (sinew_real)(l->level ? PI / 2 : 0);
+        collider.motion = r->runs ? &motion : NULL;
+        good = sinew_world_add_collider(world, &collider, error).index >= 0;
     }
     return good;
 }
@@ -183,15 +184,15 @@ static bool choose_solver(const run *r, sinew_solver_def *def, sinew_error *erro
     *def = sinew_default_solver_def(kinds[r->which]);
     def->iterations = r->iterations;
     def->measure = SINEW_MEASURE_RESIDUAL;
-    if (r->which == LAYERS)
+    if (r->which == LEVELS)
         return sinew_solver_def_set(def, "levels", 4, error) == SINEW_OK &&
                sinew_solver_def_set(def, "r_pad", r->r_pad, error) == SINEW_OK;
     if (r->which == AGGREGATES || r->which == LONG)
-        return sinew_solver_def_set_word(def, "coarse", "aggregates", error) == SINEW_OK;
+        return sinew_solver_def_set_keyword(def, "coarse", "aggregates", error) == SINEW_OK;
     return true;
 }
 
-static sinew_world *build(run *r, sinew_error *error)
+static sinew_world *dress_build(run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)r->h;
@@ -203,7 +204,7 @@ static sinew_world *build(run *r, sinew_error *error)
     sinew_contact_def contact = sinew_default_contact_def();
     contact.thickness = (sinew_real)THICKNESS;
     contact.friction = (sinew_real)0.5;
-    if (world && add_dress(world, r, error) && add_figure(world, r, error) &&
+    if (world && add_dress(world, r, error) && dress_add_figure(world, r, error) &&
         sinew_world_set_contact(world, &contact, error) == SINEW_OK)
         return world;
     sinew_world_destroy(world);
@@ -211,7 +212,7 @@ static sinew_world *build(run *r, sinew_error *error)
 }
 
 /* Strain of the edges of triangles, the hem, the lowest vertex. */
-static void look(run *r, const sinew_world *world, sinew_real *x)
+static void dress_measure(run *r, const sinew_world *world, sinew_real *x)
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, sinew_world_body_at(world, 0));
     const sinew_real *X = sinew_mesh_positions(mesh);
@@ -249,9 +250,9 @@ static bool keep_moment(moment *m, const sinew_world *world)
     return m->bytes && sinew_world_state_save(world, m->bytes, m->size) == SINEW_OK;
 }
 
-static bool take(const setting *s, run *r, figure *shapes, moment *m, sinew_error *error)
+static bool dress_take(const setting *s, run *r, figure *shapes, moment *m, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = dress_build(r, error);
     sinew_real *x = malloc(3 * (size_t)(r->vertex_count + 1) * sizeof *x);
     bool good = world && x;
     r->lowest = cut[0].y;
@@ -259,15 +260,15 @@ static bool take(const setting *s, run *r, figure *shapes, moment *m, sinew_erro
         good = touch_step(world, &r->log, error);
         r->residual += good ? r->log.result.residual / r->steps : 0;
         if (good)
-            look(r, world, x);
+            dress_measure(r, world, x);
         if (good && m && k + 1 == m->step)
             good = keep_moment(m, world);
         if (s->progress)
             s->progress(s->context, k, r->steps, names[r->which]);
         char name[56];
         snprintf(name, sizeof name, "%s, %.2f s", names[r->which], (k + 1) * r->h);
-        if (good && (k + 1 == r->steps || (r->runs && r->which == LAYERS && (k + 1) % (r->steps / 4) == 0)))
-            touch_picture(shapes, name, r->which == LAYERS ? SINEW_SOLVER_MPBNG : SINEW_SOLVER_PBNG, world, true);
+        if (good && (k + 1 == r->steps || (r->runs && r->which == LEVELS && (k + 1) % (r->steps / 4) == 0)))
+            touch_picture(shapes, name, r->which == LEVELS ? SINEW_SOLVER_MPBNG : SINEW_SOLVER_PBNG, world, true);
     }
     free(x);
     sinew_world_destroy(world);
@@ -281,13 +282,13 @@ static bool objective_after(run r, int32_t iterations, const moment *m, double *
 {
     sinew_step_result result;
     r.iterations = iterations;
-    sinew_world *world = build(&r, error);
+    sinew_world *world = dress_build(&r, error);
     if (!world)
         return false;
     sinew_contact_def contact = sinew_world_contact(world);
-    contact.guard = false;
-    contact.epochs = 1;
-    contact.rounds = 1 << 20;
+    contact.intersection_free = false;
+    contact.max_detections = 1;
+    contact.multiplier_interval = 1 << 20;
     const bool good = sinew_world_set_contact(world, &contact, error) == SINEW_OK &&
                       sinew_world_state_load(world, m->bytes, m->size, error) == SINEW_OK &&
                       !(sinew_world_step(world, &result) & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
@@ -301,7 +302,7 @@ static bool objective_after(run r, int32_t iterations, const moment *m, double *
 /* (g - g*) / (g_0 - g*) of each, g_0 without an iteration, g* the lowest that any of them, or many iterations, came to.
  * Contacts with round things follow their closest points, which moves g by some per cent of that. Newton would not do:
  * when it has solved the step it renews multipliers, and minimises another function. */
-static bool judge(run *r, const moment *m, sinew_error *error)
+static bool dress_judge(run *r, const moment *m, sinew_error *error)
 {
     double lowest, start, own[RUNS];
     bool good = m->bytes && objective_after(r[LONG], 4 * r[LONG].iterations, m, &lowest, error) &&
@@ -362,22 +363,22 @@ static void claim_looks(outcome *o, const run *r)
         c,
         "hem off by %+.2g mm (pbng, %d), %+.2g mm (mpbng, %d), %+.2g mm (aggregates, %d) from %.3f m; strain "
         "%.3g, %.3g, %.3g, converged %.3g; %.3g, %.3g, %.3g ms a step",
-        1e3 * off[SWEEPS], r[SWEEPS].iterations, 1e3 * off[LAYERS], r[LAYERS].iterations, 1e3 * off[AGGREGATES],
-        r[AGGREGATES].iterations, r[LONG].hem, r[SWEEPS].stretch, r[LAYERS].stretch, r[AGGREGATES].stretch,
-        r[LONG].stretch, step_ms(&r[SWEEPS]), step_ms(&r[LAYERS]), step_ms(&r[AGGREGATES]));
-    const bool nearer = fabs(off[LAYERS]) < fabs(off[SWEEPS]);
+        1e3 * off[SWEEPS], r[SWEEPS].iterations, 1e3 * off[LEVELS], r[LEVELS].iterations, 1e3 * off[AGGREGATES],
+        r[AGGREGATES].iterations, r[LONG].hem, r[SWEEPS].stretch, r[LEVELS].stretch, r[AGGREGATES].stretch,
+        r[LONG].stretch, step_ms(&r[SWEEPS]), step_ms(&r[LEVELS]), step_ms(&r[AGGREGATES]));
+    const bool nearer = fabs(off[LEVELS]) < fabs(off[SWEEPS]);
     claim_holds(c, nearer ? HOLDS_YES : HOLDS_NO, "%s", nearer ? "" : "sweeps alone are as near");
 }
 
-static void claim_objective(outcome *o, const run *r)
+static void dress_claim_objective(outcome *o, const run *r)
 {
     claim *c = outcome_claim(o, "layers come nearer to the minimum of the world's own objective", "-");
     claim_measured(c,
                    "one step from one state leaves %.2g (pbng, %d), %.2g (mpbng, %d), %.2g (aggregates, %d) of the "
                    "excess over the minimum",
-                   r[SWEEPS].left, r[SWEEPS].iterations, r[LAYERS].left, r[LAYERS].iterations, r[AGGREGATES].left,
+                   r[SWEEPS].left, r[SWEEPS].iterations, r[LEVELS].left, r[LEVELS].iterations, r[AGGREGATES].left,
                    r[AGGREGATES].iterations);
-    const bool nearer = r[LAYERS].left < r[SWEEPS].left;
+    const bool nearer = r[LEVELS].left < r[SWEEPS].left;
     claim_holds(c, nearer ? HOLDS_YES : HOLDS_NO, "%s",
                 nearer ? "" : "bindings between layers are no part of it, and are still felt at the end of a step");
     for (int i = 0; i < RUNS; i++)
@@ -394,7 +395,7 @@ static bool take_all(const setting *s, outcome *o, run *r, int count, const char
     for (int i = 0; i < count; i++) {
         r[i].rings = s->quick ? 15 : 132;
         r[i].around = s->quick ? 24 : 182;
-        if (!take(s, &r[i], shapes, i == LONG ? m : NULL, &error)) {
+        if (!dress_take(s, &r[i], shapes, i == LONG ? m : NULL, &error)) {
             snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");
             return false;
         }
@@ -408,7 +409,7 @@ void experiment_dress(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     run r[STILL_RUNS] = {{.which = SWEEPS, .iterations = 28},
-                         {.which = LAYERS, .iterations = 8, .r_pad = 0.05},
+                         {.which = LEVELS, .iterations = 8, .r_pad = 0.05},
                          {.which = AGGREGATES, .iterations = 8},
                          {.which = LONG, .iterations = s->quick ? 60 : 200}};
     for (int i = 0; i < STILL_RUNS; i++) {
@@ -420,8 +421,8 @@ void experiment_dress(const setting *s, outcome *o)
         for (int i = 0; i < STILL_RUNS; i++)
             claim_held(o, &r[i]);
         claim_looks(o, r);
-        if (judge(r, &m, &error))
-            claim_objective(o, r);
+        if (dress_judge(r, &m, &error))
+            dress_claim_objective(o, r);
         else
             snprintf(o->failure, sizeof o->failure, "%.255s", error.text);
     }
@@ -431,7 +432,7 @@ void experiment_dress(const setting *s, outcome *o)
 void experiment_mannequin(const setting *s, outcome *o)
 {
     run r[RUNS] = {{.which = SWEEPS, .iterations = 70},
-                   {.which = LAYERS, .iterations = 20, .r_pad = 2},
+                   {.which = LEVELS, .iterations = 20, .r_pad = 2},
                    {.which = AGGREGATES, .iterations = 20}};
     for (int i = 0; i < RUNS; i++) {
         r[i].runs = true;

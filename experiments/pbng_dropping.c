@@ -7,7 +7,7 @@
  * steps of 2 ms, 8 iterations. Two runs: one of the published size, whose objects begin just above each other and
  * approach at once, through a few tens of steps for what a step costs; and a small one from the fall to the pile.
  * Contact is `augmented`; the same small pile also with weak constraints of 1e4 N/m and of the published 1e8 N/m
- * (pbng/two-blocks says why that is another matter).
+ * (pbng/two-blocks explains the difference).
  */
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static bool add_objects(sinew_world *world, run *r, sinew_error *error)
 }
 
 /* Its floor at y = 0. */
-static bool add_box(sinew_world *world, sinew_error *error)
+static bool dropping_add_box(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
     box.hollow = true;
@@ -82,7 +82,7 @@ static bool add_box(sinew_world *world, sinew_error *error)
     return sinew_world_add_collider(world, &box, error).index >= 0;
 }
 
-static sinew_world *build(run *r, sinew_error *error)
+static sinew_world *dropping_build(run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.allocator = touch_tally(&r->memory);
@@ -99,7 +99,7 @@ static sinew_world *build(run *r, sinew_error *error)
     contact.thickness = (sinew_real)THICKNESS;
     contact.friction = 0;
     contact.self = false;
-    if (world && add_objects(world, r, error) && add_box(world, error) &&
+    if (world && add_objects(world, r, error) && dropping_add_box(world, error) &&
         sinew_world_set_contact(world, &contact, error) == SINEW_OK)
         return world;
     sinew_world_destroy(world);
@@ -112,7 +112,7 @@ static bool count_constraint_colours(const run *like, double *mean, sinew_error 
     int32_t count = 0;
     const sinew_solver_def pbd = sinew_default_solver_def(SINEW_SOLVER_PBD);
     run r = {.which = like->which, .objects = like->objects, .vertices = like->vertices, .drop = like->drop};
-    sinew_world *world = build(&r, error);
+    sinew_world *world = dropping_build(&r, error);
     const bool good = world && sinew_world_set_solver(world, &pbd, error) == SINEW_OK &&
                       sinew_world_prepare(world, error) == SINEW_OK &&
                       sinew_world_colours(world, &count, NULL) == SINEW_OK;
@@ -121,9 +121,9 @@ static bool count_constraint_colours(const run *like, double *mean, sinew_error 
     return good;
 }
 
-static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
+static bool dropping_take(const setting *s, run *r, figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = dropping_build(r, error);
     bool good = world != NULL;
     for (int32_t k = 0; good && k < r->steps && r->log.crossings < LOST; k++) {
         good = touch_step(world, &r->log, error);
@@ -144,7 +144,7 @@ static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
     return good && (r->which != LARGE || count_constraint_colours(r, &r->constraint_colours, error));
 }
 
-static void claim_costs(outcome *o, const run *r)
+static void dropping_claim_costs(outcome *o, const run *r)
 {
     const touch_log *l = &r->log;
     const double steps = l->steps, rest = l->wall - l->solve - l->detect;
@@ -156,7 +156,7 @@ static void claim_costs(outcome *o, const run *r)
                    "%.3g s; a step: detection %.2g s, solver %.2g s, all else %.2g s; %d contacts of %d particles at "
                    "most; %.0f bytes a tet",
                    touch_frame_seconds(l, STEP), l->detect / steps, l->solve / steps, rest / steps, l->contacts,
-                   l->particles, (double)r->memory.most / r->tet_count);
+                   l->particles, (double)r->memory.max / r->tet_count);
     claim_timed(c, "from the mean of the steps after the first");
     c = outcome_claim(o, "recolouring is of moderate cost (section 10.1)", "1 % of a frame (muscles)");
     claim_measured(c, "%.1f %% of a step, with all else that handing contacts over to the solver takes",
@@ -172,7 +172,7 @@ static void claim_costs(outcome *o, const run *r)
     outcome_number(o, l->solve / steps, "solve_seconds");
     outcome_number(o, touch_rest_share(l), "rest_share");
     outcome_number(o, touch_recolour_share(l), "recolour_share");
-    outcome_number(o, (double)r->memory.most, "bytes");
+    outcome_number(o, (double)r->memory.max, "bytes");
     outcome_number(o, r->colours, "colours");
     outcome_number(o, r->constraint_colours, "constraint_colours");
 }
@@ -196,7 +196,7 @@ static void claim_pile(outcome *o, const run *r)
                 "%s",
                 apart && l->inverted == 0 ? ""
                 : apart                   ? "nothing crosses, but some tets turn inside out for a while"
-                        : "surfaces go through each other: no guard, and 8 iterations do not hold them");
+                        : "surfaces go through each other: no step filter, and 8 iterations do not hold them");
     outcome_number(o, l->crossings, "crossings_%s", keys[r->which]);
     outcome_number(o, l->violation, "violation_%s", keys[r->which]);
     outcome_number(o, l->contacts, "contacts_%s", keys[r->which]);
@@ -215,7 +215,7 @@ void experiment_dropping(const setting *s, outcome *o)
         r[i] = (run){.which = i, .objects = s->quick && i != LARGE ? 16 : OBJECTS, .drop = i == LARGE ? 1.2 : 0.1};
         r[i].vertices = i != LARGE ? (s->quick ? 40 : 120) : s->quick ? 120 : 6000;
         r[i].steps = i != LARGE ? (s->quick ? 120 : 600) : s->quick ? 25 : 40;
-        good = take(s, &r[i], shapes, &error);
+        good = dropping_take(s, &r[i], shapes, &error);
     }
     if (!good) {
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");
@@ -223,7 +223,7 @@ void experiment_dropping(const setting *s, outcome *o)
     }
     snprintf(o->setup, sizeof o->setup, "%d objects, %d vertices, %d tets, and a pile of %d tets; 3000 Pa, 10 kg/m3.",
              r[LARGE].objects, r[LARGE].particle_count, r[LARGE].tet_count, r[PILE].tet_count);
-    claim_costs(o, &r[LARGE]);
+    dropping_claim_costs(o, &r[LARGE]);
     for (int i = 0; i < RUNS; i++)
         claim_pile(o, &r[i]);
 }

@@ -34,7 +34,7 @@ typedef struct run {
 } run;
 
 /* The cloth, level. */
-static sinew_body add_cloth(sinew_world *world, const run *r, sinew_error *error)
+static sinew_body dropping_cloth_add_cloth(sinew_world *world, const run *r, sinew_error *error)
 {
     sinew_body body = {.index = -1};
     sinew_cloth_def def = sinew_default_cloth_def();
@@ -51,9 +51,9 @@ static sinew_body add_cloth(sinew_world *world, const run *r, sinew_error *error
         x[3 * i + 2] = (sinew_real)(SIDE / 2) - from[1];
     }
     sinew_mesh *level = x && sheet ? sinew_mesh_moved(sheet, x, error) : NULL;
-    const touch_solid place = {.mesh = level, .density = 10};
+    const touch_solid solid = {.mesh = level, .density = 10};
     if (level)
-        body = touch_add_body(world, &place, error);
+        body = touch_add_body(world, &solid, error);
     if (!touch_add_energy(world, body, SINEW_ENERGY_MEMBRANE_COROTATED, error, "young", 1e4, "poisson", 0.3,
                           "thickness", 1.0, (char *)NULL) ||
         !touch_add_energy(world, body, SINEW_ENERGY_HINGE, error, "rigidity", 0.05, "weight", 1.0, (char *)NULL))
@@ -96,7 +96,7 @@ static bool add_bodies(sinew_world *world, run *r, sinew_error *error)
     return good;
 }
 
-static bool add_box(sinew_world *world, sinew_error *error)
+static bool dropping_cloth_add_box(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
     box.hollow = true;
@@ -106,7 +106,7 @@ static bool add_box(sinew_world *world, sinew_error *error)
     return sinew_world_add_collider(world, &box, error).index >= 0;
 }
 
-static sinew_world *build(run *r, sinew_error *error)
+static sinew_world *dropping_cloth_build(run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)STEP;
@@ -119,9 +119,9 @@ static sinew_world *build(run *r, sinew_error *error)
     contact.thickness = (sinew_real)THICKNESS;
     contact.friction = 0;
     if (world) {
-        const sinew_body cloth = add_cloth(world, r, error);
+        const sinew_body cloth = dropping_cloth_add_cloth(world, r, error);
         if (cloth.index >= 0 && hold_corners(world, r, cloth, error) && add_bodies(world, r, error) &&
-            add_box(world, error) && sinew_world_set_contact(world, &contact, error) == SINEW_OK)
+            dropping_cloth_add_box(world, error) && sinew_world_set_contact(world, &contact, error) == SINEW_OK)
             return world;
     }
     sinew_world_destroy(world);
@@ -147,9 +147,9 @@ static int32_t count_above(const sinew_world *world, double height)
     return count;
 }
 
-static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
+static bool dropping_cloth_take(const setting *s, run *r, figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = dropping_cloth_build(r, error);
     bool good = world != NULL;
     for (int32_t k = 0; good && k < r->steps; k++) {
         if (k == r->release) {
@@ -174,7 +174,7 @@ static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
     return good;
 }
 
-static void judge(outcome *o, const run *r)
+static void dropping_cloth_judge(outcome *o, const run *r)
 {
     const touch_log *l = &r->log;
     claim *c = outcome_claim(o, "many collisions of cloth and solids are handled (fig 16)", "handled");
@@ -219,11 +219,11 @@ void experiment_dropping_cloth(const setting *s, outcome *o)
     sinew_error error = {0};
     figure *shapes = outcome_figure(o, "shapes", "Bodies on a cloth that is let go at one end (fig 16)", "", "");
     shapes->span = 3;
-    if (!take(s, &r, shapes, &error)) {
+    if (!dropping_cloth_take(s, &r, shapes, &error)) {
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");
         return;
     }
     snprintf(o->setup, sizeof o->setup, "%d bodies of 1e3 Pa, %d tets in all, and a cloth of %d x %d vertices.",
              r.bodies, r.tet_count, r.side, r.side);
-    judge(o, &r);
+    dropping_cloth_judge(o, &r);
 }

@@ -8,7 +8,8 @@
 
 #include "trial.h"
 
-/* Newton, to round-off: the bonds make the residual at the start so large that a part of it says little. */
+/* Newton runs to round-off: the bonds make the initial residual so large that a relative residual has little
+ * meaning. */
 static sinew_solver_def truth_solver(void)
 {
     sinew_solver_def def = experiment_solver(SINEW_SOLVER_NEWTON);
@@ -33,7 +34,7 @@ static const char *const bar_names[METHODS] = {"PBD", "XPBD-QS, 1 a pseudo-step"
 static const char *const bar_keys[METHODS] = {"pbd", "qs1", "qs10", "pbng"};
 #define NEAR 0.05 /* of the true sag: what is called converged to the eye */
 
-static sinew_solver_def bar_solver(int method, int32_t iterations)
+static sinew_solver_def gravity_bar_solver(int method, int32_t iterations)
 {
     if (method == QS_ONE || method == QS_TEN)
         return trial_solver(SINEW_SOLVER_XPBD_QS, iterations, "sweeps", method == QS_ONE ? 1.0 : 10.0, (char *)NULL);
@@ -41,7 +42,7 @@ static sinew_solver_def bar_solver(int method, int32_t iterations)
 }
 
 /* m: how far the lowest-going particle went down. */
-static double sag_of(const trial *t)
+static double gravity_sag_of(const trial *t)
 {
     double sag = 0;
     for (int32_t i = 0; i < t->particle_count; i++)
@@ -53,14 +54,14 @@ static double sag_of(const trial *t)
 static int32_t ladder_near(const trial *rungs, const trial *truth)
 {
     int32_t i = LADDER;
-    while (i > 0 && trial_distance(&rungs[i - 1], truth) <= NEAR * sag_of(truth))
+    while (i > 0 && trial_distance(&rungs[i - 1], truth) <= NEAR * gravity_sag_of(truth))
         i--;
     return i < LADDER ? rungs[i].solver.iterations : -1;
 }
 
 static void claim_rigid(outcome *o, const trial *rungs, double truth)
 {
-    const double first = sag_of(&rungs[0]), last = sag_of(&rungs[LADDER - 1]);
+    const double first = gravity_sag_of(&rungs[0]), last = gravity_sag_of(&rungs[LADDER - 1]);
     claim *c = outcome_claim(o, "PBD: the effect of gravity vanishes with the iterations", "converges to a rigid bar");
     claim_measured(c, "sag %.3g m after %d iterations, %.2g m after %d; equilibrium %.3g m", first,
                    rungs[0].solver.iterations, last, rungs[LADDER - 1].solver.iterations, truth);
@@ -70,7 +71,7 @@ static void claim_rigid(outcome *o, const trial *rungs, double truth)
 static void claim_bar_converges(outcome *o, const trial *trials, const trial *truth)
 {
     const trial *one = &trials[QS_ONE * LADDER], *ten = &trials[QS_TEN * LADDER], *pbng = &trials[PBNG * LADDER];
-    const double sag = sag_of(truth), far_one = trial_distance(&one[LADDER - 1], truth),
+    const double sag = gravity_sag_of(truth), far_one = trial_distance(&one[LADDER - 1], truth),
                  far_ten = trial_distance(&ten[LADDER - 1], truth), far = trial_distance(&pbng[LADDER - 1], truth);
     claim *c = outcome_claim(o, "XPBD-QS with 10 iterations a pseudo-step is more converged than with 1", "appears so");
     claim_measured(c,
@@ -119,12 +120,12 @@ static void bar_figures(outcome *o, const trial *trials, const trial *truth)
         for (int32_t i = 0; i < LADDER; i++) {
             curve->x[i] = rungs[i].solver.iterations;
             curve->y[i] = trial_distance(&rungs[i], truth);
-            outcome_number(o, sag_of(&rungs[i]), "sag_%s_%d", bar_keys[m], rungs[i].solver.iterations);
+            outcome_number(o, gravity_sag_of(&rungs[i]), "sag_%s_%d", bar_keys[m], rungs[i].solver.iterations);
         }
     }
     trial_shape(g, truth, "equilibrium", truth->q);
     trial_shape(g, truth, "rest", truth->rest);
-    outcome_number(o, sag_of(truth), "sag_truth");
+    outcome_number(o, gravity_sag_of(truth), "sag_truth");
 }
 
 void experiment_gravity_bar(const setting *s, outcome *o)
@@ -134,13 +135,13 @@ void experiment_gravity_bar(const setting *s, outcome *o)
     for (int i = 0; i < BAR_TRIALS; i++) {
         trials[i] = (trial){.build = scene_cantilever, .n = s->quick ? 4 : 8, .frames = 1, .side_by_side = true};
         trials[i].solver = i < BAR_TRIALS - 1
-                               ? bar_solver(i / LADDER, LADDER_START << (i % LADDER) >> (s->quick ? 1 : 0))
+                               ? gravity_bar_solver(i / LADDER, LADDER_START << (i % LADDER) >> (s->quick ? 1 : 0))
                                : truth_solver();
     }
     if (trials_take(s, trials, BAR_TRIALS, "gravity-bar", o)) {
         snprintf(o->setup, sizeof o->setup, "Bar of %d tets, 1000 Pa, 10 kg/m3, clamped on the left, quasistatic.",
                  truth->tet_count);
-        claim_rigid(o, &trials[PBD * LADDER], sag_of(truth));
+        claim_rigid(o, &trials[PBD * LADDER], gravity_sag_of(truth));
         claim_bar_converges(o, trials, truth);
         bar_figures(o, trials, truth);
     }
@@ -161,7 +162,7 @@ static const char *const block_names[BLOCKS] = {"XPBD-QS, material first", "XPBD
 static const char *const block_keys[BLOCKS] = {"material_first", "weak_first", "pbng", "newton"};
 #define BLOCK_SIZE 0.5 /* m */
 
-static double apart(const sinew_real *q, int32_t i, int32_t k)
+static double gravity_apart(const sinew_real *q, int32_t i, int32_t k)
 {
     double square = 0;
     for (int c = 0; c < 3; c++) {
@@ -180,15 +181,16 @@ static double layer_stretch(const trial *t, int32_t n)
     int32_t edges = 0;
     for (int32_t i = half; i < 2 * half; i++)
         for (int32_t k = half; fabs((double)t->rest[3 * i + 1] + HANGING_GAP) < 1e-4 && k < 2 * half; k++)
-            if (fabs((double)t->rest[3 * k + 1] + HANGING_GAP + cell) < 1e-4 && apart(t->rest, i, k) < 1.001 * cell) {
-                sum += apart(t->q, i, k) / cell;
+            if (fabs((double)t->rest[3 * k + 1] + HANGING_GAP + cell) < 1e-4 &&
+                gravity_apart(t->rest, i, k) < 1.001 * cell) {
+                sum += gravity_apart(t->q, i, k) / cell;
                 edges++;
             }
     return sum / edges;
 }
 
 /* m: farthest that a particle goes. */
-static double way_of(const trial *t)
+static double travel_of(const trial *t)
 {
     double way = 0;
     for (int32_t i = 0; i < 3 * t->particle_count; i++)
@@ -218,12 +220,12 @@ static void claim_orders(outcome *o, const trial *t, const double *gap, const do
     claim_holds(c, trial_distance(&t[0], &t[1]) > 0.01 * BLOCK_SIZE ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-static void claim_nodes(outcome *o, const trial *t, const double *gap, const double *stretch)
+static void gravity_claim_nodes(outcome *o, const trial *t, const double *gap, const double *stretch)
 {
     const trial *p = &t[NODES];
-    const double start = p->rows[0].residual, end = p->rows[p->row_count - 1].residual,
+    const double start = p->records[0].residual, end = p->records[p->record_count - 1].residual,
                  far = trial_distance(p, &t[TRUTH]);
-    const double way = way_of(&t[TRUTH]);
+    const double way = travel_of(&t[TRUTH]);
     claim *c = outcome_claim(o, "PBNG, which has no such order, closes the seam and stretches no layer", "plausible");
     claim_measured(c, "gap %.1g m, layer %.3g times its rest length, equilibrium %.3g", gap[NODES], stretch[NODES],
                    stretch[TRUTH]);
@@ -236,7 +238,7 @@ static void claim_nodes(outcome *o, const trial *t, const double *gap, const dou
     c = outcome_claim(o, "PBNG reduces the residual by a few orders of magnitude and converges quickly", "quickly");
     claim_measured(
         c, "residual %.2g N to %.2g N in %d iterations; %.2g m from the equilibrium, the way to which is %.2g m", start,
-        end, p->row_count - 1, far, way);
+        end, p->record_count - 1, far, way);
     const bool near = far < NEAR * way;
     claim_holds(c,
                 end < 1e-3 * start && near  ? HOLDS_YES
@@ -265,7 +267,7 @@ static void claim_creeping(const setting *s, outcome *o, int32_t n, int32_t iter
         f->log_x = f->log_y = true;
         const bool drawn = figure_series(f, "PBNG", SINEW_SOLVER_PBNG, 0, BONDS);
         for (int i = 0; i < BONDS; i++) {
-            share[i] = trial_distance(&t[i], &t[BONDS + i]) / way_of(&t[BONDS + i]);
+            share[i] = trial_distance(&t[i], &t[BONDS + i]) / travel_of(&t[BONDS + i]);
             outcome_number(o, share[i], "pbng_distance_%.0e", bonds[i]);
             if (drawn) {
                 f->series[0].x[i] = bonds[i];
@@ -309,11 +311,11 @@ void experiment_hanging(const setting *s, outcome *o)
             stretch[i] = layer_stretch(&t[i], n);
             outcome_number(o, gap[i], "gap_%s", block_keys[i]);
             outcome_number(o, stretch[i], "layer_stretch_%s", block_keys[i]);
-            trial_rows(f, &t[i], block_names[i], i == WEAK_FIRST, row_residual);
+            trial_records(f, &t[i], block_names[i], i == WEAK_FIRST, record_residual);
             trial_shape(g, &t[i], block_names[i], t[i].q);
         }
         claim_orders(o, t, gap, stretch);
-        claim_nodes(o, t, gap, stretch);
+        gravity_claim_nodes(o, t, gap, stretch);
         claim_creeping(s, o, n, iterations);
     }
     trials_release(t, BLOCKS);

@@ -7,8 +7,8 @@
  * PBNG, but neither size nor thickness. 1000 N/m are taken, and three sizes: within one step a wave crosses 4.5, 15 and
  * 45 cells of cloths of 1, 0.3 and 0.1 m, and sweeps have to carry news that far. Sag is how far the lowest vertex
  * hangs below the corners when the cloth has swung down. All have the time that MPBNG takes; PBNG is also shown with 44
- * iterations. That MPBNG does less for solids cannot be judged, as there are no layers of tets here; what `coarse` does
- * for a block is shown in its place.
+ * iterations. That MPBNG does less for solids cannot be judged, as there are no layers of tets here; what
+ * `coarse` does for a block is shown in its place.
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static const char *const keys[RUNS] = {"newton", "mpbng", "pbng_44", "pbng", "co
 static const double sizes[SIZES] = {1, 0.3, 0.1};
 static const int32_t frames[SIZES] = {100, 60, 34}; /* until the cloth has swung down */
 
-static trial hang(int32_t which, double size, int32_t steps, int32_t side)
+static trial multiresolution_hang(int32_t which, double size, int32_t steps, int32_t side)
 {
     trial t = {.build = scene_cloth, .n = side, .size = size, .frames = steps};
     if (which == TRUTH) {
@@ -52,7 +52,7 @@ static trial hang(int32_t which, double size, int32_t steps, int32_t side)
     return t;
 }
 
-static double sag_of(const trial *t)
+static double multiresolution_sag_of(const trial *t)
 {
     double low = 0;
     for (int32_t i = 0; i < t->particle_count; i++)
@@ -60,31 +60,31 @@ static double sag_of(const trial *t)
     return -low;
 }
 
-/* All runs of one size; false (and said in the outcome) when one cannot be taken. */
+/* Takes all runs of one size; returns false, with the error in the outcome, if a run fails. */
 static bool take_size(const setting *s, int32_t which, trial *t, outcome *o)
 {
     const int32_t side = s->quick ? QUICK_SIDE : SIDE;
     for (int32_t i = 0; i < RUNS; i++)
-        t[i] = hang(i, sizes[which], frames[which], side);
+        t[i] = multiresolution_hang(i, sizes[which], frames[which], side);
     if (!trial_fit(s, &t[PBNG], &t[MPBNG], o) || !trial_fit(s, &t[COARSE], &t[MPBNG], o) ||
         !trials_take(s, t, RUNS, "multiresolution", o))
         return false;
     for (int32_t i = 0; i < RUNS; i++)
-        outcome_number(o, sag_of(&t[i]), "sag_%s_%d", keys[i], which);
+        outcome_number(o, multiresolution_sag_of(&t[i]), "sag_%s_%d", keys[i], which);
     return true;
 }
 
 static double excess(const trial *t, int which)
 {
-    return sag_of(&t[which]) / sag_of(&t[TRUTH]) - 1;
+    return multiresolution_sag_of(&t[which]) / multiresolution_sag_of(&t[TRUTH]) - 1;
 }
 
 static void claim_sags(outcome *o, const trial *t)
 {
     claim *c =
         outcome_claim(o, "PBNG with 44 iterations appears much stretchier than the converged cloth", "stretchier");
-    claim_measured(c, "sags by %.3f m, converged %.3f m: %+.1f %%", sag_of(&t[PBNG_44]), sag_of(&t[TRUTH]),
-                   100 * excess(t, PBNG_44));
+    claim_measured(c, "sags by %.3f m, converged %.3f m: %+.1f %%", multiresolution_sag_of(&t[PBNG_44]),
+                   multiresolution_sag_of(&t[TRUTH]), 100 * excess(t, PBNG_44));
     claim_holds(c,
                 excess(t, PBNG_44) > 0.05   ? HOLDS_YES
                 : excess(t, PBNG_44) > 0.02 ? HOLDS_PARTLY
@@ -97,8 +97,8 @@ static void claim_sags(outcome *o, const trial *t)
                           i == MPBNG ? "MPBNG in the same time is almost indistinguishable from it"
                                      : "pbng with coarse = aggregates, in that time",
                           i == MPBNG ? "indistinguishable" : "not in the source");
-        claim_measured(c, "sags by %.3f m: %+.1f %% (PBNG in that time %+.1f %%)", sag_of(&t[i]), 100 * excess(t, i),
-                       100 * excess(t, PBNG));
+        claim_measured(c, "sags by %.3f m: %+.1f %% (PBNG in that time %+.1f %%)", multiresolution_sag_of(&t[i]),
+                       100 * excess(t, i), 100 * excess(t, PBNG));
         claim_holds(c,
                     fabs(excess(t, i)) < 0.02   ? HOLDS_YES
                     : fabs(excess(t, i)) < 0.05 ? HOLDS_PARTLY
@@ -114,15 +114,15 @@ static void claim_sags(outcome *o, const trial *t)
     claim_timed(c, "");
 }
 
-static void claim_size(outcome *o, const trial *t, int32_t which)
+static void multiresolution_claim_size(outcome *o, const trial *t, int32_t which)
 {
     char what[120];
     snprintf(what, sizeof what, "the same with %.1f m: a wave crosses %.3g cells of 8K in a step", sizes[which],
              0.05 * (SIDE - 1) / sizes[which]);
     claim *c = outcome_claim(o, what, "size not published");
     claim_measured(c, "converged %.3f m; MPBNG %+.1f %%, PBNG (44) %+.1f %%, PBNG %+.1f %%, coarse %+.1f %%",
-                   sag_of(&t[TRUTH]), 100 * excess(t, MPBNG), 100 * excess(t, PBNG_44), 100 * excess(t, PBNG),
-                   100 * excess(t, COARSE));
+                   multiresolution_sag_of(&t[TRUTH]), 100 * excess(t, MPBNG), 100 * excess(t, PBNG_44),
+                   100 * excess(t, PBNG), 100 * excess(t, COARSE));
     claim_holds(c, fabs(excess(t, MPBNG)) < 0.02 && fabs(excess(t, COARSE)) < 0.02 ? HOLDS_YES : HOLDS_PARTLY, "%s",
                 fabs(excess(t, MPBNG)) < 0.02 ? "" : "the coarsest layer's own sag is not the cloth's");
 }
@@ -175,7 +175,7 @@ void experiment_multiresolution(const setting *s, outcome *o)
             for (int32_t i = 0; i < RUNS; i++)
                 trial_shape(g, &t[i], names[i], t[i].q);
         } else if (good) {
-            claim_size(o, t, order[k]);
+            multiresolution_claim_size(o, t, order[k]);
         }
         trials_release(t, RUNS);
     }

@@ -31,7 +31,7 @@ static const char *const names[METHODS] = {
 static const char *const keys[METHODS] = {"pbng",   "material_first", "weak_first", "pbd",
                                           "newton", "direct",         "soft",       "soft_direct"};
 
-static sinew_solver_def solver_of(int method, bool quick)
+static sinew_solver_def muscles_solver_of(int method, bool quick)
 {
     if (method == PBNG || method == SOFT)
         return trial_solver(SINEW_SOLVER_PBNG, quick ? 102 : 510, (char *)NULL);
@@ -53,8 +53,8 @@ static bool run_all(const setting *s, outcome *o, trial *t)
 {
     bool good = true;
     for (int i = 0; good && i < METHODS; i++) {
-        t[i] =
-            (trial){.build = scene_muscles, .n = s->quick ? 3 : 8, .frames = FRAMES, .solver = solver_of(i, s->quick)};
+        t[i] = (trial){
+            .build = scene_muscles, .n = s->quick ? 3 : 8, .frames = FRAMES, .solver = muscles_solver_of(i, s->quick)};
         t[i].bond = i >= SOFT ? SOFT_BOND : 0;
         if (i == MATERIAL_FIRST || i == WEAK_FIRST || i == PBD)
             good = trial_fit(s, &t[i], &t[PBNG], o);
@@ -69,7 +69,7 @@ static bool run_all(const setting *s, outcome *o, trial *t)
     return good;
 }
 
-static void claim_order(outcome *o, const trial *t)
+static void muscles_claim_order(outcome *o, const trial *t)
 {
     const double first = trial_gap(&t[MATERIAL_FIRST]), flipped = trial_gap(&t[WEAK_FIRST]);
     claim *c =
@@ -87,7 +87,7 @@ static void claim_order(outcome *o, const trial *t)
 }
 
 /* How far from the truth, as part of the farthest that a particle goes. */
-static double distance_share(const trial *t, const trial *truth)
+static double muscles_distance_share(const trial *t, const trial *truth)
 {
     double way = 0;
     for (int32_t i = 0; i < 3 * truth->particle_count; i++)
@@ -99,7 +99,7 @@ static void claim_truth(outcome *o, const trial *t)
 {
     double far[METHODS];
     for (int i = 0; i < METHODS; i++)
-        far[i] = distance_share(&t[i], &t[i < SOFT ? DIRECT : SOFT_DIRECT]);
+        far[i] = muscles_distance_share(&t[i], &t[i < SOFT ? DIRECT : SOFT_DIRECT]);
     claim *c = outcome_claim(o, "PBNG looks like Newton; PBD and XPBD-QS do not (figs 1, 2)",
                              "visually the same; unstable; artefacts");
     claim_measured(
@@ -157,7 +157,7 @@ void experiment_muscles(const setting *s, outcome *o)
     if (run_all(s, o, t)) {
         snprintf(o->setup, sizeof o->setup, "Four bars, %d tets, 1e5 Pa, 1000 kg/m3, %d weak constraints of 1e8 N/m.",
                  t[0].tet_count, t[0].bond_count);
-        claim_order(o, t);
+        muscles_claim_order(o, t);
         claim_truth(o, t);
         claim_time(o, t);
         figure *f = outcome_figure(o, "residual", "Residual at the end of each frame", "frame", "N");

@@ -35,8 +35,9 @@ enum {
     RUNS
 };
 
-/* PBNG is said to be superior in both. Residuals are judged, times are not; residuals within four times are a draw. */
-static void claim_counts(outcome *o, const trial *t, int nodes, const char *what, const char *published)
+/* PBNG is said to be superior in both. Residuals are judged, times are not; residuals within four times are a
+ * draw. */
+static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, const char *what, const char *published)
 {
     const trial *p = &t[nodes], *l = &t[nodes + 1];
     claim *c = outcome_claim(o, what, published);
@@ -94,10 +95,10 @@ void experiment_linear_gs(const setting *s, outcome *o)
         snprintf(o->setup, sizeof o->setup,
                  "Block of %d tets, 1e5 Pa, %d frames of stretching and twisting; PBNG with SOR, as published.",
                  t[0].tet_count, FRAMES);
-        claim_counts(o, t, NODES_LOW, "6 iterations of PBNG, 2 x 3 of Newton with linear Gauss-Seidel",
-                     "PBNG superior; 170 against 1345 ms");
-        claim_counts(o, t, NODES_HIGH, "42 iterations of PBNG, 6 x 7 of Newton with linear Gauss-Seidel",
-                     "PBNG superior; 1080 against 5358 ms");
+        pbng_newton_claim_counts(o, t, NODES_LOW, "6 iterations of PBNG, 2 x 3 of Newton with linear Gauss-Seidel",
+                                 "PBNG superior; 170 against 1345 ms");
+        pbng_newton_claim_counts(o, t, NODES_HIGH, "42 iterations of PBNG, 6 x 7 of Newton with linear Gauss-Seidel",
+                                 "PBNG superior; 1080 against 5358 ms");
         claim_breakdown(s, o, t);
         figure *f = outcome_figure(o, "residual", "Residual at the end of each frame (fig 10)", "frame", "N");
         figure *g = outcome_figure(o, "shapes", "After the last frame (fig 10)", "", "");
@@ -140,7 +141,7 @@ static const char *const bar_names[BARS] = {"exact, LU", "exact, BiCGSTAB", "exa
 static const char *const bar_keys[BARS] = {"lu", "bicgstab", "gs", "projected", "pbng"};
 
 /* The same three outer iterations a frame for all. */
-static sinew_solver_def bar_solver(int which)
+static sinew_solver_def pbng_newton_bar_solver(int which)
 {
     static const int linear[NODES] = {LU, BICGSTAB, GS, CG};
     if (which == NODES)
@@ -231,7 +232,7 @@ static void claim_cube(outcome *o, const trial *lu, const trial *nodes)
     outcome_number(o, trial_inverted(nodes), "cube_inverted_pbng");
 }
 
-static trial make_bar(const setting *s, int i)
+static trial pbng_newton_make_bar(const setting *s, int i)
 {
     static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES}; /* from BY_QR on */
     const bool cube = i == CUBE_LU || i == CUBE_NODES;
@@ -241,7 +242,7 @@ static trial make_bar(const setting *s, int i)
                .material = SINEW_ENERGY_COROTATED,
                .speed = speeds[i >= BY_QR ? SPEEDS - 1 : i % SPEEDS],
                .side_by_side = true,
-               .solver = bar_solver(i < BY_QR ? i / SPEEDS : further[i - BY_QR])};
+               .solver = pbng_newton_bar_solver(i < BY_QR ? i / SPEEDS : further[i - BY_QR])};
     if (i == BY_QR)
         t.solver = newton(3, QR, EXACT, 0, 1);
     t.frames = (int32_t)(FRAMES / t.speed);
@@ -252,7 +253,7 @@ void experiment_hessian(const setting *s, outcome *o)
 {
     trial t[ALL_BARS];
     for (int i = 0; i < ALL_BARS; i++)
-        t[i] = make_bar(s, i);
+        t[i] = pbng_newton_make_bar(s, i);
     if (trials_take(s, t, ALL_BARS, "hessian", o)) {
         snprintf(o->setup, sizeof o->setup, "Bar of %d vertices, %d tets, 1e5 Pa; no line search anywhere.",
                  t[0].particle_count, t[0].tet_count);

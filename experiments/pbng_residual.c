@@ -10,12 +10,12 @@
 
 static double first_residual(const trial *t)
 {
-    return t->rows[0].residual;
+    return t->records[0].residual;
 }
 
 static double residual_after(const trial *t, int32_t iteration)
 {
-    return t->rows[iteration < t->row_count ? iteration : t->row_count - 1].residual;
+    return t->records[iteration < t->record_count ? iteration : t->record_count - 1].residual;
 }
 
 /* ---- Fig 3: XPBD does not reduce the residual ------------------------------------------------------ */
@@ -69,7 +69,7 @@ void experiment_xpbd_residual(const setting *s, outcome *o)
         f->log_y = true;
         g->span = 4;
         for (int i = 0; i < SOLVERS; i++) {
-            trial_rows(f, &t[i], names[i], 0, row_residual);
+            trial_records(f, &t[i], names[i], 0, record_residual);
             trial_shape(g, &t[i], names[i], t[i].q);
         }
     }
@@ -218,7 +218,7 @@ void experiment_acceleration(const setting *s, outcome *o)
         figure *g = outcome_figure(o, "frames", "Residual at the end of each frame, 10 iterations", "frame", "N");
         f->log_y = g->log_y = true;
         for (int i = 0; i < KINDS; i++) {
-            trial_rows(f, &t[i], kind_names[i], 0, row_residual);
+            trial_records(f, &t[i], kind_names[i], 0, record_residual);
             trial_curve(g, &t[KINDS + i], kind_names[i], 0, t[KINDS + i].residual);
         }
     }

@@ -23,7 +23,7 @@ enum {
     PBD,
     QS,
     NEWTON,
-    PUBLISHED,    /* Newton with the published number of iterations, whatever its time */
+    PUBLISHED,    /* Newton with the published number of iterations, for any time */
     OVER_RELAXED, /* PBNG with the paper's other acceleration */
     METHODS,
     BUDGETS = 2,
@@ -37,7 +37,7 @@ static const char *const budget_names[BUDGETS] = {"low", "big"};
 static const int32_t nodes_iterations[BUDGETS] = {6, 40}, newton_iterations[BUDGETS] = {2, 11};
 static const double conjugate[BUDGETS] = {7, 10};
 
-static sinew_solver_def solver_of(int method, int budget)
+static sinew_solver_def stretch_solver_of(int method, int budget)
 {
     static const sinew_solver_kind kinds[NEWTON] = {SINEW_SOLVER_PBNG, SINEW_SOLVER_PBD, SINEW_SOLVER_XPBD_QS};
     if (method == OVER_RELAXED)
@@ -63,7 +63,7 @@ static bool run_budget(const setting *s, outcome *o, trial *t, int budget)
                        .n = s->quick ? 8 : 32,
                        .material = SINEW_ENERGY_COROTATED,
                        .frames = FRAMES,
-                       .solver = solver_of(i, budget)};
+                       .solver = stretch_solver_of(i, budget)};
         if (i != PBNG && i != PUBLISHED)
             good = trial_fit(s, &t[i], &t[PBNG], o);
         good = good && trials_take(s, &t[i], 1, names[i], o);
@@ -71,7 +71,7 @@ static bool run_budget(const setting *s, outcome *o, trial *t, int budget)
     return good;
 }
 
-static void note_numbers(outcome *o, const trial *t, int budget)
+static void write_numbers(outcome *o, const trial *t, int budget)
 {
     for (int i = 0; i < method_count(budget); i++) {
         outcome_number(o, t[i].solver.iterations, "%s_%s_iterations", budget_names[budget], keys[i]);
@@ -108,14 +108,14 @@ static void claim_rival(outcome *o, const trial *t, int method, int budget, cons
                                       : "nearer than PBNG");
 }
 
-static void claim_nodes(outcome *o, const trial *t, int budget)
+static void stretch_claim_nodes(outcome *o, const trial *t, int budget)
 {
     char what[120];
-    double least = HUGE_VAL, least_last = HUGE_VAL;
+    double min = HUGE_VAL, min_last = HUGE_VAL;
     int better = 0;
     for (int i = PBD; i <= NEWTON; i++) {
-        least = fmin(least, trial_residual(&t[i]));
-        least_last = fmin(least_last, t[i].residual[FRAMES - 1]);
+        min = fmin(min, trial_residual(&t[i]));
+        min_last = fmin(min_last, t[i].residual[FRAMES - 1]);
         better += trial_residual(&t[i]) > trial_residual(&t[PBNG]);
     }
     snprintf(what, sizeof what, "%s budget: PBNG with Chebyshev, %d iterations", budget_names[budget],
@@ -126,7 +126,7 @@ static void claim_nodes(outcome *o, const trial *t, int budget)
         "%.3g ms a frame; at most %d inverted tets; residual %.3g N, of the last frame %.3g N; least of the rivals "
         "at this time %.3g N, %.3g N",
         1e3 * trial_seconds(&t[PBNG]), trial_inverted(&t[PBNG]), trial_residual(&t[PBNG]), t[PBNG].residual[FRAMES - 1],
-        least, least_last);
+        min, min_last);
     const bool sound = trial_inverted(&t[PBNG]) == 0;
     claim_holds(c,
                 sound && better == 3   ? HOLDS_YES
@@ -179,12 +179,12 @@ static void claim_faster(const setting *s, outcome *o)
 {
     static const double speeds[SPEEDS] = {1, 2, 4, 8};
     static const char *const how[KINDS] = {"pbng", "newton", "exact"};
-    const sinew_solver_def solvers[KINDS] = {solver_of(PBNG, 0), solver_of(PUBLISHED, 0),
+    const sinew_solver_def solvers[KINDS] = {stretch_solver_of(PBNG, 0), stretch_solver_of(PUBLISHED, 0),
                                              trial_solver(SINEW_SOLVER_NEWTON, newton_iterations[0], "linear", 2.0,
                                                           "inner", conjugate[0], "hessian", 2.0, "line_search", 1.0,
                                                           (char *)NULL)};
     trial t[KINDS * SPEEDS];
-    int most[KINDS * SPEEDS], broken[KINDS] = {0};
+    int max[KINDS * SPEEDS], broken[KINDS] = {0};
     for (int i = 0; i < KINDS * SPEEDS; i++)
         t[i] = (trial){.build = scene_block,
                        .n = s->quick ? 8 : 32,
@@ -195,9 +195,9 @@ static void claim_faster(const setting *s, outcome *o)
                        .solver = solvers[i / SPEEDS]};
     if (trials_take(s, t, KINDS * SPEEDS, "stretch, faster ends", o)) {
         for (int i = 0; i < KINDS * SPEEDS; i++) {
-            most[i] = trial_inverted(&t[i]);
-            broken[i / SPEEDS] += most[i] > 0 || t[i].lost > 0;
-            outcome_number(o, most[i], "speed%.0f_%s_inverted", speeds[i % SPEEDS], how[i / SPEEDS]);
+            max[i] = trial_inverted(&t[i]);
+            broken[i / SPEEDS] += max[i] > 0 || t[i].lost > 0;
+            outcome_number(o, max[i], "speed%.0f_%s_inverted", speeds[i % SPEEDS], how[i / SPEEDS]);
             outcome_number(o, t[i].lost, "speed%.0f_%s_lost", speeds[i % SPEEDS], how[i / SPEEDS]);
             outcome_number(o, trial_residual(&t[i]), "speed%.0f_%s_residual", speeds[i % SPEEDS], how[i / SPEEDS]);
         }
@@ -207,12 +207,11 @@ static void claim_faster(const setting *s, outcome *o)
             c,
             "most inverted tets: PBNG %d / %d / %d / %d; Newton, projected, CG %d / %d / %d / %d; Newton, exact, "
             "BiCGSTAB %d / %d / %d / %d",
-            most[0], most[1], most[2], most[3], most[4], most[5], most[6], most[7], most[8], most[9], most[10],
-            most[11]);
+            max[0], max[1], max[2], max[3], max[4], max[5], max[6], max[7], max[8], max[9], max[10], max[11]);
         /* Where only Newton breaks, and whether PBNG breaks at all. */
         int only = 0;
         for (int i = 0; i < SPEEDS; i++)
-            only += most[i] == 0 && (most[SPEEDS + i] > 0 || t[SPEEDS + i].lost > 0);
+            only += max[i] == 0 && (max[SPEEDS + i] > 0 || t[SPEEDS + i].lost > 0);
         claim_holds(
             c,
             only > 0 && broken[0] == 0 ? HOLDS_YES
@@ -236,7 +235,7 @@ void experiment_stretch(const setting *s, outcome *o)
             snprintf(o->setup, sizeof o->setup,
                      "Block of %d tets, 1e5 Pa, corotated, %d frames of stretching and twisting; PBNG with Chebyshev.",
                      t[0].tet_count, FRAMES);
-            claim_nodes(o, t, budget);
+            stretch_claim_nodes(o, t, budget);
             claim_rival(o, t, PBD, budget, "visual artefacts, fails to converge", false);
             claim_rival(o, t, QS, budget, "visual artefacts, fails to converge", false);
             if (budget == 0) {
@@ -246,7 +245,7 @@ void experiment_stretch(const setting *s, outcome *o)
             } else {
                 claim_rival(o, t, NEWTON, budget, "stable (11 x 10 CG)", true);
             }
-            note_numbers(o, t, budget);
+            write_numbers(o, t, budget);
             stretch_figures(o, t, budget);
         }
         trials_release(t, METHODS);

@@ -6,9 +6,9 @@
  * Cubes of 1 m and n^3 vertices, 1e3 Pa, 10 kg/m3, without gravity, shifted against each other so that no vertex meets
  * another; their clamped faces move by 0.25 m each within 0.25 s, which leaves 0.3 m that the blocks have to give, and
  * then stand still. Steps of 2 ms, 8 iterations, k_n = 1e8 N/m and k_t = 0 as published; beside it 1e4 N/m, `augmented`
- * contact, which has no stiffness to choose and a guard, and Newton's method with the published numbers on coarser
- * blocks. At what distance constraints are built is not published: surfaces have a thickness of 1 cm, a seventh of a
- * cell. A run ends where surfaces have gone through each other.
+ * contact, which has no stiffness to choose and a step filter, and Newton's method with the published numbers on
+ * coarser blocks. At what distance constraints are built is not published: surfaces have a thickness of 1 cm, a seventh
+ * of a cell. A run ends where surfaces have gone through each other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ typedef struct run {
     sinew_measures end;
 } run;
 
-static bool add_block(sinew_world *world, const run *r, int side, sinew_error *error)
+static bool two_blocks_add_block(sinew_world *world, const run *r, int side, sinew_error *error)
 {
     sinew_box_def box = sinew_default_box_def();
     for (int c = 0; c < 3; c++) {
@@ -65,7 +65,7 @@ static bool add_block(sinew_world *world, const run *r, int side, sinew_error *e
     return body.index >= 0 && touch_hold(world, body, 0, 0.5 * side, side, &motion, error).index >= 0;
 }
 
-static sinew_world *build(const run *r, sinew_error *error)
+static sinew_world *two_blocks_build(const run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)STEP;
@@ -83,7 +83,7 @@ static sinew_world *build(const run *r, sinew_error *error)
     contact.penalty = (sinew_real)(r->mode == SOFT ? 1e4 : 1e8);
     contact.thickness = (sinew_real)THICKNESS;
     contact.friction = 0;
-    if (world && add_block(world, r, -1, error) && add_block(world, r, 1, error) &&
+    if (world && two_blocks_add_block(world, r, -1, error) && two_blocks_add_block(world, r, 1, error) &&
         sinew_world_set_contact(world, &contact, error) == SINEW_OK)
         return world;
     sinew_world_destroy(world);
@@ -97,9 +97,9 @@ static void read_world(run *r, sinew_world *world)
     sinew_world_measure(world, &r->end);
 }
 
-static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
+static bool two_blocks_take(const setting *s, run *r, figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = two_blocks_build(r, error);
     bool good = world != NULL;
     for (int32_t k = 0; good && r->log.crossings < LOST && k < r->steps; k++) {
         const int32_t at = (int32_t)((int64_t)k * SAMPLES / r->steps);
@@ -150,26 +150,26 @@ static void claim_resolved(outcome *o, const run *r)
 
 static void claim_solved(outcome *o, const run *r)
 {
-    double part[MODES];
+    double relative[MODES];
     for (int i = 0; i < MODES; i++) {
-        part[i] = r[i].log.result.residual / fmax(r[i].log.force, 1e-300);
-        outcome_number(o, part[i], "residual_share_%s", keys[i]);
+        relative[i] = r[i].log.result.residual / fmax(r[i].log.force, 1e-300);
+        outcome_number(o, relative[i], "residual_share_%s", keys[i]);
         outcome_number(o, r[i].log.force, "force_%s", keys[i]);
     }
     claim *c = outcome_claim(o, "8 iterations a step suffice", "136 iterations a frame of 17 steps (table 3)");
     claim_measured(c,
                    "residual of the last step beside the force between the blocks: %.2g of %.3g N penalty, %.2g of "
                    "%.3g N at 1e4 N/m, %.2g of %.3g N augmented; Newton %.2g of %.3g N",
-                   part[PENALTY], r[PENALTY].log.force, part[SOFT], r[SOFT].log.force, part[AUGMENTED],
-                   r[AUGMENTED].log.force, part[NEWTON], r[NEWTON].log.force);
+                   relative[PENALTY], r[PENALTY].log.force, relative[SOFT], r[SOFT].log.force, relative[AUGMENTED],
+                   r[AUGMENTED].log.force, relative[NEWTON], r[NEWTON].log.force);
     claim_holds(c,
-                part[PENALTY] < 1e-2     ? HOLDS_YES
-                : part[AUGMENTED] < 0.05 ? HOLDS_PARTLY
-                                         : HOLDS_NO,
-                "%s", part[PENALTY] < 1e-2 ? "" : "not at 1e8 N/m, 1e5 times what the blocks' own nodes have");
+                relative[PENALTY] < 1e-2     ? HOLDS_YES
+                : relative[AUGMENTED] < 0.05 ? HOLDS_PARTLY
+                                             : HOLDS_NO,
+                "%s", relative[PENALTY] < 1e-2 ? "" : "not at 1e8 N/m, 1e5 times what the blocks' own nodes have");
 }
 
-static void claim_cost(outcome *o, const run *r)
+static void two_blocks_claim_cost(outcome *o, const run *r)
 {
     claim *c = outcome_claim(o, "time of a frame of 17 steps, 8 iterations each", "1.63 s (8 threads)");
     claim_measured(
@@ -214,7 +214,7 @@ void experiment_two_blocks(const setting *s, outcome *o)
     shapes->span = 2;
     for (int i = 0; good && i < MODES; i++) {
         r[i] = (run){.mode = i, .n = s->quick ? 5 : i == NEWTON ? 8 : 16, .steps = s->quick ? 140 : 250};
-        good = take(s, &r[i], shapes, &error);
+        good = two_blocks_take(s, &r[i], shapes, &error);
     }
     if (good) {
         snprintf(o->setup, sizeof o->setup, "Two blocks, %d vertices, %d tets, 1e3 Pa, 10 kg/m3, %d steps of %g s.",
@@ -222,7 +222,7 @@ void experiment_two_blocks(const setting *s, outcome *o)
         for (int i = 0; i < MODES; i++)
             claim_resolved(o, &r[i]);
         claim_solved(o, r);
-        claim_cost(o, r);
+        two_blocks_claim_cost(o, r);
         curves(o, r);
     } else
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");

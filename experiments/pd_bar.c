@@ -17,7 +17,7 @@ typedef struct bar {
     double *x;     /* [vertex_room][3] */
     int32_t *tets; /* [tet_room][4] */
     uint32_t random;
-    double least; /* m3, that a new tet must have */
+    double min; /* m3, that a new tet must have */
 } bar;
 
 /* A face of a tet: its vertices ascending. */
@@ -65,15 +65,15 @@ static void split_tet(bar *b, int32_t tet)
         b->x[3 * middle + c] =
             (b->x[3 * whole[0] + c] + b->x[3 * whole[1] + c] + b->x[3 * whole[2] + c] + b->x[3 * whole[3] + c]) / 4;
     for (int k = 0; k < 4; k++) {
-        int32_t *part = b->tets + 4 * (k == 0 ? tet : b->tet_count++);
-        memcpy(part, whole, sizeof whole);
-        part[k] = middle;
+        int32_t *child = b->tets + 4 * (k == 0 ? tet : b->tet_count++);
+        memcpy(child, whole, sizeof whole);
+        child[k] = middle;
     }
 }
 
 /* ---- Two tets to three ----------------------------------------------------------------------------- */
 
-static int by_vertices(const void *a, const void *b)
+static int pd_bar_by_vertices(const void *a, const void *b)
 {
     const face *x = a, *y = b;
     for (int i = 0; i < 3; i++)
@@ -82,7 +82,7 @@ static int by_vertices(const void *a, const void *b)
     return (x->tet > y->tet) - (x->tet < y->tet);
 }
 
-static void sort_three(int32_t v[3])
+static void pd_bar_sort_three(int32_t v[3])
 {
     for (int i = 0; i < 3; i++)
         for (int k = i + 1; k < 3; k++)
@@ -102,9 +102,9 @@ static int32_t shared_faces(bar *b, face *faces)
         for (int k = 0, at = 0; k < 4; k++)
             if (k != i % 4)
                 faces[i].vertex[at++] = b->tets[i / 4 * 4 + k];
-        sort_three(faces[i].vertex);
+        pd_bar_sort_three(faces[i].vertex);
     }
-    qsort(faces, 4 * (size_t)b->tet_count, sizeof *faces, by_vertices);
+    qsort(faces, 4 * (size_t)b->tet_count, sizeof *faces, pd_bar_by_vertices);
     int32_t count = 0;
     for (int32_t i = 0; i + 1 < 4 * b->tet_count; i++)
         if (memcmp(faces[i].vertex, faces[i + 1].vertex, sizeof faces[i].vertex) == 0)
@@ -136,16 +136,16 @@ static bool exchange(bar *b, const face *f, int32_t other)
         const int32_t own[4] = {f->vertex[k], f->vertex[(k + 1) % 3], top, bottom};
         memcpy(three[k], own, sizeof own);
         const double size = volume(b, own);
-        if (fabs(size) < b->least || (k > 0 && (size > 0) != (sign > 0)))
+        if (fabs(size) < b->min || (k > 0 && (size > 0) != (sign > 0)))
             return false;
         sign = size > 0 ? 1 : -1;
     }
     for (int k = 0; k < 3; k++) {
-        int32_t *part = b->tets + 4 * (k == 0 ? f->tet : k == 1 ? other : b->tet_count++);
-        memcpy(part, three[k], sizeof three[k]);
+        int32_t *child = b->tets + 4 * (k == 0 ? f->tet : k == 1 ? other : b->tet_count++);
+        memcpy(child, three[k], sizeof three[k]);
         if (sign < 0) {
-            part[0] = three[k][1];
-            part[1] = three[k][0];
+            child[0] = three[k][1];
+            child[1] = three[k][0];
         }
     }
     return true;
@@ -177,7 +177,7 @@ static bool make_irregular(bar *b, const double half[3], const int32_t cells[3],
     uint8_t *used = calloc((size_t)tets + 1, 1);
     bool good = faces && used;
     move_vertices(b, half, cells);
-    b->least = 8 * half[0] * half[1] * half[2] / tets * 0.08;
+    b->min = 8 * half[0] * half[1] * half[2] / tets * 0.08;
     while (good && b->vertex_count < vertices)
         split_tet(b, next_index(b, b->tet_count));
     good = good && exchange_tets(b, tets, faces, used);

@@ -26,7 +26,7 @@ enum {
 
 static const double limits[LIMITS] = {0.05, 0.1, 0.2};
 
-static double cell_of(const sheet *s)
+static double bending_limit_cell_of(const sheet *s)
 {
     return s->amount;
 }
@@ -38,10 +38,10 @@ static void lay_level(const sinew_real *rest, sinew_real *to)
     to[2] = rest[0];
 }
 
-static void stay_level(const sheet *s, double part, const sinew_real *rest, sinew_real *to)
+static void stay_level(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
     (void)s;
-    (void)part;
+    (void)fraction;
     lay_level(rest, to);
 }
 
@@ -54,7 +54,7 @@ static bool pin_rows(sheet *s)
     s->start = malloc(3 * (size_t)count * sizeof *s->start);
     for (int32_t i = 0; s->pinned && s->start && i < count; i++) {
         lay_level(x + 3 * (size_t)i, s->start + 3 * (size_t)i);
-        if ((double)x[3 * i + 1] > -1.001 * cell_of(s))
+        if ((double)x[3 * i + 1] > -1.001 * bending_limit_cell_of(s))
             s->pinned[s->pinned_count++] = i;
     }
     return s->pinned && s->start;
@@ -86,7 +86,7 @@ static sheet make_strip(double limit, sinew_solver_kind solver, bool quick, sine
 }
 
 /* rad: between the normals of two triangles. */
-static double angle_between(const sheet *s, const int32_t *a, const int32_t *b)
+static double bending_limit_angle_between(const sheet *s, const int32_t *a, const int32_t *b)
 {
     double n[2][3], dot = 0, square[2] = {0, 0};
     for (int k = 0; k < 2; k++) {
@@ -110,19 +110,19 @@ static double angle_between(const sheet *s, const int32_t *a, const int32_t *b)
 static double largest_angle(const sheet *s)
 {
     const int32_t *t = sinew_mesh_triangles(s->mesh), count = sinew_mesh_triangle_count(s->mesh);
-    double most = 0;
+    double max = 0;
     for (int32_t a = 0; a < count; a++)
         for (int32_t b = a + 1; b < count; b++) {
             int shared = 0;
             for (int k = 0; k < 9; k++)
                 shared += t[3 * a + k / 3] == t[3 * b + k % 3];
             if (shared == 2)
-                most = fmax(most, angle_between(s, t + 3 * (size_t)a, t + 3 * (size_t)b));
+                max = fmax(max, bending_limit_angle_between(s, t + 3 * (size_t)a, t + 3 * (size_t)b));
         }
-    return most;
+    return max;
 }
 
-static void claim_limits(outcome *o, const double *angle, const sheet *runs)
+static void bending_limit_claim_limits(outcome *o, const double *angle, const sheet *runs)
 {
     double beyond = 0;
     for (int i = 0; i < LIMITS; i++)
@@ -167,7 +167,7 @@ void experiment_pd_bending_limit(const setting *s, outcome *o)
         }
         snprintf(o->setup, sizeof o->setup, "Strips of %d triangles, hinges of %.0e N m, and of %.0f N m beyond.",
                  sinew_mesh_triangle_count(runs[0].mesh), WEAK, LIMITING);
-        claim_limits(o, angle, runs);
+        bending_limit_claim_limits(o, angle, runs);
     }
     sheets_release(runs, RUNS);
 }

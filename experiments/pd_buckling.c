@@ -32,10 +32,10 @@ static bool rim(const sinew_real *x)
     return fabs((double)x[1]) > 0.4999 * HEIGHT;
 }
 
-static void press(const sheet *s, double part, const sinew_real *rest, sinew_real *to)
+static void press(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
     to[0] = rest[0];
-    to[1] = rest[1] - (sinew_real)(rest[1] > 0 ? s->amount * part * HEIGHT : 0);
+    to[1] = rest[1] - (sinew_real)(rest[1] > 0 ? s->amount * fraction * HEIGHT : 0);
     to[2] = rest[2];
 }
 
@@ -96,7 +96,7 @@ static bool buckled(const sheet *s)
     return square - mean * mean > BUCKLED * BUCKLED * RADIUS * RADIUS;
 }
 
-static sheet make_run(double rigidity, bool quick, sinew_error *error)
+static sheet buckling_make_run(double rigidity, bool quick, sinew_error *error)
 {
     sheet s = {.density = 1, .h = 1.0 / 60, .steps = quick ? 60 : 100, .moving = quick ? 60 : 100, .amount = PRESSED};
     s.mesh = make_can(quick ? 60 : 108, quick ? 34 : 60, error);
@@ -188,7 +188,7 @@ void experiment_pd_buckling(const setting *s, outcome *o)
     sinew_error error = {0};
     for (int i = 0; i < CANS; i++) {
         rigidity[i] = (s->quick ? 0.016 : 0.004) * pow(4, i);
-        cans[i] = make_run(rigidity[i], s->quick, &error);
+        cans[i] = buckling_make_run(rigidity[i], s->quick, &error);
     }
     if (sheets_take(s, cans, CANS, "pd/buckling", o)) {
         figure *f = outcome_figure(o, "waves", "Power of the radial displacement (fig 9)", "waves around", "m2");

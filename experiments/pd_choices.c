@@ -28,7 +28,7 @@ enum {
 };
 static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12}; /* N/m of one vertex */
 
-static void fail(outcome *o, const sinew_error *error)
+static void pd_choices_fail(outcome *o, const sinew_error *error)
 {
     snprintf(o->failure, sizeof o->failure, "%.255s", error->text[0] ? error->text : "out of memory");
 }
@@ -66,7 +66,7 @@ static bool frequencies(int32_t cells, double omega[2][MODES], outcome *o)
     for (int k = 0; good && k < 2; k++)
         good = modes_find(world, mesh, free_vertices, DENSITY, k == 1, MODES, omega[k]);
     if (!good)
-        fail(o, &error);
+        pd_choices_fail(o, &error);
     free(free_vertices);
     sinew_world_destroy(world);
     return good;
@@ -76,20 +76,20 @@ static void claim_masses(const setting *s, outcome *o)
 {
     char text[200];
     int used = 0;
-    double first = 0, most = 0;
+    double first = 0, max = 0;
     figure *f = outcome_figure(o, "frequencies", "Lowest frequencies of a bar, finest mesh", "mode", "rad/s");
     for (int i = 0; i < MESHES - s->quick; i++) {
         double omega[2][MODES];
         if (!frequencies(i + 1, omega, o))
             return;
         first = omega[1][0] / omega[0][0] - 1;
-        most = 0;
+        max = 0;
         for (int k = 0; k < MODES; k++)
-            most = fmax(most, fabs(omega[1][k] / omega[0][k] - 1));
+            max = fmax(max, fabs(omega[1][k] / omega[0][k] - 1));
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%.2f and %.1f %%", i ? ", " : "", 100 * first,
-                         100 * most);
+                         100 * max);
         outcome_number(o, first, "mass_first_%d", i);
-        outcome_number(o, most, "mass_most_%d", i);
+        outcome_number(o, max, "mass_most_%d", i);
         for (int k = 0; i == MESHES - 1 - s->quick && k < 2; k++)
             if (figure_series(f, k ? "consistent" : "lumped", SINEW_SOLVER_PD, k, MODES))
                 for (int j = 0; j < MODES; j++) {
@@ -99,8 +99,8 @@ static void claim_masses(const setting *s, outcome *o)
     }
     claim *c = outcome_claim(o, "masses: consistent or lumped (section 8)", "without noticeable difference");
     claim_measured(c, "consistent above lumped, lowest and most of six frequencies, 1, 2, 3 cells thick: %s", text);
-    claim_holds(c, fabs(first) < 0.02 ? (most < 0.05 ? HOLDS_YES : HOLDS_PARTLY) : HOLDS_NO, "%s",
-                most < 0.05 ? "" : "it is the mesh that decides: the difference falls as it gets finer");
+    claim_holds(c, fabs(first) < 0.02 ? (max < 0.05 ? HOLDS_YES : HOLDS_PARTLY) : HOLDS_NO, "%s",
+                max < 0.05 ? "" : "it is the mesh that decides: the difference falls as it gets finer");
 }
 
 /* ---- Boundaries ------------------------------------------------------------------------------------- */
@@ -132,20 +132,20 @@ static bool hold_left(sinew_world *world, sinew_body body, double weight, sinew_
 }
 
 /* Steps a world that is `good` so far and finds the body's centre of mass, then destroys the world. */
-static bool finish(sinew_world *world, bool good, int32_t steps, sinew_body body, double centre[3], sinew_error *error,
-                   outcome *o)
+static bool pd_choices_finish(sinew_world *world, bool good, int32_t steps, sinew_body body, double centre[3],
+                              sinew_error *error, outcome *o)
 {
     for (int32_t k = 0; good && k < steps; k++)
         good = contact_step(world, NULL, error);
     good = good && contact_centre(world, body, centre, NULL);
     if (!good)
-        fail(o, error);
+        pd_choices_fail(o, error);
     sinew_world_destroy(world);
     return good;
 }
 
 /* How far the bar's centre of mass has fallen, m; weight 0: pinned. */
-static bool fall(double weight, int32_t iterations, double *fallen, outcome *o)
+static bool pd_choices_fall(double weight, int32_t iterations, double *fallen, outcome *o)
 {
     sinew_error error = {0};
     const contact_box box = {.cells = {8, 2, 2}, .size = {1, 0.2, 0.2}, .young = YOUNG, .density = DENSITY};
@@ -154,7 +154,7 @@ static bool fall(double weight, int32_t iterations, double *fallen, outcome *o)
     const sinew_body body = world ? contact_add_box(world, &box, &error) : (sinew_body){.index = -1};
     double centre[3] = {0};
     bool good = body.index >= 0 && hold_left(world, body, weight, &error);
-    good = finish(world, good, STEPS / 3, body, centre, &error, o);
+    good = pd_choices_finish(world, good, STEPS / 3, body, centre, &error, o);
     *fallen = -centre[1];
     return good;
 }
@@ -162,10 +162,10 @@ static bool fall(double weight, int32_t iterations, double *fallen, outcome *o)
 static void claim_boundaries(outcome *o)
 {
     double pinned, fallen[WEIGHTS];
-    if (!fall(0, ITERATIONS, &pinned, o))
+    if (!pd_choices_fall(0, ITERATIONS, &pinned, o))
         return;
     for (int i = 0; i < WEIGHTS; i++) {
-        if (!fall(weights[i], ITERATIONS, &fallen[i], o))
+        if (!pd_choices_fall(weights[i], ITERATIONS, &fallen[i], o))
             return;
         fallen[i] /= pinned;
         outcome_number(o, fallen[i], "boundary_%d", i);
@@ -212,7 +212,7 @@ static bool slide_along(double weight, slide *r, outcome *o)
         contact.penalty = (sinew_real)(free_flight ? 1 : weight);
         good = sinew_world_set_contact(world, &contact, &error) == SINEW_OK;
     }
-    good = finish(world, good, STEPS, body, centre, &error, o);
+    good = pd_choices_finish(world, good, STEPS, body, centre, &error, o);
     *r = (slide){centre[0], 0.1 - centre[1]};
     return good;
 }

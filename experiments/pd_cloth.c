@@ -24,7 +24,7 @@ static const pd_scene hanging = {.hold = HOLD_EDGE, .stiffness = 0.5, .damping =
 
 /* ---- Stretch over iterations ----------------------------------------------------------------------- */
 
-static double stretch_of(const trial *t)
+static double pd_cloth_stretch_of(const trial *t)
 {
     return pd_cloth_strain(t->n, t->q).square;
 }
@@ -33,7 +33,7 @@ static void claim_stretch(outcome *o, const trial *t, const char *what, const ch
 {
     double s[COUNTS];
     for (int i = 0; i < COUNTS; i++)
-        s[i] = 100 * stretch_of(&t[i]);
+        s[i] = 100 * pd_cloth_stretch_of(&t[i]);
     const double ratio = s[0] / s[COUNTS - 1], change = 100 * fabs(ratio - 1);
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "%.3g / %.3g / %.3g / %.3g %% after 5 / 10 / 20 / 50: a factor of %.3g (%.2g %%)", s[0], s[1],
@@ -64,9 +64,9 @@ static bool run_stretch(const setting *s, outcome *o, int32_t n)
         claim_stretch(o, t + PD_RUNS, "PD: stretch is the same, 5 or 50 iterations", "behaves consistently", true);
         claim *c =
             outcome_claim(o, "and it is that of the converged step", "converges to a true implicit Euler solution");
-        const double truth = 100 * stretch_of(&t[TRUTH]), few = 100 * stretch_of(&t[PD_RUNS]);
+        const double truth = 100 * pd_cloth_stretch_of(&t[TRUTH]), few = 100 * pd_cloth_stretch_of(&t[PD_RUNS]);
         claim_measured(c, "Newton %.4g %%, PD with 5 iterations %.4g %%, with 50 %.4g %%", truth, few,
-                       100 * stretch_of(&t[PD_RUNS + COUNTS - 1]));
+                       100 * pd_cloth_stretch_of(&t[PD_RUNS + COUNTS - 1]));
         claim_holds(c, fabs(few / truth - 1) < 0.05 ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
         figure *f = outcome_figure(o, "shapes", "The cloth after four seconds (fig 4)", "", "");
         f->span = 6;
@@ -100,7 +100,7 @@ static bool run_agreement(const setting *s, outcome *o, int32_t n)
         const double apart = trial_distance(&t[0], &t[1]);
         claim *c = outcome_claim(o, "PD and Newton end in one place", "converges to a true implicit Euler solution");
         claim_measured(c, "one step of the falling cloth: farthest vertex %.2g m apart after %d iterations of PD",
-                       apart, t[0].row_count - 1);
+                       apart, t[0].record_count - 1);
         claim_holds(c, apart < tolerance ? HOLDS_YES : apart < 100 * tolerance ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
         outcome_number(o, apart, "pd_newton_distance");
     }

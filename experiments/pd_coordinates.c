@@ -24,17 +24,17 @@ static const char *const keys[KINDS] = {"reduced", "identity", "mean", "vertex",
 
 /* ---- Convergence ----------------------------------------------------------------------------------- */
 
-static double error_after(const trial *t, int32_t iteration, double lowest)
+static double coordinates_error_after(const trial *t, int32_t iteration, double lowest)
 {
-    const int32_t i = iteration < t->row_count ? iteration : t->row_count - 1;
-    return (t->rows[i].objective - lowest) / (t->rows[0].objective - lowest);
+    const int32_t i = iteration < t->record_count ? iteration : t->record_count - 1;
+    return (t->records[i].objective - lowest) / (t->records[0].objective - lowest);
 }
 
 /* The first iteration with an error of at most `level`; -1: none. */
-static int32_t reached(const trial *t, double level, double lowest)
+static int32_t coordinates_reached(const trial *t, double level, double lowest)
 {
-    for (int32_t i = 0; i < t->row_count; i++)
-        if (error_after(t, i, lowest) <= level)
+    for (int32_t i = 0; i < t->record_count; i++)
+        if (coordinates_error_after(t, i, lowest) <= level)
             return i;
     return -1;
 }
@@ -42,25 +42,28 @@ static int32_t reached(const trial *t, double level, double lowest)
 static void claim_convergence(outcome *o, const trial *t, double lowest)
 {
     char text[3][COUNT_SIZE];
-    const int32_t slow = reached(&t[IDENTITY], 0.1, lowest), fast = reached(&t[MEAN], 0.1, lowest);
+    const int32_t slow = coordinates_reached(&t[IDENTITY], 0.1, lowest),
+                  fast = coordinates_reached(&t[MEAN], 0.1, lowest);
     claim *c = outcome_claim(o, "A = B = 1: poor convergence", "changes propagate slowly");
     claim_measured(c,
                    "a tenth of the start's excess after %s iterations, mean subtracted after %s; after %d there is "
                    "%.2g and %.2g of it left",
-                   count_text(slow, text[0]), count_text(fast, text[1]), LONG, error_after(&t[IDENTITY], LONG, lowest),
-                   error_after(&t[MEAN], LONG, lowest));
+                   count_text(slow, text[0]), count_text(fast, text[1]), LONG,
+                   coordinates_error_after(&t[IDENTITY], LONG, lowest),
+                   coordinates_error_after(&t[MEAN], LONG, lowest));
     claim_holds(c, fast >= 0 && (slow < 0 || slow > 5 * fast) ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
     c = outcome_claim(o, "differential coordinates greatly improve it, whichever", "mean or one of the vertices");
     claim_measured(c, "left after 20 iterations: %.3g mean, %.3g one vertex, %.3g the energy's own; identity %.3g",
-                   error_after(&t[MEAN], 20, lowest), error_after(&t[VERTEX], 20, lowest),
-                   error_after(&t[REDUCED], 20, lowest), error_after(&t[IDENTITY], 20, lowest));
-    const double worst = fmax(error_after(&t[MEAN], 20, lowest), error_after(&t[VERTEX], 20, lowest));
-    claim_holds(c, worst < 0.1 * error_after(&t[IDENTITY], 20, lowest) ? HOLDS_YES : HOLDS_PARTLY, "%s",
+                   coordinates_error_after(&t[MEAN], 20, lowest), coordinates_error_after(&t[VERTEX], 20, lowest),
+                   coordinates_error_after(&t[REDUCED], 20, lowest), coordinates_error_after(&t[IDENTITY], 20, lowest));
+    const double worst =
+        fmax(coordinates_error_after(&t[MEAN], 20, lowest), coordinates_error_after(&t[VERTEX], 20, lowest));
+    claim_holds(c, worst < 0.1 * coordinates_error_after(&t[IDENTITY], 20, lowest) ? HOLDS_YES : HOLDS_PARTLY, "%s",
                 "on edges all three are the same iteration");
     c = outcome_claim(o, "(14), Jacobi with momentum: slower than differential coordinates", "in general slower");
-    claim_measured(c, "left after 20 / %d iterations: %.3g / %.3g", LONG, error_after(&t[MASS], 20, lowest),
-                   error_after(&t[MASS], LONG, lowest));
-    claim_holds(c, error_after(&t[MASS], 20, lowest) > worst ? HOLDS_YES : HOLDS_NO, "%s", "");
+    claim_measured(c, "left after 20 / %d iterations: %.3g / %.3g", LONG, coordinates_error_after(&t[MASS], 20, lowest),
+                   coordinates_error_after(&t[MASS], LONG, lowest));
+    claim_holds(c, coordinates_error_after(&t[MASS], 20, lowest) > worst ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
 static bool run_convergence(const setting *s, outcome *o, int32_t n)
@@ -77,18 +80,18 @@ static bool run_convergence(const setting *s, outcome *o, int32_t n)
     t[KINDS].solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-6 : 1e-12);
     const bool good = trials_take(s, t, KINDS + 1, "coordinates", o);
     if (good) {
-        const double lowest = t[KINDS].rows[t[KINDS].row_count - 1].objective;
+        const double lowest = t[KINDS].records[t[KINDS].record_count - 1].objective;
         figure *f = outcome_figure(o, "error", "Relative error of one step of the cloth (3.3, 4.2)", "iteration",
                                    "(e - e*) / (e0 - e*)");
         f->log_y = f->distinct = true;
         claim_convergence(o, t, lowest);
         for (int k = 0; k < KINDS; k++) {
-            outcome_number(o, error_after(&t[k], 20, lowest), "error_20_%s", keys[k]);
-            outcome_number(o, error_after(&t[k], LONG, lowest), "error_100_%s", keys[k]);
-            if (figure_series(f, names[k], SINEW_SOLVER_PD, k, t[k].row_count))
-                for (int32_t i = 0; i < t[k].row_count; i++) {
+            outcome_number(o, coordinates_error_after(&t[k], 20, lowest), "error_20_%s", keys[k]);
+            outcome_number(o, coordinates_error_after(&t[k], LONG, lowest), "error_100_%s", keys[k]);
+            if (figure_series(f, names[k], SINEW_SOLVER_PD, k, t[k].record_count))
+                for (int32_t i = 0; i < t[k].record_count; i++) {
                     f->series[f->series_count - 1].x[i] = i;
-                    f->series[f->series_count - 1].y[i] = fmax(error_after(&t[k], i, lowest), 1e-16);
+                    f->series[f->series_count - 1].y[i] = fmax(coordinates_error_after(&t[k], i, lowest), 1e-16);
                 }
         }
     }
@@ -100,8 +103,8 @@ static bool run_convergence(const setting *s, outcome *o, int32_t n)
 
 static double momentum_change(const trial *t, int32_t iteration)
 {
-    const sinew_iteration *first = &t->rows[0],
-                          *row = &t->rows[iteration < t->row_count ? iteration : t->row_count - 1];
+    const sinew_iteration *first = &t->records[0],
+                          *row = &t->records[iteration < t->record_count ? iteration : t->record_count - 1];
     double square = 0, size = 0;
     for (int c = 0; c < 3; c++) {
         const double d = row->linear_momentum[c] - first->linear_momentum[c];
@@ -117,27 +120,27 @@ static bool run_momentum(const setting *s, outcome *o)
     static const pd_scene loose = {.stiffness = 0.5, .stretch = 0.1, .jolt = 5, .weightless = true};
     trial t[KINDS];
     char text[160] = "";
-    const int32_t most = s->quick ? 300 : 1000;
+    const int32_t max = s->quick ? 300 : 1000;
     double worst = 0, slowest = 0;
     for (int i = 0; i < KINDS; i++) {
         t[i] = (trial){.build = scene_pd_cloth, .n = 12, .scene = &loose, .frames = 1, .side_by_side = true};
-        t[i].solver = trial_solver(SINEW_SOLVER_PD, most, "coordinates", (double)i, (char *)NULL);
+        t[i].solver = trial_solver(SINEW_SOLVER_PD, max, "coordinates", (double)i, (char *)NULL);
         t[i].solver.record = SINEW_RECORD_ITERATIONS;
     }
     const bool good = trials_take(s, t, KINDS, "momentum", o);
     for (int i = 0; good && i < KINDS; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s %.1e / %.1e", i ? ", " : "", keys[i], momentum_change(&t[i], 5),
-                 momentum_change(&t[i], most));
-        worst = fmax(worst, momentum_change(&t[i], most));
+                 momentum_change(&t[i], max));
+        worst = fmax(worst, momentum_change(&t[i], max));
         slowest = fmax(slowest, momentum_change(&t[i], 5));
         outcome_number(o, momentum_change(&t[i], 5), "momentum_5_%s", keys[i]);
-        outcome_number(o, momentum_change(&t[i], most), "momentum_end_%s", keys[i]);
+        outcome_number(o, momentum_change(&t[i], max), "momentum_end_%s", keys[i]);
     }
     if (good) {
         const double small = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
         claim *c = outcome_claim(o, "the choice does not affect the conservation of momentum", "does not");
-        claim_measured(c, "change of the linear momentum after 5 / %d iterations: %s", most, text);
+        claim_measured(c, "change of the linear momentum after 5 / %d iterations: %s", max, text);
         const bool vanishes = worst < slowest / 50;
         claim_holds(c,
                     slowest < small ? HOLDS_YES
@@ -177,12 +180,13 @@ static bool run_tets(const setting *s, outcome *o)
         outcome_number(o, one, "tets_vertex_mean");
         bool falls = true;
         for (int i = 0; i < KINDS; i++)
-            for (int32_t k = 1; k < t[i].row_count; k++)
-                falls = falls && t[i].rows[k].own_objective <=
-                                     t[i].rows[k - 1].own_objective +
-                                         (sizeof(sinew_real) == 4 ? 1e-4 : 1e-10) * fabs(t[i].rows[0].own_objective);
+            for (int32_t k = 1; k < t[i].record_count; k++)
+                falls = falls && t[i].records[k].own_objective <=
+                                     t[i].records[k - 1].own_objective +
+                                         (sizeof(sinew_real) == 4 ? 1e-4 : 1e-10) * fabs(t[i].records[0].own_objective);
         c = outcome_claim(o, "each iteration weakly decreases (8), for non-convex sets too (7.2)", "guaranteed");
-        claim_measured(c, "%s in all %d iterations of all five", falls ? "it does" : "it does not", t[0].row_count - 1);
+        claim_measured(c, "%s in all %d iterations of all five", falls ? "it does" : "it does not",
+                       t[0].record_count - 1);
         claim_holds(c, falls ? HOLDS_YES : HOLDS_NO, "%s", "");
     }
     trials_release(t, KINDS);

@@ -79,12 +79,12 @@ static sinew_mesh *car_mesh(int32_t cells, sinew_error *error)
             tets[4 * kept + k] = v[k];
         kept += is_car(middle[0], middle[1], middle[2] - 2);
     }
-    sinew_mesh_def part = sinew_default_mesh_def();
-    part.vertex_count = block ? sinew_mesh_vertex_count(block) : 0;
-    part.positions = block ? sinew_mesh_positions(block) : NULL;
-    part.tet_count = kept;
-    part.tets = tets;
-    sinew_mesh *loose = tets && block ? sinew_mesh_create(&part, error) : NULL;
+    sinew_mesh_def kept_def = sinew_default_mesh_def();
+    kept_def.vertex_count = block ? sinew_mesh_vertex_count(block) : 0;
+    kept_def.positions = block ? sinew_mesh_positions(block) : NULL;
+    kept_def.tet_count = kept;
+    kept_def.tets = tets;
+    sinew_mesh *loose = tets && block ? sinew_mesh_create(&kept_def, error) : NULL;
     if (loose)
         car = sinew_mesh_fix(loose, -1, NULL, error);
     sinew_mesh_destroy(loose);
@@ -176,7 +176,7 @@ static bool add_material(sinew_world *world, sinew_body body, run *r, int car, c
     return good;
 }
 
-static sinew_world *build(run *r, const sinew_mesh *mesh, sinew_real *const *examples, sinew_error *error)
+static sinew_world *pd_examples_build(run *r, const sinew_mesh *mesh, sinew_real *const *examples, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)STEP;
@@ -199,7 +199,7 @@ static sinew_world *build(run *r, const sinew_mesh *mesh, sinew_real *const *exa
 }
 
 /* Mean over the tets of the squared distance that an energy measures: 2 psi / k. values [tet_count]. */
-static double distance_of(const run *r, sinew_world *world, int car, bool strain, sinew_real *values)
+static double pd_examples_distance_of(const run *r, sinew_world *world, int car, bool strain, sinew_real *values)
 {
     int32_t count = 0;
     double sum = 0;
@@ -211,11 +211,12 @@ static double distance_of(const run *r, sinew_world *world, int car, bool strain
     return 2 * sum / stiffness_of(r, strain) / count;
 }
 
-static void look(run *r, sinew_world *world, int32_t k, sinew_real *values)
+static void pd_examples_measure(run *r, sinew_world *world, int32_t k, sinew_real *values)
 {
     r->left = 0;
     for (int car = 0; car < CARS; car++) {
-        const double strain = distance_of(r, world, car, true, values), far = distance_of(r, world, car, false, values);
+        const double strain = pd_examples_distance_of(r, world, car, true, values),
+                     far = pd_examples_distance_of(r, world, car, false, values);
         r->curve[car][(int64_t)k * SAMPLES / r->steps] = strain > 1e-6 ? 1 - far / strain : 0;
         r->left = fmax(r->left, strain);
         if (strain <= r->strained[car])
@@ -225,17 +226,17 @@ static void look(run *r, sinew_world *world, int32_t k, sinew_real *values)
     }
 }
 
-static bool take(const setting *s, run *r, const sinew_mesh *mesh, sinew_real *const *examples, figure *shapes,
-                 sinew_error *error)
+static bool pd_examples_take(const setting *s, run *r, const sinew_mesh *mesh, sinew_real *const *examples,
+                             figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, mesh, examples, error);
+    sinew_world *world = pd_examples_build(r, mesh, examples, error);
     sinew_real *values = malloc((size_t)r->tet_count * sizeof *values);
     bool good = world && values;
     for (int32_t k = 0; good && k < r->steps; k++) {
         char name[56];
         good = touch_step(world, &r->log, error);
         if (good)
-            look(r, world, k, values);
+            pd_examples_measure(r, world, k, values);
         if (s->progress)
             s->progress(s->context, r->which * r->steps + k, RUNS * r->steps, "pd/examples");
         snprintf(name, sizeof name, "%s, %.2f s", names[r->which], (k + 1) * STEP);
@@ -247,7 +248,7 @@ static bool take(const setting *s, run *r, const sinew_mesh *mesh, sinew_real *c
     return good;
 }
 
-static void judge(outcome *o, const run *r)
+static void pd_examples_judge(outcome *o, const run *r)
 {
     claim *c = outcome_claim(o, "three cars collide and deform towards their examples (fig 8)", "as the figure shows");
     bool nearer = true, near = true;
@@ -327,12 +328,12 @@ void experiment_pd_examples(const setting *s, outcome *o)
         r[i] = (run){.which = i, .cells = cells, .steps = s->quick ? 60 : 240};
         r[i].vertex_count = sinew_mesh_vertex_count(mesh);
         r[i].tet_count = sinew_mesh_tet_count(mesh);
-        good = take(s, &r[i], mesh, examples, shapes, &error);
+        good = pd_examples_take(s, &r[i], mesh, examples, shapes, &error);
     }
     if (good) {
         snprintf(o->setup, sizeof o->setup, "Three cars of %d tets, %g Pa, %d iterations of PD a step of 1/120 s.",
                  r[0].tet_count, STIFFNESS, sinew_default_solver_def(SINEW_SOLVER_PD).iterations);
-        judge(o, r);
+        pd_examples_judge(o, r);
         like_figure(o, r);
     } else
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");

@@ -34,7 +34,7 @@ typedef struct flag {
     sinew_load wind;
 } flag;
 
-static sinew_mesh *make_cloth(int32_t nx, int32_t ny, sinew_error *error)
+static sinew_mesh *flag_make_cloth(int32_t nx, int32_t ny, sinew_error *error)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = nx;
@@ -109,7 +109,7 @@ static void claim_sound(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     const int32_t steps = s->quick ? 200 : 10000;
-    sinew_mesh *mesh = make_cloth(s->quick ? 10 : 19, s->quick ? 7 : 13, &error);
+    sinew_mesh *mesh = flag_make_cloth(s->quick ? 10 : 19, s->quick ? 7 : 13, &error);
     char measured[200] = "";
     bool all = true, sound = false;
     claim *c = outcome_claim(o, "pd is sound even under extreme forces: 200 m/s, h = 1/30 s", "remains stable");
@@ -140,7 +140,7 @@ static void claim_sound(const setting *s, outcome *o)
 
 /* ---- The flag that tears ----------------------------------------------------------------------- */
 
-static void draw(const flag *f, figure *g, double time)
+static void flag_draw(const flag *f, figure *g, double time)
 {
     const sinew_mesh *mesh = sinew_body_mesh(f->world, f->body);
     const int32_t count = sinew_mesh_vertex_count(mesh);
@@ -163,14 +163,14 @@ static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
     tear.body = f->body;
     tear.limit = (sinew_real)STRAIN;
     tear.split = false;
-    tear.most = 4;
+    tear.max = 4;
     return sinew_world_set_time_step(f->world, (sinew_real)0.01, error) == SINEW_OK &&
            sinew_energy_set_parameter(f->world, f->edges, "stiffness", 150, error) == SINEW_OK &&
            sinew_body_set_tear(f->world, &tear, error) == SINEW_OK;
 }
 
 /* 8 m/s for a second, then growing to 35 m/s in two more. */
-static bool blow(flag *f, double time, sinew_error *error)
+static bool flag_blow(flag *f, double time, sinew_error *error)
 {
     const double speed = 8 + 27 * fmin(fmax((time - 1) / 2, 0), 1);
     const sinew_real wind[3] = {(sinew_real)speed, 0, (sinew_real)(0.1 * speed)};
@@ -181,17 +181,17 @@ static void claim_tears(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     flag f = {0};
-    sinew_mesh *mesh = make_cloth(s->quick ? 16 : 31, s->quick ? 11 : 21, &error);
+    sinew_mesh *mesh = flag_make_cloth(s->quick ? 16 : 31, s->quick ? 11 : 21, &error);
     const int32_t steps = 320;
     bool good = mesh && make_tearing(&f, mesh, &error);
     figure *g = outcome_figure(o, "flag", "A flag tears in the wind (fig 10)", "", "");
     g->span = 2;
     uint32_t bits = 0;
     for (int32_t i = 1; good && i <= steps; i++) {
-        good = blow(&f, i * 0.01, &error);
+        good = flag_blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
         if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY) /* later hardly any of it is left to see */
-            draw(&f, g, i * 0.01);
+            flag_draw(&f, g, i * 0.01);
     }
     sinew_tear_report report = {0};
     if (good)
@@ -234,7 +234,7 @@ static double warm_step(sinew_world *world)
 }
 
 /* Largest distance between the vertices of two flags, m. */
-static double apart(const flag *a, const flag *b)
+static double flag_apart(const flag *a, const flag *b)
 {
     const int32_t count = sinew_world_particle_count(a->world);
     sinew_real *q = malloc(6 * (size_t)count * sizeof *q);
@@ -271,7 +271,7 @@ static bool measure_change(const sinew_mesh *mesh, change *c, sinew_error *error
                sinew_energy_remove_elements(b.world, b.edges, gone, c->edges, error) == SINEW_OK;
         c->updated = timed_step(a.world) - warm_a;
         c->refactored = timed_step(b.world) - warm_b;
-        c->difference = apart(&a, &b);
+        c->difference = flag_apart(&a, &b);
     }
     sinew_world_destroy(a.world);
     sinew_world_destroy(b.world);
@@ -296,7 +296,7 @@ static void draw_changes(outcome *o, const change *changes)
 static void claim_updates(const setting *s, outcome *o)
 {
     sinew_error error = {0};
-    sinew_mesh *mesh = make_cloth(s->quick ? 21 : 81, s->quick ? 21 : 81, &error);
+    sinew_mesh *mesh = flag_make_cloth(s->quick ? 21 : 81, s->quick ? 21 : 81, &error);
     change changes[CHANGES];
     double worst = 0;
     const double bound = sizeof(sinew_real) == 4 ? 1e-3 : 1e-9;

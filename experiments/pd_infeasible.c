@@ -28,7 +28,7 @@ static const char *const names[METHODS] = {"PBD, Gauss-Seidel", "PBD, Jacobi", "
                                            "PD, differential"};
 
 /* The solver after so many projections (Gauss-Seidel: those of its one sweep) or iterations. */
-static sinew_solver_def solver_of(method m, int32_t steps)
+static sinew_solver_def infeasible_solver_of(method m, int32_t steps)
 {
     static const char *const parameters[METHODS] = {"order", "order", "coordinates", "coordinates"};
     static const double values[METHODS] = {MESH_ORDER, JACOBI_ORDER, MASS, 0};
@@ -36,7 +36,8 @@ static sinew_solver_def solver_of(method m, int32_t steps)
                         values[m], (char *)NULL);
 }
 
-static bool add_parts(sinew_world *world, const sinew_mesh *rope, method m, int32_t steps, sinew_error *error)
+static bool infeasible_add_energies(sinew_world *world, const sinew_mesh *rope, method m, int32_t steps,
+                                    sinew_error *error)
 {
     const sinew_real start[9] = {-1.5, 0, 0, (sinew_real)0.2, (sinew_real)0.6, 0, 1.5, 0, 0};
     const int32_t ends[2] = {0, 2}, count = m == GAUSS_SEIDEL ? steps : 2;
@@ -63,7 +64,7 @@ static bool add_parts(sinew_world *world, const sinew_mesh *rope, method m, int3
 }
 
 /* The particle after so many of them; NAN on failure, with the reason in o. */
-static double place_after(method m, int32_t steps, double place[3], outcome *o)
+static double position_after(method m, int32_t steps, double position[3], outcome *o)
 {
     sinew_error error = {SINEW_OK, "out of memory"};
     sinew_rope_def def = sinew_default_rope_def();
@@ -74,24 +75,25 @@ static double place_after(method m, int32_t steps, double place[3], outcome *o)
     world_def.quasistatic = true;
     world_def.thread_count = 1;
     world_def.gravity[1] = 0;
-    world_def.solver = solver_of(m, steps);
+    world_def.solver = infeasible_solver_of(m, steps);
     sinew_mesh *rope = sinew_mesh_rope(&def, &error);
     sinew_world *world = rope ? sinew_world_create(&world_def, &error) : NULL;
     sinew_real q[9] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    if (world && add_parts(world, rope, m, steps, &error) && sinew_world_prepare(world, &error) == SINEW_OK) {
+    if (world && infeasible_add_energies(world, rope, m, steps, &error) &&
+        sinew_world_prepare(world, &error) == SINEW_OK) {
         sinew_world_step(world, NULL);
         sinew_world_get_positions(world, 0, 3, q);
     } else {
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text);
     }
     for (int c = 0; c < 3; c++)
-        place[c] = (double)q[3 + c];
+        position[c] = (double)q[3 + c];
     sinew_world_destroy(world);
     sinew_mesh_destroy(rope);
-    return place[0];
+    return position[0];
 }
 
-static double apart(const double a[3], const double b[3])
+static double infeasible_apart(const double a[3], const double b[3])
 {
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
@@ -104,13 +106,13 @@ void experiment_infeasible(const setting *s, outcome *o)
     snprintf(o->setup, sizeof o->setup,
              "One particle, two pins 3 m apart, springs of 1 m: the sets have a gap of 1 m between them. Quasistatic.");
     for (int m = 0; m < METHODS && !o->failure[0]; m++) {
-        double place[STEPS + 1][3] = {{0.2, 0.6, 0}};
+        double position[STEPS + 1][3] = {{0.2, 0.6, 0}};
         if (s->progress)
             s->progress(s->context, m, METHODS, "infeasible");
         for (int32_t i = 1; i <= STEPS; i++)
-            place_after((method)m, i, place[i], o);
-        const double last = apart(place[STEPS], place[STEPS - 1]);
-        const double middle = apart(place[STEPS], (const double[3]){0, 0, 0});
+            position_after((method)m, i, position[i], o);
+        const double last = infeasible_apart(position[STEPS], position[STEPS - 1]);
+        const double middle = infeasible_apart(position[STEPS], (const double[3]){0, 0, 0});
         claim *c = outcome_claim(o, names[m],
                                  m == GAUSS_SEIDEL ? "oscillates between two points"
                                  : m == REDUCED    ? "Jacobi converges to one point"
@@ -126,7 +128,7 @@ void experiment_infeasible(const setting *s, outcome *o)
         if (figure_series(f, names[m], m < MOMENTUM ? SINEW_SOLVER_PBD : SINEW_SOLVER_PD, m, STEPS + 1))
             for (int32_t i = 0; i <= STEPS; i++) {
                 f->series[f->series_count - 1].x[i] = i;
-                f->series[f->series_count - 1].y[i] = place[i][0];
+                f->series[f->series_count - 1].y[i] = position[i][0];
             }
     }
 }

@@ -22,7 +22,7 @@ enum {
     WEIGHTS = 4
 };
 
-static double fastest(sinew_world *world, int32_t runs)
+static double mixed_fastest(sinew_world *world, int32_t runs)
 {
     double best = HUGE_VAL;
     for (int32_t i = 0; i < runs; i++) {
@@ -33,7 +33,7 @@ static double fastest(sinew_world *world, int32_t runs)
     return best;
 }
 
-static bool step(sinew_world *world, int32_t steps)
+static bool mixed_step(sinew_world *world, int32_t steps)
 {
     for (int32_t i = 0; i < steps; i++)
         if (sinew_world_step(world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
@@ -42,13 +42,14 @@ static bool step(sinew_world *world, int32_t steps)
 }
 
 /* Particles of the first cloth, or of the whole world, after so many steps, to be freed; NULL on failure. */
-static sinew_real *run(const garden_def *def, int32_t steps, bool cloth_only, int32_t *count, garden *kept, outcome *o)
+static sinew_real *mixed_run(const garden_def *def, int32_t steps, bool cloth_only, int32_t *count, garden *kept,
+                             outcome *o)
 {
     sinew_error error = {SINEW_OK, "out of memory"};
     garden g;
     sinew_real *q = NULL;
     bool good = garden_make(&g, def, &error) && sinew_world_prepare(g.world, &error) == SINEW_OK;
-    if (good && !step(g.world, steps)) {
+    if (good && !mixed_step(g.world, steps)) {
         snprintf(error.text, sizeof error.text, "%.200s", sinew_world_error(g.world));
         good = false;
     }
@@ -68,7 +69,7 @@ static sinew_real *run(const garden_def *def, int32_t steps, bool cloth_only, in
     return q;
 }
 
-static double apart(const sinew_real *a, const sinew_real *b, int32_t count)
+static double mixed_apart(const sinew_real *a, const sinew_real *b, int32_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < 3 * (size_t)count; i++)
@@ -90,7 +91,7 @@ static void name_counts(const garden *g, char *text, size_t size, outcome *o)
         }
 }
 
-static void draw(figure *f, const garden *g, const sinew_real *q)
+static void mixed_draw(figure *f, const garden *g, const sinew_real *q)
 {
     sinew_error error = {0};
     sinew_surface surface = {0};
@@ -105,14 +106,14 @@ static void draw(figure *f, const garden *g, const sinew_real *q)
     free(surface.edges);
 }
 
-static void claim_cost(const setting *s, outcome *o, const garden_def *def)
+static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def)
 {
     garden g;
     int32_t count = 0;
     char counts[200];
-    sinew_real *q = run(def, s->quick ? 5 : 60, false, &count, &g, o);
+    sinew_real *q = mixed_run(def, s->quick ? 5 : 60, false, &count, &g, o);
     if (q) {
-        const double seconds = fastest(g.world, 3) / def->iterations;
+        const double seconds = mixed_fastest(g.world, 3) / def->iterations;
         name_counts(&g, counts, sizeof counts, o);
         claim *size = outcome_claim(o, "solids, cloth, ropes, grass in one world", "49k DoF, 43k constraints");
         claim_measured(size, "%d DoF, %d constraints: %s", 3 * count, g.constraints, counts);
@@ -129,7 +130,7 @@ static void claim_cost(const setting *s, outcome *o, const garden_def *def)
         outcome_number(o, 1e3 * seconds, "ms_per_iteration");
         figure *f = outcome_figure(o, "garden", "Solids, cloth, ropes and grass after a second (fig 1)", "", "");
         f->span = 4;
-        draw(f, &g, q);
+        mixed_draw(f, &g, q);
     }
     garden_release(&g);
     free(q);
@@ -152,17 +153,17 @@ static bool measure_lag(const setting *s, garden_def def, int32_t steps, lag *l,
     for (int i = 0; good && i < 4; i++) {
         garden g;
         def.iterations = iterations[i];
-        q[i] = run(&def, i < 3 ? steps : 0, false, &count, &g, o);
+        q[i] = mixed_run(&def, i < 3 ? steps : 0, false, &count, &g, o);
         good = q[i] != NULL;
         if (good && i == 1)
-            l->seconds = fastest(g.world, 3) / USUAL;
+            l->seconds = mixed_fastest(g.world, 3) / USUAL;
         l->constraints = g.constraints;
         garden_release(&g);
     }
     if (good) {
-        const double way = apart(q[2], q[3], count);
-        l->few = apart(q[0], q[2], count) / way;
-        l->usual = apart(q[1], q[2], count) / way;
+        const double way = mixed_apart(q[2], q[3], count);
+        l->few = mixed_apart(q[0], q[2], count) / way;
+        l->usual = mixed_apart(q[1], q[2], count) / way;
     }
     for (int i = 0; i < 4; i++)
         free(q[i]);
@@ -210,16 +211,16 @@ static void claim_locking(const setting *s, outcome *o, garden_def def)
     int32_t count = 0;
     double way[2][WEIGHTS] = {{0}};
     def.iterations = USUAL;
-    sinew_real *rest = run(&def, 0, true, &count, NULL, o);
+    sinew_real *rest = mixed_run(&def, 0, true, &count, NULL, o);
     bool good = rest != NULL;
     for (int what = 0; what < 2; what++)
         for (int i = 0; good && i < WEIGHTS; i++) {
             garden_def heavy = def;
             *(what == 0 ? &heavy.couplings : &heavy.sets) = pow(100, i);
-            sinew_real *q = run(&heavy, steps, true, &count, NULL, o);
+            sinew_real *q = mixed_run(&heavy, steps, true, &count, NULL, o);
             good = q != NULL;
             if (good)
-                way[what][i] = apart(q, rest, count);
+                way[what][i] = mixed_apart(q, rest, count);
             outcome_number(o, way[what][i], "way_%s_%d", what == 0 ? "couplings" : "sets", i);
             free(q);
         }
@@ -249,7 +250,7 @@ void experiment_pd_mixed(const setting *s, outcome *o)
     const garden_def small = {s->quick ? 0.3 : 0.85, s->quick ? 30 : 600, USUAL, 1, 1};
     snprintf(o->setup, sizeof o->setup,
              "A shed and a tree of tets, a line, three cloths, %d blades of grass; h = 1/60 s.", all.blades);
-    claim_cost(s, o, &all);
+    mixed_claim_cost(s, o, &all);
     if (!o->failure[0])
         claim_enough(s, o, small);
     if (!o->failure[0])

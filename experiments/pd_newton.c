@@ -27,19 +27,19 @@ static const double stiffnesses[SCREENED] = {1e4, 1e5, 1e6, 1e7};
 
 static double error_at(const trial *t, int32_t iteration, double lowest)
 {
-    return (t->rows[iteration].objective - lowest) / (t->rows[0].objective - lowest);
+    return (t->records[iteration].objective - lowest) / (t->records[0].objective - lowest);
 }
 
-/* Error of PD after so many of its iterations; the last known beyond. */
-static double error_after(const trial *t, double iterations, double lowest)
+/* Error of PD after so many of its iterations, or its last recorded error. */
+static double pd_newton_error_after(const trial *t, double iterations, double lowest)
 {
-    const double most = t->row_count - 1;
-    return error_at(t, (int32_t)fmax(0, fmin(iterations, most)), lowest);
+    const double max = t->record_count - 1;
+    return error_at(t, (int32_t)fmax(0, fmin(iterations, max)), lowest);
 }
 
-static int32_t reached(const trial *t, double level, double lowest)
+static int32_t pd_newton_reached(const trial *t, double level, double lowest)
 {
-    for (int32_t i = 0; i < t->row_count; i++)
+    for (int32_t i = 0; i < t->record_count; i++)
         if (error_at(t, i, lowest) <= level)
             return i;
     return -1;
@@ -49,7 +49,7 @@ static int32_t reached(const trial *t, double level, double lowest)
  */
 static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_t many, double *each, outcome *o)
 {
-    double least[2] = {HUGE_VAL, HUGE_VAL};
+    double min[2] = {HUGE_VAL, HUGE_VAL};
     setting quiet = *s;
     quiet.progress = NULL;
     for (int k = 0; k < 6; k++) {
@@ -60,12 +60,12 @@ static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_
         one.solver.iterations = k % 2 ? many : few;
         const bool good = trials_take(&quiet, &one, 1, "", o);
         if (good)
-            least[k % 2] = fmin(least[k % 2], one.seconds[0]);
+            min[k % 2] = fmin(min[k % 2], one.seconds[0]);
         trials_release(&one, 1);
         if (!good)
             return false;
     }
-    *each = fmax((least[1] - least[0]) / (many - few), 1e-9);
+    *each = fmax((min[1] - min[0]) / (many - few), 1e-9);
     return true;
 }
 
@@ -73,16 +73,16 @@ static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_
  * PD's last. */
 static double crossing(const trial *t, double ratio, double lowest)
 {
-    const double last = fmax(error_at(&t[PD], t[PD].row_count - 1, lowest), 1e-16);
-    for (int32_t i = 1; i < t[NEWTON].row_count; i++) {
-        const double newton = error_at(&t[NEWTON], i, lowest), pd = error_after(&t[PD], i * ratio, lowest);
+    const double last = fmax(error_at(&t[PD], t[PD].record_count - 1, lowest), 1e-16);
+    for (int32_t i = 1; i < t[NEWTON].record_count; i++) {
+        const double newton = error_at(&t[NEWTON], i, lowest), pd = pd_newton_error_after(&t[PD], i * ratio, lowest);
         if (newton < pd)
             return fmax(pd, 1e-16);
     }
     return last;
 }
 
-static void add_curves(outcome *o, const trial *t, const double each[2], double lowest)
+static void pd_newton_add_curves(outcome *o, const trial *t, const double each[2], double lowest)
 {
     static const char *const names[2] = {"PD", "Newton"};
     for (int over_time = 0; over_time < 2; over_time++) {
@@ -91,8 +91,8 @@ static void add_curves(outcome *o, const trial *t, const double each[2], double 
                                    over_time ? "ms" : "iteration", "(e - e*) / (e0 - e*)");
         f->log_y = true;
         for (int k = 0; k < 2; k++)
-            if (figure_series(f, names[k], t[k].solver.kind, 0, t[k].row_count))
-                for (int32_t i = 0; i < t[k].row_count; i++) {
+            if (figure_series(f, names[k], t[k].solver.kind, 0, t[k].record_count))
+                for (int32_t i = 0; i < t[k].record_count; i++) {
                     f->series[f->series_count - 1].x[i] = over_time ? 1e3 * i * each[k] : i;
                     f->series[f->series_count - 1].y[i] = fmax(error_at(&t[k], i, lowest), 1e-16);
                 }
@@ -104,19 +104,20 @@ static void claim_errors(outcome *o, const trial *t, double lowest)
     char text[4][COUNT_SIZE];
     const double deep = sizeof(sinew_real) == 4 ? 1e-4 : 1e-10;
     claim *c = outcome_claim(o, "fig 12, left: Newton converges faster over iterations", "quadratic against linear");
-    claim_measured(
-        c, "iterations to 1e-2 / %.0e: Newton %s / %s, PD %s / %s", deep,
-        count_text(reached(&t[NEWTON], 1e-2, lowest), text[0]), count_text(reached(&t[NEWTON], deep, lowest), text[1]),
-        count_text(reached(&t[PD], 1e-2, lowest), text[2]), count_text(reached(&t[PD], deep, lowest), text[3]));
-    const int32_t newton = reached(&t[NEWTON], deep, lowest), pd = reached(&t[PD], deep, lowest);
+    claim_measured(c, "iterations to 1e-2 / %.0e: Newton %s / %s, PD %s / %s", deep,
+                   count_text(pd_newton_reached(&t[NEWTON], 1e-2, lowest), text[0]),
+                   count_text(pd_newton_reached(&t[NEWTON], deep, lowest), text[1]),
+                   count_text(pd_newton_reached(&t[PD], 1e-2, lowest), text[2]),
+                   count_text(pd_newton_reached(&t[PD], deep, lowest), text[3]));
+    const int32_t newton = pd_newton_reached(&t[NEWTON], deep, lowest), pd = pd_newton_reached(&t[PD], deep, lowest);
     claim_holds(c, newton >= 0 && (pd < 0 || newton < pd) ? HOLDS_YES : HOLDS_NO, "%s", "");
     for (int k = 0; k < 2; k++)
         for (int level = 2; level <= 10; level += 2)
-            outcome_number(o, reached(&t[k], pow(10, -level), lowest), "%s_iterations_1e-%d", k ? "newton" : "pd",
-                           level);
+            outcome_number(o, pd_newton_reached(&t[k], pow(10, -level), lowest), "%s_iterations_1e-%d",
+                           k ? "newton" : "pd", level);
 }
 
-static void claim_times(outcome *o, const double each[2], const double level[SCREENED])
+static void pd_newton_claim_times(outcome *o, const double each[2], const double level[SCREENED])
 {
     const double ratio = each[NEWTON] / each[PD];
     claim *c = outcome_claim(o, "PD iterations for one of Newton's", "about 30");
@@ -149,8 +150,8 @@ static double lowest_of(const trial *t)
 {
     double lowest = HUGE_VAL;
     for (int k = 0; k < RUNS; k++)
-        for (int32_t i = 0; i < t[k].row_count; i++)
-            lowest = fmin(lowest, t[k].rows[i].objective);
+        for (int32_t i = 0; i < t[k].record_count; i++)
+            lowest = fmin(lowest, t[k].records[i].objective);
     return lowest;
 }
 
@@ -181,8 +182,8 @@ static bool run_twisting(const setting *s, outcome *o)
         for (int k = 0; k < SCREENED; k++)
             level[k] = crossing(t[k], each[NEWTON] / each[PD], lowest_of(t[k]));
         claim_errors(o, shown, lowest_of(shown));
-        claim_times(o, each, level);
-        add_curves(o, shown, each, lowest_of(shown));
+        pd_newton_claim_times(o, each, level);
+        pd_newton_add_curves(o, shown, each, lowest_of(shown));
     }
     trials_release(t[0], SCREENED * RUNS);
     return good;

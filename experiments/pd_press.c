@@ -77,7 +77,7 @@ static bool add_balls(sinew_world *world, run *r, sinew_error *error)
     return good;
 }
 
-static sinew_world *build(run *r, sinew_error *error)
+static sinew_world *press_build(run *r, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)STEP;
@@ -92,7 +92,7 @@ static sinew_world *build(run *r, sinew_error *error)
     contact.penalty = (sinew_real)1e6;
     contact.thickness = (sinew_real)THICKNESS;
     contact.friction = (sinew_real)0.3;
-    contact.epochs = 40;
+    contact.max_detections = 40;
     if (world && add_balls(world, r, error) && add_planes(world, error) &&
         sinew_world_set_contact(world, &contact, error) == SINEW_OK)
         return world;
@@ -101,7 +101,7 @@ static sinew_world *build(run *r, sinew_error *error)
 }
 
 /* m: from the lowest to the highest vertex. */
-static double height_of(const sinew_world *world)
+static double press_height_of(const sinew_world *world)
 {
     const int32_t n = sinew_world_particle_count(world);
     sinew_real *x = malloc(3 * (size_t)n * sizeof *x);
@@ -141,7 +141,7 @@ static double worst_edge(const sinew_world *world, sinew_body body)
     return worst;
 }
 
-static bool take_step(run *r, sinew_world *world, int32_t k, sinew_error *error)
+static bool press_take_step(run *r, sinew_world *world, int32_t k, sinew_error *error)
 {
     sinew_measures now;
     if (!touch_step(world, &r->log, error) || sinew_world_measure(world, &now) != SINEW_OK)
@@ -154,24 +154,24 @@ static bool take_step(run *r, sinew_world *world, int32_t k, sinew_error *error)
 
 static void read_end(run *r, const sinew_world *world)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t k = 0; k < STEPS; k++)
-        most = fmax(most, r->elastic[k]);
+        max = fmax(max, r->elastic[k]);
     for (int32_t k = UP + 2; k < STEPS; k++)
-        r->rise = fmax(r->rise, (r->elastic[k] - r->elastic[k - 2]) / most);
+        r->rise = fmax(r->rise, (r->elastic[k] - r->elastic[k - 2]) / max);
     for (int32_t b = 0; b < BALLS; b++)
         r->left = fmax(r->left, worst_edge(world, sinew_world_body_at(world, b)));
 }
 
-static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
+static bool press_take(const setting *s, run *r, figure *shapes, sinew_error *error)
 {
-    sinew_world *world = build(r, error);
+    sinew_world *world = press_build(r, error);
     bool good = world != NULL;
     char name[56];
     for (int32_t k = 0; good && k < STEPS; k++) {
-        good = take_step(r, world, k, error);
+        good = press_take_step(r, world, k, error);
         if (k + 1 == HELD)
-            r->height = height_of(world);
+            r->height = press_height_of(world);
         snprintf(name, sizeof name, "%s, %s", names[r->mode], k + 1 == HELD ? "pressed" : "let go");
         if (good && (k + 1 == HELD || k + 1 == STEPS))
             touch_picture(shapes, name, SINEW_SOLVER_PD, world, false);
@@ -184,7 +184,7 @@ static bool take(const setting *s, run *r, figure *shapes, sinew_error *error)
     return good;
 }
 
-static void judge(outcome *o, const run *r)
+static void press_judge(outcome *o, const run *r)
 {
     char what[120];
     snprintf(what, sizeof what, "%s: degenerate elements do not disturb it", names[r->mode]);
@@ -195,9 +195,10 @@ static void judge(outcome *o, const run *r)
                    r->height, DIAMETER, r->inverted, r->tet_count, r->det_min, r->log.crossings, r->log.violation,
                    THICKNESS);
     claim_holds(c, r->height < 2 * PRESSED * DIAMETER && r->log.crossings == 0 ? HOLDS_YES : HOLDS_PARTLY, "%s",
-                r->height >= 2 * PRESSED * DIAMETER ? "the guard held the plane back, as balls gave way too slowly"
-                : r->log.crossings > 0              ? "surfaces cross where they fold"
-                                                    : "");
+                r->height >= 2 * PRESSED * DIAMETER
+                    ? "the step filter truncated the plane, as balls gave way too slowly"
+                : r->log.crossings > 0 ? "surfaces cross where they fold"
+                                       : "");
     snprintf(what, sizeof what, "%s: the balls come back when they are let go", names[r->mode]);
     c = outcome_claim(o, what, "as the video shows");
     claim_measured(c,
@@ -222,7 +223,7 @@ static void judge(outcome *o, const run *r)
     outcome_number(o, 1e3 * r->log.wall / r->log.steps, "ms_%s", names[r->mode]);
 }
 
-static void energy_figure(outcome *o, const run *runs)
+static void press_energy_figure(outcome *o, const run *runs)
 {
     figure *f = outcome_figure(o, "energy", "Elastic energy", "s", "J");
     f->distinct = true;
@@ -244,7 +245,7 @@ void experiment_pd_press(const setting *s, outcome *o)
         runs[i] = (run){.mode = i, .iterations = s->quick ? 20 : 60, .segments = {4, 6, 9}, .det_min = 1};
         if (s->quick)
             runs[i].segments[1] = runs[i].segments[2] = 3;
-        good = take(s, &runs[i], shapes, &error);
+        good = press_take(s, &runs[i], shapes, &error);
     }
     if (!good) {
         snprintf(o->failure, sizeof o->failure, "%.255s", error.text[0] ? error.text : "out of memory");
@@ -253,6 +254,6 @@ void experiment_pd_press(const setting *s, outcome *o)
     snprintf(o->setup, sizeof o->setup, "Three balls, %d tets, 1e4 Pa, %d iterations of PD a step.", runs[0].tet_count,
              runs[0].iterations);
     for (int i = 0; i < MODES; i++)
-        judge(o, &runs[i]);
-    energy_figure(o, runs);
+        press_judge(o, &runs[i]);
+    press_energy_figure(o, runs);
 }

@@ -78,7 +78,7 @@ static bool bar_held(const sinew_real *x)
     return x[0] < -0.4999;
 }
 
-static sheet make_bar(int32_t cells, bool unstructured, sinew_error *error)
+static sheet resolution_make_bar(int32_t cells, bool unstructured, sinew_error *error)
 {
     sheet s = {.density = 1000, .gravity = 9.81, .h = 1.0 / 30, .steps = 90};
     s.mesh = sheet_bar(5 * cells, cells, 1, 0.2, unstructured, error);
@@ -107,7 +107,7 @@ static double bar_sag(const sheet *s)
 }
 
 /* (most - least) / mean */
-static double spread(const double *values, int32_t count)
+static double resolution_spread(const double *values, int32_t count)
 {
     double low = INFINITY, high = -INFINITY, sum = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ static double spread(const double *values, int32_t count)
 
 static void claim_alike(outcome *o, const char *what, const double sag[KINDS * LEVELS], const int32_t cells[LEVELS])
 {
-    const double apart = spread(sag, KINDS * LEVELS);
+    const double apart = resolution_spread(sag, KINDS * LEVELS);
     claim *c = outcome_claim(o, what, "very similar qualitative behaviours");
     claim_measured(c,
                    "%s %.4f, %.4f, %.4f m regular and %.4f, %.4f, %.4f m unstructured at %d, %d, %d cells: "
@@ -136,7 +136,7 @@ static void claim_alike(outcome *o, const char *what, const double sag[KINDS * L
 
 static void claim_pbd(outcome *o, const double sag[LEVELS], const int32_t cells[LEVELS], int32_t iterations)
 {
-    const double apart = spread(sag, LEVELS);
+    const double apart = resolution_spread(sag, LEVELS);
     claim *c = outcome_claim(o, "by PBD, whose weights are masses, the curtain depends on its mesh",
                              "better independence on mesh tessellation than PBD");
     claim_measured(c, "depth %.4f, %.4f, %.4f m at %d, %d, %d cells, %d iterations: apart by %.0f %%", sag[0], sag[1],
@@ -145,7 +145,7 @@ static void claim_pbd(outcome *o, const double sag[LEVELS], const int32_t cells[
     outcome_number(o, apart, "pbd_spread");
 }
 
-static void draw(outcome *o, const sheet *runs, const char *name, const char *title, double span)
+static void resolution_draw(outcome *o, const sheet *runs, const char *name, const char *title, double span)
 {
     figure *f = outcome_figure(o, name, title, "", "");
     f->span = span;
@@ -166,7 +166,7 @@ void experiment_pd_resolution(const setting *s, outcome *o)
     double sag[CURTAINS + BARS + LEVELS];
     for (int i = 0; i < CURTAINS; i++) {
         runs[i] = make_curtain(cells[i % LEVELS], i >= LEVELS, SINEW_SOLVER_PD, ITERATIONS, &error);
-        runs[CURTAINS + i] = make_bar(bar_cells[i % LEVELS], i >= LEVELS, &error);
+        runs[CURTAINS + i] = resolution_make_bar(bar_cells[i % LEVELS], i >= LEVELS, &error);
     }
     for (int i = 0; i < LEVELS; i++)
         runs[CURTAINS + BARS + i] = make_curtain(cells[i], false, SINEW_SOLVER_PBD, pbd_iterations, &error);
@@ -181,9 +181,10 @@ void experiment_pd_resolution(const setting *s, outcome *o)
         claim_alike(o, "a curtain bends alike at three resolutions, regular and unstructured", sag, cells);
         claim_alike(o, "so does a bar", sag + CURTAINS, bar_cells);
         claim_pbd(o, sag + CURTAINS + BARS, cells, pbd_iterations);
-        draw(o, runs, "curtain", "The curtain at three resolutions, regular and unstructured (fig 5)", 1.5);
+        resolution_draw(o, runs, "curtain", "The curtain at three resolutions, regular and unstructured (fig 5)", 1.5);
         if (!s->quick)
-            draw(o, runs + CURTAINS, "bar", "The bar at three resolutions, regular and unstructured (fig 5)", 1.5);
+            resolution_draw(o, runs + CURTAINS, "bar", "The bar at three resolutions, regular and unstructured (fig 5)",
+                            1.5);
     }
     sheets_release(runs, CURTAINS + BARS + LEVELS);
 }

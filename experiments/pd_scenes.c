@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sinew_world *new_world(const trial *t, const pd_scene *scene, sinew_error *error)
+static sinew_world *pd_scenes_new_world(const trial *t, const pd_scene *scene, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)FRAME;
@@ -20,8 +20,8 @@ static sinew_world *new_world(const trial *t, const pd_scene *scene, sinew_error
     return sinew_world_create(&def, error);
 }
 
-static bool add_energy(sinew_world *world, sinew_body body, sinew_energy_kind kind, double stiffness,
-                       sinew_error *error)
+static bool pd_scenes_add_energy(sinew_world *world, sinew_body body, sinew_energy_kind kind, double stiffness,
+                                 sinew_error *error)
 {
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.body = body;
@@ -40,7 +40,7 @@ static bool hold_vertices(sinew_world *world, sinew_body body, const int32_t *ve
     return sinew_world_add_pins(world, &def, error).index >= 0;
 }
 
-static sinew_world *finished(sinew_world *world, bool good)
+static sinew_world *pd_scenes_finished(sinew_world *world, bool good)
 {
     if (good)
         return world;
@@ -50,7 +50,7 @@ static sinew_world *finished(sinew_world *world, bool good)
 
 /* ---- Cloth --------------------------------------------------------------------------------------- */
 
-static sinew_mesh *cloth_mesh(int32_t n, sinew_error *error)
+static sinew_mesh *pd_scenes_cloth_mesh(int32_t n, sinew_error *error)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = def.vertices[1] = n;
@@ -58,7 +58,7 @@ static sinew_mesh *cloth_mesh(int32_t n, sinew_error *error)
 }
 
 /* Numbers in [-1, 1], the same everywhere (Park and Miller 1988). */
-static double next_random(uint32_t *state)
+static double pd_scenes_next_random(uint32_t *state)
 {
     *state = (uint32_t)((uint64_t)*state * 48271u % 2147483647u);
     return 2.0 * (double)*state / 2147483647.0 - 1.0;
@@ -76,7 +76,7 @@ static void start_cloth(const pd_scene *scene, const sinew_mesh *mesh, sinew_rea
         x[3 * i + 1] = (sinew_real)(scene->level ? 0 : -along);
         x[3 * i + 2] = (sinew_real)(scene->level ? along : 0);
         for (int c = 0; c < 3; c++)
-            v[3 * i + c] = (sinew_real)(c < 2 ? scene->jolt * next_random(&random) : 0);
+            v[3 * i + c] = (sinew_real)(c < 2 ? scene->jolt * pd_scenes_next_random(&random) : 0);
     }
 }
 
@@ -97,8 +97,8 @@ static bool hold_cloth(const pd_scene *scene, sinew_world *world, sinew_body bod
 sinew_world *scene_pd_cloth(trial *t, sinew_error *error)
 {
     const pd_scene *scene = t->scene;
-    sinew_mesh *mesh = cloth_mesh(t->n, error);
-    sinew_world *world = mesh ? new_world(t, scene, error) : NULL;
+    sinew_mesh *mesh = pd_scenes_cloth_mesh(t->n, error);
+    sinew_world *world = mesh ? pd_scenes_new_world(t, scene, error) : NULL;
     sinew_real *x = malloc(6 * (size_t)t->n * (size_t)t->n * sizeof *x);
     sinew_body body = {.index = -1};
     if (world && x) {
@@ -110,17 +110,18 @@ sinew_world *scene_pd_cloth(trial *t, sinew_error *error)
         def.velocities = x + 3 * (size_t)t->n * (size_t)t->n;
         body = sinew_world_add_body(world, &def, error);
     }
-    const bool good = body.index >= 0 && add_energy(world, body, SINEW_ENERGY_EDGE_STRAIN, scene->stiffness, error) &&
+    const bool good = body.index >= 0 &&
+                      pd_scenes_add_energy(world, body, SINEW_ENERGY_EDGE_STRAIN, scene->stiffness, error) &&
                       hold_cloth(scene, world, body, t->n, error);
     free(x);
     sinew_mesh_destroy(mesh);
-    return finished(world, good);
+    return pd_scenes_finished(world, good);
 }
 
 pd_strain pd_cloth_strain(int32_t n, const sinew_real *q)
 {
     pd_strain strain = {NAN, NAN};
-    sinew_mesh *mesh = cloth_mesh(n, NULL);
+    sinew_mesh *mesh = pd_scenes_cloth_mesh(n, NULL);
     if (!mesh)
         return strain;
     const int32_t count = sinew_mesh_edge_count(mesh), *edges = sinew_mesh_edges(mesh);
@@ -166,7 +167,7 @@ sinew_world *scene_pd_bar(trial *t, sinew_error *error)
 {
     const pd_scene *scene = t->scene;
     sinew_mesh *mesh = pd_bar_mesh(scene->large, t->n > 0, error);
-    sinew_world *world = mesh ? new_world(t, scene, error) : NULL;
+    sinew_world *world = mesh ? pd_scenes_new_world(t, scene, error) : NULL;
     sinew_body body = {.index = -1};
     if (world) {
         sinew_body_def def = sinew_default_body_def();
@@ -175,14 +176,16 @@ sinew_world *scene_pd_bar(trial *t, sinew_error *error)
         body = sinew_world_add_body(world, &def, error);
     }
     enum {
-        MOST = 64 /* frames of turning */
+        TURN_FRAMES = 64 /* frames of turning */
     };
-    const double angle = scene->turn * MOST * 3.14159265358979323846 / 180;
-    const sinew_key keys[2] = {{.time = 0}, {.time = (sinew_real)(MOST * FRAME), .rotation = {(sinew_real)angle}}};
+    const double angle = scene->turn * TURN_FRAMES * 3.14159265358979323846 / 180;
+    const sinew_key keys[2] = {{.time = 0},
+                               {.time = (sinew_real)(TURN_FRAMES * FRAME), .rotation = {(sinew_real)angle}}};
     const sinew_motion motion = {.key_count = 2, .keys = keys};
-    const bool good = body.index >= 0 && add_energy(world, body, SINEW_ENERGY_STRAIN, scene->stiffness, error) &&
+    const bool good = body.index >= 0 &&
+                      pd_scenes_add_energy(world, body, SINEW_ENERGY_STRAIN, scene->stiffness, error) &&
                       hold_end(world, body, -1, NULL, error) &&
                       (scene->hold != HOLD_BOTH || hold_end(world, body, 1, &motion, error));
     sinew_mesh_destroy(mesh);
-    return finished(world, good);
+    return pd_scenes_finished(world, good);
 }

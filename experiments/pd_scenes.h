@@ -3,7 +3,7 @@
  * pd_scenes.h: the bodies of Bouaziz et al., "Projective Dynamics: Fusing Constraint Projections for Fast Simulation"
  * (2014), as scenes for trials (trial.h), which carry a pd_scene as their `scene`.
  *
- * Set-up, chosen once and said in docs/projective-dynamics.md. A frame is one step of 1/30 s, gravity 9.8 m/s2:
+ * docs/evidence/projective-dynamics.md describes the set-up. A frame is one step of 1/30 s, gravity 9.8 m/s2:
  *   - cloth: 1 m x 1 m, n x n vertices with one diagonal a cell (81 x 81: 19 683 degrees of freedom, 19 360 edges),
  *     0.2 kg/m2, edge_strain alone;
  *   - bar: unstructured tets of strain, 1000 kg/m3, made by pd_bar_mesh, held at one end or both.
@@ -39,7 +39,7 @@ scene_builder scene_pd_cloth, scene_pd_bar;
  * counts of the paper's bodies; quick: a short one. Always the same. NULL on failure. */
 sinew_mesh *pd_bar_mesh(bool large, bool quick, sinew_error *error);
 
-/* Rest lengths of a cloth's edges are all known from its mesh: root mean square and mean of l/L - 1 over the edges. */
+/* The mesh gives the rest lengths of a cloth's edges: root mean square and mean of l/L - 1 over the edges. */
 typedef struct pd_strain {
     double mean, square;
 } pd_strain;

@@ -32,21 +32,21 @@ static const double limits[LIMITS] = {0.1, 0.2, 0.3}, loads[LOADS] = {1, 5};
 
 static bool ring(const sinew_real *x)
 {
-    const double place = (double)x[0] - PITCH * floor((double)x[0] / PITCH + 1e-6);
-    return x[1] > -1e-6 && place < 1.001 * WIDTH;
+    const double along = (double)x[0] - PITCH * floor((double)x[0] / PITCH + 1e-6);
+    return x[1] > -1e-6 && along < 1.001 * WIDTH;
 }
 
 /* Rings stay as wide as they are. */
-static void draw_together(const sheet *s, double part, const sinew_real *rest, sinew_real *to)
+static void draw_together(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
     const double middle = PITCH * floor((double)rest[0] / PITCH + 1e-6) + 0.5 * WIDTH;
-    to[0] = (sinew_real)((double)rest[0] - (middle - 0.5) * s->amount * part);
+    to[0] = (sinew_real)((double)rest[0] - (middle - 0.5) * s->amount * fraction);
     to[1] = rest[1];
     to[2] = rest[2];
 }
 
 /* A wave of 2 mm, so that the folds begin somewhere. */
-static void wave(sheet *s)
+static void strain_limit_wave(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -57,7 +57,7 @@ static void wave(sheet *s)
     }
 }
 
-static sheet make_run(double limit, double load, bool quick, sinew_error *error)
+static sheet strain_limit_make_run(double limit, double load, bool quick, sinew_error *error)
 {
     sheet s = {.density = 0.2,
                .gravity = 9.81 * load,
@@ -77,26 +77,26 @@ static sheet make_run(double limit, double load, bool quick, sinew_error *error)
     s.solver.iterations = quick ? 20 : 60;
     s.solver.tolerance = 0;
     if (s.mesh && sheet_pin(&s, ring))
-        wave(&s);
+        strain_limit_wave(&s);
     return s;
 }
 
 /* The numbers that a run ended with. */
 typedef struct hung {
-    double most, least; /* principal stretches */
-    double length;      /* m: how far the lower edge hangs below the rings, its mean */
-    double depth;       /* m: of the folds */
+    double max, min; /* principal stretches */
+    double length;   /* m: how far the lower edge hangs below the rings, its mean */
+    double depth;    /* m: of the folds */
 } hung;
 
-static hung look(const sheet *s)
+static hung strain_limit_measure(const sheet *s)
 {
-    hung h = {.most = 0, .least = INFINITY, .depth = sheet_depth(s)};
+    hung h = {.max = 0, .min = INFINITY, .depth = sheet_depth(s)};
     int32_t count = 0;
     for (int32_t t = 0; t < sinew_mesh_triangle_count(s->mesh); t++) {
         double stretch[2];
         sheet_stretch(s, t, stretch);
-        h.most = fmax(h.most, stretch[0]);
-        h.least = fmin(h.least, stretch[1]);
+        h.max = fmax(h.max, stretch[0]);
+        h.min = fmin(h.min, stretch[1]);
     }
     const sinew_real *x = sinew_mesh_positions(s->mesh);
     for (int32_t i = 0; i < sheet_vertex_count(s); i++)
@@ -108,18 +108,17 @@ static hung look(const sheet *s)
     return h;
 }
 
-static void claim_limits(outcome *o, const hung *h, int load, int32_t iterations)
+static void strain_limit_claim_limits(outcome *o, const hung *h, int load, int32_t iterations)
 {
     double beyond = 0;
     for (int i = 0; i < LIMITS; i++)
-        beyond = fmax(beyond, fmax(h[i].most - 1 - limits[i], 1 - limits[i] - h[i].least));
+        beyond = fmax(beyond, fmax(h[i].max - 1 - limits[i], 1 - limits[i] - h[i].min));
     claim *c = outcome_claim(o, load ? "the limits hold under five times the weight" : "the limits hold",
                              "[-10, +10], [-20, +20], [-30, +30] %");
     claim_measured(c,
                    "stretches %.4f to %.4f, %.4f to %.4f, %.4f to %.4f: beyond by %.2f %% at most; %.0f N/m, %d "
                    "iterations a step",
-                   h[0].least, h[0].most, h[1].least, h[1].most, h[2].least, h[2].most, 100 * beyond, LIMITING,
-                   iterations);
+                   h[0].min, h[0].max, h[1].min, h[1].max, h[2].min, h[2].max, 100 * beyond, LIMITING, iterations);
     claim_holds(c, beyond <= TOLERANCE ? HOLDS_YES : HOLDS_NO, "%s", beyond <= TOLERANCE ? "" : "by more than 1 %");
     outcome_number(o, beyond, load ? "beyond_heavy" : "beyond");
 }
@@ -145,7 +144,7 @@ void experiment_pd_strain_limit(const setting *s, outcome *o)
     hung found[RUNS];
     sinew_error error = {0};
     for (int i = 0; i < RUNS; i++)
-        runs[i] = make_run(limits[i % LIMITS], loads[i / LIMITS], s->quick, &error);
+        runs[i] = strain_limit_make_run(limits[i % LIMITS], loads[i / LIMITS], s->quick, &error);
     if (sheets_take(s, runs, RUNS, "pd/strain-limit", o)) {
         figure *f =
             outcome_figure(o, "curtains", "Limits of 10, 20, 30 %; below under five times the weight (fig 6)", "", "");
@@ -153,17 +152,17 @@ void experiment_pd_strain_limit(const setting *s, outcome *o)
         for (int i = 0; i < RUNS; i++) {
             char name[48];
             snprintf(name, sizeof name, "%.0f %%, %.0f x weight", 100 * limits[i % LIMITS], loads[i / LIMITS]);
-            found[i] = look(&runs[i]);
+            found[i] = strain_limit_measure(&runs[i]);
             sheet_shape(f, &runs[i], name);
-            outcome_number(o, found[i].most, "most_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
-            outcome_number(o, found[i].least, "least_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
+            outcome_number(o, found[i].max, "most_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
+            outcome_number(o, found[i].min, "least_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
             outcome_number(o, found[i].length, "length_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
             outcome_number(o, found[i].depth, "depth_%.0f_%.0f", 100 * limits[i % LIMITS], loads[i / LIMITS]);
         }
         snprintf(o->setup, sizeof o->setup, "A curtain of %d triangles, %.0f N/m weak and %.0f N/m beyond the limits.",
                  sinew_mesh_triangle_count(runs[0].mesh), WEAK, LIMITING);
-        claim_limits(o, found, 0, runs[0].solver.iterations);
-        claim_limits(o, found + LIMITS, 1, runs[0].solver.iterations);
+        strain_limit_claim_limits(o, found, 0, runs[0].solver.iterations);
+        strain_limit_claim_limits(o, found + LIMITS, 1, runs[0].solver.iterations);
         claim_folds(o, found);
     }
     sheets_release(runs, RUNS);

@@ -38,14 +38,14 @@ static bool left_held(const sinew_real *x)
     return x[0] < -LENGTH / 2 + 1e-4;
 }
 
-static void draw_apart(const sheet *s, double part, const sinew_real *rest, sinew_real *to)
+static void draw_apart(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
-    to[0] = rest[0] + (sinew_real)((rest[0] < 0 ? -0.5 : 0.5) * s->amount * part);
+    to[0] = rest[0] + (sinew_real)((rest[0] < 0 ? -0.5 : 0.5) * s->amount * fraction);
     to[1] = rest[1];
     to[2] = rest[2];
 }
 
-static sheet make_bar(bool quick, double strain, double volume, bool bent, sinew_error *error)
+static sheet pd_volume_make_bar(bool quick, double strain, double volume, bool bent, sinew_error *error)
 {
     const int32_t cells = quick ? 2 : 6;
     sheet s = {.density = 1000, .h = 1.0 / 30, .steps = quick ? 60 : 120, .moving = 30, .amount = DRAWN};
@@ -90,7 +90,7 @@ static double waist(const sheet *s)
 }
 
 /* How far the free end went down, the mean over its face. */
-static double sag(const sheet *s)
+static double pd_volume_sag(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
     double sum = 0;
@@ -132,7 +132,7 @@ static void claim_bent(outcome *o, const sheet *runs)
     double down[BENT], volume[BENT];
     static const char *const names[BENT] = {"soft", "soft_volume", "stiff", "stiff_volume"};
     for (int i = 0; i < BENT; i++) {
-        down[i] = sag(&runs[i]);
+        down[i] = pd_volume_sag(&runs[i]);
         volume[i] = volume_ratio(&runs[i]);
         outcome_number(o, down[i], "sag_%s", names[i]);
         outcome_number(o, volume[i], "bent_volume_%s", names[i]);
@@ -158,7 +158,7 @@ static void draw_stretched(outcome *o, const char *name, const char *title, cons
     }
 }
 
-static void draw(outcome *o, const sheet *runs)
+static void pd_volume_draw(outcome *o, const sheet *runs)
 {
     draw_stretched(o, "stretched", "Volume weighed 0, 1, 10, 100 times the strain (fig 7)", runs);
     static const char *const names[BENT] = {"strain", "strain and volume", "4 x strain", "4 x strain and volume"};
@@ -182,7 +182,7 @@ static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind ki
                        sinew_error *error)
 {
     const double strain = bent ? SOFT : STRAIN;
-    sheet s = make_bar(quick, strain, ratio * strain, bent, error);
+    sheet s = pd_volume_make_bar(quick, strain, ratio * strain, bent, error);
     s.solver = experiment_solver(kind);
     if (iterations > 0) {
         s.solver.iterations = iterations;
@@ -199,7 +199,7 @@ static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind ki
 }
 
 /* Least to most of the sags, over their mean. */
-static double spread(const double *sags)
+static double pd_volume_spread(const double *sags)
 {
     double low = sags[0], high = sags[0], sum = 0;
     for (int i = 0; i < VARIED; i++) {
@@ -214,12 +214,12 @@ static void claim_independent(outcome *o, const sheet *xpbd, const sheet *pbd, c
 {
     double x[VARIED], p[VARIED];
     for (int i = 0; i < VARIED; i++) {
-        x[i] = sag(&xpbd[i]);
-        p[i] = sag(&pbd[i]);
+        x[i] = pd_volume_sag(&xpbd[i]);
+        p[i] = pd_volume_sag(&pbd[i]);
         outcome_number(o, x[i], "sag_xpbd_%d", i);
         outcome_number(o, p[i], "sag_pbd_%d", i);
     }
-    const double truth = sag(newton);
+    const double truth = pd_volume_sag(newton);
     claim *c =
         outcome_claim(o, "stiffness does not depend on step and iterations, unlike PBD's (XPBD fig 1)", "independent");
     claim_measured(
@@ -227,14 +227,14 @@ static void claim_independent(outcome *o, const sheet *xpbd, const sheet *pbd, c
         "sag of a bar under its weight with 20, 60, 180 iterations, and 60 of half the step: XPBD %.3f, %.3f, "
         "%.3f, %.3f; PBD (k = 0.1) %.3f, %.3f, %.3f, %.3f; newton %.3f m",
         x[0], x[1], x[2], x[3], p[0], p[1], p[2], p[3], truth);
-    const bool same = spread(x) < 0.1;
+    const bool same = pd_volume_spread(x) < 0.1;
     claim_holds(c,
-                same                          ? HOLDS_YES
-                : spread(x) < 0.3 * spread(p) ? HOLDS_PARTLY
-                                              : HOLDS_NO,
+                same                                              ? HOLDS_YES
+                : pd_volume_spread(x) < 0.3 * pd_volume_spread(p) ? HOLDS_PARTLY
+                                                                  : HOLDS_NO,
                 "%s", same ? "within a tenth" : "few iterations leave XPBD short of the stiffness that it goes to");
-    outcome_number(o, spread(x), "spread_xpbd");
-    outcome_number(o, spread(p), "spread_pbd");
+    outcome_number(o, pd_volume_spread(x), "spread_xpbd");
+    outcome_number(o, pd_volume_spread(p), "spread_pbd");
     outcome_number(o, truth, "sag_newton");
 }
 
@@ -265,15 +265,16 @@ void experiment_pd_volume(const setting *s, outcome *o)
     sheet runs[RUNS];
     sinew_error error = {0};
     for (int i = 0; i < STRETCHED; i++)
-        runs[i] = make_bar(s->quick, STRAIN, ratios[i] * STRAIN, false, &error);
+        runs[i] = pd_volume_make_bar(s->quick, STRAIN, ratios[i] * STRAIN, false, &error);
     for (int i = 0; i < BENT; i++)
-        runs[STRETCHED + i] = make_bar(s->quick, i < 2 ? BENDING : 4 * BENDING, i % 2 ? PRESSURE : 0, true, &error);
+        runs[STRETCHED + i] =
+            pd_volume_make_bar(s->quick, i < 2 ? BENDING : 4 * BENDING, i % 2 ? PRESSURE : 0, true, &error);
     if (sheets_take(s, runs, RUNS, "pd/volume", o)) {
         snprintf(o->setup, sizeof o->setup, "A bar of %d tets, %d iterations of PD a step.",
                  sinew_mesh_tet_count(runs[0].mesh), runs[0].solver.iterations);
         claim_stretched(o, runs);
         claim_bent(o, runs + STRETCHED);
-        draw(o, runs);
+        pd_volume_draw(o, runs);
     }
     sheets_release(runs, RUNS);
 }

@@ -30,7 +30,7 @@ static void set(sinew_energy_def *def, const char *name, double value)
         def->parameters[at] = (sinew_real)value;
 }
 
-static bool add_energies(plate *p, const plate_def *def, sinew_error *error)
+static bool plate_add_energies(plate *p, const plate_def *def, sinew_error *error)
 {
     const double h = def->thickness, E = 12 * (1 - def->poisson * def->poisson) * def->rigidity / (h * h * h);
     sinew_energy_def sheet = sinew_default_energy_def(SINEW_ENERGY_MEMBRANE_STVK);
@@ -64,7 +64,7 @@ bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def,
     body.density = (sinew_real)def->density;
     p->body = sinew_world_add_body(world, &body, error);
     sinew_mesh_destroy(own);
-    return p->body.index >= 0 && add_energies(p, def, error);
+    return p->body.index >= 0 && plate_add_energies(p, def, error);
 }
 
 int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_t *list)
@@ -102,24 +102,24 @@ bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *e
 }
 
 /* A body of particles that stand still where those of the list are at rest; index -1 on failure. */
-static sinew_body add_anchors(const plate *p, const int32_t *list, int32_t count, sinew_error *error)
+static sinew_body plate_add_anchors(const plate *p, const int32_t *list, int32_t count, sinew_error *error)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
     sinew_body body = {.index = -1};
-    sinew_real *places = malloc(4 * (size_t)count * sizeof *places);
+    sinew_real *positions = malloc(4 * (size_t)count * sizeof *positions);
     int32_t *numbers = malloc((size_t)count * sizeof *numbers);
-    for (int32_t i = 0; places && numbers && i < count; i++) {
-        memcpy(places + 3 * i, x + 3 * list[i], 3 * sizeof *places);
-        places[3 * count + i] = 1;
+    for (int32_t i = 0; positions && numbers && i < count; i++) {
+        memcpy(positions + 3 * i, x + 3 * list[i], 3 * sizeof *positions);
+        positions[3 * count + i] = 1;
         numbers[i] = i;
     }
     sinew_mesh_def shape = sinew_default_mesh_def();
     shape.vertex_count = count;
-    shape.positions = places;
-    sinew_mesh *mesh = places && numbers ? sinew_mesh_create(&shape, error) : NULL;
+    shape.positions = positions;
+    sinew_mesh *mesh = positions && numbers ? sinew_mesh_create(&shape, error) : NULL;
     sinew_body_def def = sinew_default_body_def();
     def.mesh = mesh;
-    def.masses = places ? places + 3 * count : NULL;
+    def.masses = positions ? positions + 3 * count : NULL;
     if (mesh)
         body = sinew_world_add_body(p->world, &def, error);
     sinew_pin_def pin = sinew_default_pin_def();
@@ -129,14 +129,14 @@ static sinew_body add_anchors(const plate *p, const int32_t *list, int32_t count
     if (body.index >= 0 && sinew_world_add_pins(p->world, &pin, error).index < 0)
         body.index = -1;
     sinew_mesh_destroy(mesh);
-    free(places);
+    free(positions);
     free(numbers);
     return body;
 }
 
 /* Binds each particle of the list to its anchor, along the axis or across it. */
 static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_t anchor, const double axis[3],
-                      plate_guide guide, sinew_error *error)
+                      plate_slide_kind kind, sinew_error *error)
 {
     const int32_t first = sinew_body_first_particle(p->world, p->body);
     int32_t *pairs = malloc(8 * (size_t)count * sizeof *pairs);
@@ -157,8 +157,8 @@ static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_
     weak.weights = weights;
     weak.normals = normals;
     weak.transient = false;
-    set(&weak, "normal_stiffness", guide == PLATE_IN_PLANE ? 1000 * p->stretch : 0);
-    set(&weak, "tangent_stiffness", guide == PLATE_IN_PLANE ? 0 : 1000 * p->stretch);
+    set(&weak, "normal_stiffness", kind == PLATE_IN_PLANE ? 1000 * p->stretch : 0);
+    set(&weak, "tangent_stiffness", kind == PLATE_IN_PLANE ? 0 : 1000 * p->stretch);
     good = good && sinew_world_add_energy(p->world, &weak, error).index >= 0;
     free(pairs);
     free(weights);
@@ -166,21 +166,21 @@ static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_
     return good;
 }
 
-bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_guide guide, sinew_error *error)
+bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_slide_kind kind, sinew_error *error)
 {
     int32_t *list = new_list(p);
-    const int32_t count = list ? plate_list(p, marked, guide == PLATE_IN_PLANE, list) : 0;
-    const sinew_body anchors = count > 0 ? add_anchors(p, list, count, error) : (sinew_body){.index = -1};
+    const int32_t count = list ? plate_list(p, marked, kind == PLATE_IN_PLANE, list) : 0;
+    const sinew_body anchors = count > 0 ? plate_add_anchors(p, list, count, error) : (sinew_body){.index = -1};
     const bool good = anchors.index >= 0 &&
-                      bind_list(p, list, count, sinew_body_first_particle(p->world, anchors), axis, guide, error);
+                      bind_list(p, list, count, sinew_body_first_particle(p->world, anchors), axis, kind, error);
     free(list);
     return good;
 }
 
-int32_t plate_settle(sinew_world *world, int32_t most)
+int32_t plate_settle(sinew_world *world, int32_t max)
 {
     int32_t iterations = 0;
-    for (int32_t i = 0; i < most; i++) {
+    for (int32_t i = 0; i < max; i++) {
         sinew_step_result result;
         const uint32_t fine = SINEW_STEP_INDEFINITE | SINEW_STEP_ROUND_OFF;
         const bool solved = (sinew_world_step(world, &result) & ~fine) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate_parameters.h: thin plates and shells as worlds: a membrane and a bending energy on any triangle mesh, what holds them, and
- * the strip whose shapes under load are known.
+ * plate.h: thin plates and shells as worlds: a membrane and a bending energy on any triangle mesh, what
+ * holds them, and the strip whose shapes under load are known.
  *
  * A plate of thickness h, Young's modulus E and Poisson's ratio nu has the rigidity D = E h^3 / (12 (1 - nu^2)). Here
  * D, nu and h are given and E follows, so that stretch is as stiff as it is in a plate of that thickness. y points up.
@@ -50,14 +50,15 @@ bool plate_add(sinew_world *world, const sinew_mesh *mesh, const plate_def *def,
 int32_t plate_list(const plate *p, const uint8_t *marked, bool directors, int32_t *list);
 /* Pins the vertices that are marked [vertex_count], and with `clamp` the directors of edges between two of them. */
 bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *error);
-typedef enum plate_guide {
+typedef enum plate_slide_kind {
     PLATE_IN_PLANE = 0, /* across the axis: a plane of symmetry, also for director points of edges that lie in it */
     PLATE_ON_LINE       /* along the axis: a support that slides; slopes are free */
-} plate_guide;
+} plate_slide_kind;
 /* Vertices that are marked may move in the plane, or on the line, through where they are at rest. */
-bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_guide guide, sinew_error *error);
+bool plate_slide(const plate *p, const uint8_t *marked, const double axis[3], plate_slide_kind kind,
+                 sinew_error *error);
 /* Takes steps, at most `most`, until one is solved. Returns the iterations of all, negative when none is. */
-int32_t plate_settle(sinew_world *world, int32_t most);
+int32_t plate_settle(sinew_world *world, int32_t max);
 
 /* ---- Meshes ----------------------------------------------------------------------------------- */
 
@@ -90,7 +91,7 @@ enum {
 
 /* The strip under one of its loads. */
 typedef struct strip_shape {
-    double load;        /* as strip_load says */
+    double load;        /* index of a load, as in strip_load */
     double drop, reach; /* m, of the tip: means over its vertices */
     double angle;       /* rad, of the tip, up to half a turn; NAN without director points */
     double gap;         /* m, from the tip to the clamp */

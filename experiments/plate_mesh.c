@@ -15,35 +15,35 @@ const char *const plate_mesh_names[PLATE_MESHES] = {"aligned", "turned by 17 deg
 
 typedef struct cloud {
     double *points;
-    int32_t count, room;
+    int32_t count, capacity;
     double low[2], high[2], step;
 } cloud;
 
-static bool add(cloud *c, double u, double v)
+static bool plate_mesh_add(cloud *c, double u, double v)
 {
-    if (c->count == c->room) {
-        const int32_t more = c->room > 0 ? 2 * c->room : 64;
+    if (c->count == c->capacity) {
+        const int32_t more = c->capacity > 0 ? 2 * c->capacity : 64;
         double *grown = realloc(c->points, 2 * (size_t)more * sizeof *grown);
         if (!grown)
             return false;
         c->points = grown;
-        c->room = more;
+        c->capacity = more;
     }
     c->points[2 * c->count] = u;
     c->points[2 * c->count++ + 1] = v;
     return true;
 }
 
-static double distance(const cloud *c, double u, double v)
+static double plate_mesh_distance(const cloud *c, double u, double v)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int32_t i = 0; i < c->count; i++)
-        least = fmin(least, hypot(c->points[2 * i] - u, c->points[2 * i + 1] - v));
-    return least;
+        min = fmin(min, hypot(c->points[2 * i] - u, c->points[2 * i + 1] - v));
+    return min;
 }
 
 /* Evenly along a line from low to high, ends included. */
-static bool add_line(cloud *c, int axis, double at)
+static bool plate_mesh_add_line(cloud *c, int axis, double at)
 {
     const double from = c->low[axis], to = c->high[axis];
     const int32_t count = (int32_t)lround((to - from) / c->step);
@@ -51,7 +51,7 @@ static bool add_line(cloud *c, int axis, double at)
     for (int32_t i = 0; good && i <= count; i++) {
         const double along = from + (to - from) * i / count;
         const double u = axis == 0 ? along : at, v = axis == 0 ? at : along;
-        good = distance(c, u, v) < 1e-9 * c->step || add(c, u, v);
+        good = plate_mesh_distance(c, u, v) < 1e-9 * c->step || plate_mesh_add(c, u, v);
     }
     return good;
 }
@@ -71,12 +71,12 @@ static bool add_turned(cloud *c)
             const double a = (i + SHEAR * j) * c->step, b = j * c->step;
             const double u = middle[0] + a * cos(TURN) - b * sin(TURN), v = middle[1] + a * sin(TURN) + b * cos(TURN);
             if (inside(c, u, v, 0.45 * c->step))
-                good = add(c, u, v);
+                good = plate_mesh_add(c, u, v);
         }
     return good;
 }
 
-static double next_random(uint32_t *state)
+static double plate_mesh_next_random(uint32_t *state)
 {
     *state = (uint32_t)((uint64_t)*state * 48271u % 2147483647u);
     return (double)*state / 2147483647.0;
@@ -90,10 +90,10 @@ static bool add_darts(cloud *c, uint32_t seed)
     const int32_t tries = (int32_t)(60 * area / (c->step * c->step));
     bool good = true;
     for (int32_t i = 0; good && i < tries; i++) {
-        const double u = c->low[0] + (c->high[0] - c->low[0]) * next_random(&state);
-        const double v = c->low[1] + (c->high[1] - c->low[1]) * next_random(&state);
-        if (inside(c, u, v, 0.45 * c->step) && distance(c, u, v) > 0.74 * c->step)
-            good = add(c, u, v);
+        const double u = c->low[0] + (c->high[0] - c->low[0]) * plate_mesh_next_random(&state);
+        const double v = c->low[1] + (c->high[1] - c->low[1]) * plate_mesh_next_random(&state);
+        if (inside(c, u, v, 0.45 * c->step) && plate_mesh_distance(c, u, v) > 0.74 * c->step)
+            good = plate_mesh_add(c, u, v);
     }
     return good;
 }
@@ -156,8 +156,9 @@ sinew_mesh *plate_mesh(plate_mesh_kind kind, const double low[2], const double h
     const double before[2] = {low[0] - c.step, low[1]};
     if (kind == PLATE_ALIGNED)
         return laid_down(squares(row ? before : low, high, cells + row, error), error);
-    bool good = add_line(&c, 0, low[1]) && add_line(&c, 0, high[1]) && add_line(&c, 1, low[0]) &&
-                add_line(&c, 1, high[0]) && (!row || add_line(&c, 1, before[0]));
+    bool good = plate_mesh_add_line(&c, 0, low[1]) && plate_mesh_add_line(&c, 0, high[1]) &&
+                plate_mesh_add_line(&c, 1, low[0]) && plate_mesh_add_line(&c, 1, high[0]) &&
+                (!row || plate_mesh_add_line(&c, 1, before[0]));
     if (good)
         good = kind == PLATE_TURNED ? add_turned(&c) : add_darts(&c, seed);
     sinew_mesh *mesh = good ? plate_mesh_of(c.points, c.count, error) : NULL;

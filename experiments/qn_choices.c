@@ -41,7 +41,7 @@ static const char *const scene_keys[SCENES] = {"strain", "neo"};
 
 /* ---- Runs --------------------------------------------------------------------------------------- */
 
-static void choose(beam_run *run, int which)
+static void qn_choices_choose(beam_run *run, int which)
 {
     if (which < SEARCH_AT) {
         run->parameters[0] = "window";
@@ -73,7 +73,7 @@ static beam_run *run_of(beam_run *runs, int scene, int which)
     return &runs[scene * EACH + which];
 }
 
-static int32_t make_runs(beam_run *runs, bool quick)
+static int32_t qn_choices_make_runs(beam_run *runs, bool quick)
 {
     const int32_t iterations = quick ? 100 : 300;
     for (int scene = 0; scene < SCENES; scene++)
@@ -84,7 +84,7 @@ static int32_t make_runs(beam_run *runs, bool quick)
                               .h = scene ? 1e-1 : 1e-2,
                               .solver = SINEW_SOLVER_QN,
                               .iterations = iterations};
-            choose(run, which);
+            qn_choices_choose(run, which);
         }
     for (int i = 0; i < MOMENTA; i++)
         runs[SCENES * EACH + i] = momentum_run(i, iterations);
@@ -92,7 +92,7 @@ static int32_t make_runs(beam_run *runs, bool quick)
 }
 
 /* Iterations until the error stays small; -1: it does not, or the run left the numbers. */
-static int32_t settled(const beam_run *run, double lowest)
+static int32_t qn_choices_settled(const beam_run *run, double lowest)
 {
     return run->bits & SINEW_STEP_NOT_FINITE ? -1 : run_settled(run, ENOUGH, lowest);
 }
@@ -143,13 +143,13 @@ static void claim_window(outcome *o, const found *f)
 
 static void claim_full_steps(outcome *o, const found *f)
 {
-    char room[SCENES][COUNT_SIZE];
+    char capacity[SCENES][COUNT_SIZE];
     const char *text[SCENES];
     int poor = 0;
     for (int scene = 0; scene < SCENES; scene++) {
         const int32_t none = f->counts[scene][SEARCH_AT + 1];
         poor += cost(none) > 1.5 * cost(f->counts[scene][USUAL]);
-        text[scene] = count_text(none, room[scene]);
+        text[scene] = count_text(none, capacity[scene]);
     }
     claim *c = outcome_claim(o, "pairs with full steps, alpha = 1 (4.3.3)", "poor results");
     claim_measured(c, "iterations: strain %s, with backtracking %d; neo-Hookean %s, with backtracking %d", text[0],
@@ -163,15 +163,15 @@ static void claim_full_steps(outcome *o, const found *f)
 
 static void claim_wolfe(outcome *o, const found *f)
 {
-    char room[SCENES][3][COUNT_SIZE];
+    char capacity[SCENES][3][COUNT_SIZE];
     const char *text[SCENES][3];
     int enough = 0;
     for (int scene = 0; scene < SCENES; scene++) {
         const int32_t wolfe = f->counts[scene][SEARCH_AT], printed = f->counts[scene][SEARCH_AT + 2];
         enough += cost(f->counts[scene][USUAL]) <= 1.1 * cost(wolfe);
-        text[scene][0] = count_text(wolfe, room[scene][0]);
-        text[scene][1] = count_text(printed, room[scene][1]);
-        text[scene][2] = count_text(f->counts[scene][USUAL], room[scene][2]);
+        text[scene][0] = count_text(wolfe, capacity[scene][0]);
+        text[scene][1] = count_text(printed, capacity[scene][1]);
+        text[scene][2] = count_text(f->counts[scene][USUAL], capacity[scene][2]);
     }
     claim *c = outcome_claim(o, "backtracking in place of the Wolfe conditions (4.3.3)", "works well in practice");
     claim_measured(
@@ -200,17 +200,17 @@ static void claim_first(outcome *o, const found *f)
 }
 
 /* How far the centre of mass goes that should stand still. */
-static void claim_momenta(const setting *s, outcome *o, const beam_run *runs)
+static void qn_choices_claim_momenta(const setting *s, outcome *o, const beam_run *runs)
 {
     static const char *const keys[MOMENTA] = {"qn", "no_pairs", "no_search", "neither"};
-    double drift[MOMENTA], most = 0;
+    double drift[MOMENTA], max = 0;
     for (int i = 0; i < MOMENTA; i++) {
-        const sinew_iteration *last = &runs[i].rows[runs[i].row_count - 1];
-        drift[i] = row_linear(last) * runs[i].h / (s->beam->density * 5);
-        most = fmax(most, drift[i]);
+        const sinew_iteration *last = &runs[i].records[runs[i].record_count - 1];
+        drift[i] = record_linear(last) * runs[i].h / (s->beam->density * 5);
+        max = fmax(max, drift[i]);
         outcome_number(o, drift[i], "drift_%s", keys[i]);
     }
-    const bool kept = most < (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9);
+    const bool kept = max < (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9);
     claim *c = outcome_claim(o, "5.5.6: without line search or pairs QN would lose its linear momentum as PD does",
                              "suspected: \"it might be interesting to remove\" them");
     claim_measured(c,
@@ -238,10 +238,10 @@ static const sinew_energy_kind materials[MATERIALS] = {SINEW_ENERGY_ST_VENANT_KI
                                                        SINEW_ENERGY_COROTATED};
 static const double intervals[INTERVALS][2] = {{0.95, 1.05}, {0.75, 1.25}, {0.5, 1.5}, {0.1, 3}, {0.01, 10}};
 
-static int32_t iterations_to(const trial *t, double part)
+static int32_t qn_choices_iterations_to(const trial *t, double fraction)
 {
-    for (int32_t row = 0; t->lost == 0 && row < t->row_count; row++)
-        if (t->rows[row].residual <= part * t->rows[0].residual)
+    for (int32_t row = 0; t->lost == 0 && row < t->record_count; row++)
+        if (t->records[row].residual <= fraction * t->records[0].residual)
             return row;
     return -1;
 }
@@ -251,7 +251,7 @@ static trial material_trial(const setting *s, int material, int choice)
     const double *interval = intervals[choice < INTERVALS ? choice : DEFAULT];
     trial t = {.build = scene_block, .n = s->quick ? 5 : 9, .material = materials[material], .frames = 4};
     t.side_by_side = true;
-    t.speed = 8; /* frames that ask for much */
+    t.speed = 8; /* frames with large deformation */
     t.solver = trial_solver(SINEW_SOLVER_QN, s->quick ? 150 : 300, "stretch_low", interval[0], "stretch_high",
                             interval[1], "search",
                             choice == WOLFE  ? 1.0
@@ -268,13 +268,13 @@ static void claim_interval(outcome *o, int32_t counts[MATERIALS][CHOICES])
     double worst = 1;
     int insensitive = 0;
     for (int m = 0; m < MATERIALS; m++) {
-        double least = HUGE_VAL, most = 0;
+        double min = HUGE_VAL, max = 0;
         for (int i = 0; i < INTERVALS; i++) {
-            least = fmin(least, cost(counts[m][i]));
-            most = fmax(most, cost(counts[m][i]));
+            min = fmin(min, cost(counts[m][i]));
+            max = fmax(max, cost(counts[m][i]));
         }
-        worst = fmax(worst, most / least);
-        insensitive += most <= 1.3 * least;
+        worst = fmax(worst, max / min);
+        insensitive += max <= 1.3 * min;
         list_counts(counts[m], INTERVALS, text[m], sizeof text[m]);
     }
     claim *c = outcome_claim(o, "the interval of stretches (4.3.2)", "insensitive to its size");
@@ -326,7 +326,7 @@ static void run_materials(const setting *s, outcome *o)
     if (trials_take(s, t, MATERIALS * CHOICES, "materials", o)) {
         int32_t counts[MATERIALS][CHOICES];
         for (int i = 0; i < MATERIALS * CHOICES; i++)
-            counts[i / CHOICES][i % CHOICES] = iterations_to(&t[i], 1e-3);
+            counts[i / CHOICES][i % CHOICES] = qn_choices_iterations_to(&t[i], 1e-3);
         claim_interval(o, counts);
         claim_searches(o, counts);
     }
@@ -403,7 +403,7 @@ static void claim_touching(const setting *s, outcome *o)
 
 /* ---- All ---------------------------------------------------------------------------------------- */
 
-static void add_figure(outcome *o, beam_run *runs)
+static void qn_choices_add_figure(outcome *o, beam_run *runs)
 {
     static const int shown[] = {0, 1, USUAL, WINDOWS - 1, SEARCH_AT, SEARCH_AT + 1, FIRST_AT, FIRST_AT + 1};
     static const char *const names[] = {"no pairs", "1 pair",     "5 pairs",  "32 pairs",
@@ -417,11 +417,11 @@ static void add_figure(outcome *o, beam_run *runs)
         f->log_x = f->log_y = f->distinct = true;
         for (int i = 0; i < (int)(sizeof shown / sizeof shown[0]); i++)
             if (!(run_of(runs, scene, shown[i])->bits & SINEW_STEP_NOT_FINITE))
-                run_curve(f, run_of(runs, scene, shown[i]), names[i], i, row_objective, 0);
+                run_curve(f, run_of(runs, scene, shown[i]), names[i], i, record_objective, 0);
     }
 }
 
-static void add_numbers(outcome *o, const found *f)
+static void qn_choices_add_numbers(outcome *o, const found *f)
 {
     for (int scene = 0; scene < SCENES; scene++) {
         const char *key = scene_keys[scene];
@@ -437,21 +437,21 @@ static void add_numbers(outcome *o, const found *f)
 void experiment_qn_choices(const setting *s, outcome *o)
 {
     beam_run runs[RUNS];
-    const int32_t count = make_runs(runs, s->quick);
+    const int32_t count = qn_choices_make_runs(runs, s->quick);
     if (runs_take(s, runs, count, "qn-choices", o)) {
         found f;
         for (int scene = 0; scene < SCENES; scene++) {
             const double lowest = runs_lowest(run_of(runs, scene, 0), EACH);
             for (int i = 0; i < EACH; i++)
-                f.counts[scene][i] = settled(run_of(runs, scene, i), lowest);
+                f.counts[scene][i] = qn_choices_settled(run_of(runs, scene, i), lowest);
         }
         claim_window(o, &f);
         claim_full_steps(o, &f);
         claim_wolfe(o, &f);
         claim_first(o, &f);
-        claim_momenta(s, o, runs + SCENES * EACH);
-        add_numbers(o, &f);
-        add_figure(o, runs);
+        qn_choices_claim_momenta(s, o, runs + SCENES * EACH);
+        qn_choices_add_numbers(o, &f);
+        qn_choices_add_figure(o, runs);
         run_materials(s, o);
         claim_touching(s, o);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_cases.h: rods whose behaviour is known in closed form or from the elastica, each as a small world that is built,
- * loaded and measured. For `sinew reproduce thin/rods` and for tests/test_rods.c.
+ * rod_cases.h: rods with solutions in closed form or from the elastica, each as a small world that is built, loaded and
+ * measured. For `sinew reproduce thin/rods` and for tests/test_rods.c.
  *
- * Unless a case says otherwise a rod has length 1 m and EI = 1 N m^2 and hardly stretches (EA L^2 / EI = STRETCH); y
- * points up. A clamp is an edge whose ends and director point are pinned, with its middle where the clamp is: a rod of
- * n segments has its bending at vertices, so this is the place that the clamped direction belongs to. Quasistatic by
- * Newton's method. A case that fails gives NAN and says why in its error.
+ * By default a rod has length 1 m and EI = 1 N m^2 and hardly stretches (EA L^2 / EI = STRETCH); y points up. A clamp
+ * is an edge whose ends and director point are pinned, with its middle where the clamp is: a rod of n segments has its
+ * bending at vertices, so this is the place that the clamped direction belongs to. Quasistatic by Newton's method. A
+ * case that fails returns NAN and sets its error.
  */
 #ifndef SINEW_EXPERIMENTS_ROD_CASES_H
 #define SINEW_EXPERIMENTS_ROD_CASES_H
@@ -28,7 +28,7 @@ typedef struct rod_stuff {
     double bending[2], twisting; /* EI towards and across the directors, GJ, N m^2 */
     double density;              /* kg/m */
     double gravity;              /* m/s2, downwards */
-    bool straight;               /* rests straight whatever the mesh */
+    bool straight;               /* straight at rest for any mesh */
     double twist;                /* 1/m, at rest */
     double toward[3];            /* where directors point */
     double time_step;            /* s; 0: quasistatic */
@@ -83,7 +83,7 @@ static inline sinew_world *rod_make_world(const rod_stuff *s, sinew_error *error
     return sinew_world_create(&def, error);
 }
 
-/* A world with the rod of this mesh, which has edges only. False on failure; destroy the world all the same. */
+/* A world with the rod of this mesh, which has edges only. False on failure; destroy the world in both cases. */
 static inline bool rod_make(const sinew_mesh *mesh, const rod_stuff *s, rod_world *r, sinew_error *error)
 {
     const sinew_real toward[3] = {(sinew_real)s->toward[0], (sinew_real)s->toward[1], (sinew_real)s->toward[2]};
@@ -118,7 +118,7 @@ static inline bool rod_clamp(const rod_world *r, int32_t e, const sinew_motion *
 /* Steps, at least so many, until one is solved; false when 40 more do not do it. */
 static inline bool rod_settle(const rod_world *r, int32_t steps)
 {
-    /* Floats end where forces cannot be told from zero, and cannot always tell that they have. */
+    /* In single precision a solve ends when forces are round-off, and the solver cannot always detect this end. */
     const uint32_t fine = sizeof(sinew_real) == 4 ? SINEW_STEP_ROUND_OFF | SINEW_STEP_STALLED : SINEW_STEP_ROUND_OFF;
     for (int32_t i = 0; i < steps + 40; i++)
         if ((sinew_world_step(r->world, NULL) & ~fine) == 0 && i + 1 >= steps)
@@ -323,9 +323,9 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     rod_world r = {.vertex_count = segments + 1, .edge_count = segments};
     sinew_real *start = malloc(3 * (size_t)(segments + 1) * sizeof *start), pull[3] = {0};
     for (int32_t i = 0; start && i <= segments; i++) {
-        const double part = (double)i / segments;
-        start[3 * i] = (sinew_real)part;
-        start[3 * i + 1] = (sinew_real)(-2 * depth * fmin(part, 1 - part));
+        const double fraction = (double)i / segments;
+        start[3 * i] = (sinew_real)fraction;
+        start[3 * i + 1] = (sinew_real)(-2 * depth * fmin(fraction, 1 - fraction));
         start[3 * i + 2] = 0;
     }
     r.world = mesh && start ? rod_make_world(&s, error) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rods.c: rods against answers that nobody can tune: the elastica under its own weight and under a tip load, lateral
+ * rods.c: rods against analytic solutions: the elastica under its own weight and under a tip load, lateral
  * buckling, Michell's ring, a spring coil and the catenary.
  *
  * The published numbers are dimensionless: those of the elastica by integrating its equation, the others from textbooks
@@ -16,7 +16,7 @@ enum {
     WEIGHTS = 7,
     SEGMENTS = 80,
     RING = 80, /* segments */
-    PARTS = WEIGHTS + 6
+    STAGES = WEIGHTS + 6
 };
 
 /* The cantilever under its own weight: Gamma, drop over reach, tip in degrees. */
@@ -24,11 +24,11 @@ static const double weights[WEIGHTS][3] = {{1, 0.124562, 9.4604},   {3, 0.364621
                                            {10, 1.066802, 60.3120}, {20, 1.863930, 76.7478}, {50, 3.705561, 87.4593},
                                            {100, 5.888105, 89.6167}};
 
-/* Counts the parts for who watches; false when the case could not be run. */
-static bool part_done(const setting *s, outcome *o, int32_t done, bool good, const sinew_error *error)
+/* Advances the progress; returns false if the case failed. */
+static bool rods_stage_done(const setting *s, outcome *o, int32_t done, bool good, const sinew_error *error)
 {
     if (s->progress)
-        s->progress(s->context, done, PARTS, "rods");
+        s->progress(s->context, done, STAGES, "rods");
     if (!good)
         snprintf(o->failure, sizeof o->failure, "%.250s",
                  error->text[0] ? error->text : "Newton's method does not converge");
@@ -47,7 +47,7 @@ static bool run_weights(const setting *s, outcome *o)
         char what[120], published[120];
         double angle = NAN;
         const double ratio = rod_drop_over_reach(SEGMENTS, weights[i][0], &angle, &error);
-        if (!part_done(s, o, i + 1, !isnan(ratio), &error))
+        if (!rods_stage_done(s, o, i + 1, !isnan(ratio), &error))
             return false;
         const double off = per_cent(ratio, weights[i][1]);
         snprintf(what, sizeof what, "cantilever, own weight, Gamma = %g: drop over reach, tip", weights[i][0]);
@@ -67,7 +67,7 @@ static bool run_tips(const setting *s, outcome *o)
         sinew_error error = {0};
         char what[120], published[120];
         double w = NAN, u = NAN;
-        if (!part_done(s, o, WEIGHTS + 1 + i, rod_tip_load(SEGMENTS, tips[i][0], &w, &u, &error), &error))
+        if (!rods_stage_done(s, o, WEIGHTS + 1 + i, rod_tip_load(SEGMENTS, tips[i][0], &w, &u, &error), &error))
             return false;
         snprintf(what, sizeof what, "cantilever, tip load P L^2 / EI = %g: w/L and u/L", tips[i][0]);
         snprintf(published, sizeof published, "%.5f, %.5f", tips[i][1], tips[i][2]);
@@ -88,7 +88,7 @@ static bool run_buckling(const setting *s, outcome *o)
         sinew_error error = {0};
         char what[120], published[120];
         const double load = rod_buckling_load(SEGMENTS / 2, 0.5, i == 0, 0.5 * critical[i], 2 * critical[i], &error);
-        if (!part_done(s, o, WEIGHTS + 3 + i, !isnan(load), &error))
+        if (!rods_stage_done(s, o, WEIGHTS + 3 + i, !isnan(load), &error))
             return false;
         snprintf(what, sizeof what, "strip held edgewise gives way sideways: %s", names[i]);
         snprintf(published, sizeof published, "%.5f", critical[i]);
@@ -107,7 +107,7 @@ static bool run_ring(const setting *s, outcome *o)
     sinew_error error = {0};
     const double below = rod_ring_loss(RING, twisting, 0.97 * limit, &error);
     const double above = rod_ring_loss(RING, twisting, 1.03 * limit, &error);
-    if (!part_done(s, o, WEIGHTS + 5, !isnan(below) && !isnan(above), &error))
+    if (!rods_stage_done(s, o, WEIGHTS + 5, !isnan(below) && !isnan(above), &error))
         return false;
     claim *c =
         outcome_claim(o, "twisted ring (Michell), nudged: stable below, unstable above", "limit 2 pi sqrt(3) EI / GJ");
@@ -122,7 +122,7 @@ static bool run_coil(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     const double ratio = rod_coil_stiffness(10, 48, 0.1, 0.01, &error);
-    if (!part_done(s, o, WEIGHTS + 6, !isnan(ratio), &error))
+    if (!rods_stage_done(s, o, WEIGHTS + 6, !isnan(ratio), &error))
         return false;
     claim *c = outcome_claim(o, "spring coil of 10 turns, clamped ends: stiffness over G d^4 / (8 D^3 n)",
                              "1 (small pitch, many turns)");
@@ -136,7 +136,7 @@ static bool run_catenary(const setting *s, outcome *o)
 {
     sinew_error error = {0};
     double sag = NAN, force = NAN;
-    if (!part_done(s, o, PARTS, rod_catenary(SEGMENTS, &sag, &force, &error), &error))
+    if (!rods_stage_done(s, o, STAGES, rod_catenary(SEGMENTS, &sag, &force, &error), &error))
         return false;
     const double off = fmax(fabs(per_cent(sag, 0.502633)), fabs(per_cent(force, 0.308236)));
     claim *c = outcome_claim(o, "catenary, length/span 1.5: sag/span, horizontal force/(weight per length * span)",

@@ -34,26 +34,26 @@ static sinew_mesh *bent(sinew_mesh *flat, sinew_error *error)
     return mesh;
 }
 
-static void mark(const sinew_mesh *mesh, int axis, double at, uint8_t *marked)
+static void roof_mark(const sinew_mesh *mesh, int axis, double at, uint8_t *marked)
 {
     for (int32_t i = 0; i < sinew_mesh_vertex_count(mesh); i++)
         marked[i] = fabs((double)sinew_mesh_positions(mesh)[3 * i + axis] - at) < 1e-4;
 }
 
 /* Planes of symmetry at the crown and half-way along the roof, the diaphragm at its end. */
-static bool hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, sinew_error *error)
+static bool roof_hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, sinew_error *error)
 {
     const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
-    mark(mesh, 0, 0, marked);
+    roof_mark(mesh, 0, 0, marked);
     bool good = plate_slide(p, marked, x, PLATE_IN_PLANE, error);
-    mark(mesh, 2, 0, marked);
+    roof_mark(mesh, 2, 0, marked);
     good = good && plate_slide(p, marked, z, PLATE_IN_PLANE, error);
-    mark(mesh, 2, HALF, marked);
+    roof_mark(mesh, 2, HALF, marked);
     return good && plate_slide(p, marked, z, PLATE_ON_LINE, error);
 }
 
 /* How far the middle of the free side has sunk. */
-static double sag(const plate *p, const sinew_mesh *mesh)
+static double roof_sag(const plate *p, const sinew_mesh *mesh)
 {
     const sinew_region corner = {.kind = SINEW_REGION_NEAREST,
                                  .a = {(sinew_real)(RADIUS * sin(ANGLE)), (sinew_real)(RADIUS * cos(ANGLE)), 0}};
@@ -75,9 +75,9 @@ bool roof_run(roof *r)
     uint8_t *marked = mesh ? malloc((size_t)sinew_mesh_vertex_count(mesh)) : NULL;
     plate p;
     r->iterations = -1;
-    if (world && marked && plate_add(world, mesh, &def, &p, &error) && hold(&p, mesh, marked, &error)) {
+    if (world && marked && plate_add(world, mesh, &def, &p, &error) && roof_hold(&p, mesh, marked, &error)) {
         r->iterations = plate_settle(world, 10);
-        r->sag = sag(&p, mesh);
+        r->sag = roof_sag(&p, mesh);
     }
     snprintf(r->error, sizeof r->error, "%.250s",
              r->iterations < 0 && !error.text[0] ? "does not converge" : error.text);

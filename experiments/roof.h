@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * roof.h: two shells with known answers: the roof of Scordelis and Lo, and Cusick's drape test of fabrics.
+ * roof.h: two shells with published solutions: the roof of Scordelis and Lo, and Cusick's drape test of fabrics.
  */
 #ifndef SINEW_EXPERIMENTS_ROOF_H
 #define SINEW_EXPERIMENTS_ROOF_H
@@ -26,7 +26,7 @@ bool roof_run(roof *r);
  * coefficient is the part of the ring outside the small disc that its shadow from above covers. The fabric is held
  * where the small disc is: it does not slide. */
 typedef struct fabric {
-    const char *name; /* of a sheet that the library knows (sinew/material.h) */
+    const char *name; /* index of a sheet material of the library (sinew/material.h) */
     double low, high; /* drape coefficient as tables of fabrics have it */
 } fabric;
 enum {

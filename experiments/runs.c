@@ -15,34 +15,34 @@ static double length3(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-double row_objective(const sinew_iteration *row)
+double record_objective(const sinew_iteration *record)
 {
-    return row->objective;
+    return record->objective;
 }
 
-double row_inertia(const sinew_iteration *row)
+double record_inertia(const sinew_iteration *record)
 {
-    return row->inertia;
+    return record->inertia;
 }
 
-double row_elastic(const sinew_iteration *row)
+double record_elastic(const sinew_iteration *record)
 {
-    return row->elastic;
+    return record->elastic;
 }
 
-double row_residual(const sinew_iteration *row)
+double record_residual(const sinew_iteration *record)
 {
-    return row->residual;
+    return record->residual;
 }
 
-double row_linear(const sinew_iteration *row)
+double record_linear(const sinew_iteration *record)
 {
-    return length3(row->linear_momentum);
+    return length3(record->linear_momentum);
 }
 
-double row_angular(const sinew_iteration *row)
+double record_angular(const sinew_iteration *record)
 {
-    return length3(row->angular_momentum);
+    return length3(record->angular_momentum);
 }
 
 typedef struct run_series {
@@ -62,9 +62,9 @@ static const char *run_failure(void *context, int32_t i)
     return r->runs[i].error[0] ? r->runs[i].error : "out of memory";
 }
 
-bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *note, outcome *o)
+bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *label, outcome *o)
 {
-    return side_by_side_run(&(side_by_side){take_run, run_failure, &(run_series){s, runs}}, count, true, s, note, o);
+    return side_by_side_run(&(side_by_side){take_run, run_failure, &(run_series){s, runs}}, count, true, s, label, o);
 }
 
 void runs_release(beam_run *runs, int32_t count)
@@ -77,9 +77,9 @@ double runs_lowest(const beam_run *runs, int32_t count)
 {
     double lowest = HUGE_VAL;
     for (int32_t i = 0; i < count; i++)
-        for (int32_t j = 0; j < runs[i].row_count; j++)
-            if (isfinite(runs[i].rows[j].objective) && runs[i].rows[j].objective < lowest)
-                lowest = runs[i].rows[j].objective;
+        for (int32_t j = 0; j < runs[i].record_count; j++)
+            if (isfinite(runs[i].records[j].objective) && runs[i].records[j].objective < lowest)
+                lowest = runs[i].records[j].objective;
     return lowest;
 }
 
@@ -91,33 +91,33 @@ double run_error(const beam_run *run, int32_t iteration, double lowest)
 
 int32_t run_settled(const beam_run *run, double per_cent, double lowest)
 {
-    int32_t i = run->row_count;
+    int32_t i = run->record_count;
     while (i > 0 && run_error(run, i - 1, lowest) <= per_cent)
         i--;
-    return i < run->row_count ? i : -1;
+    return i < run->record_count ? i : -1;
 }
 
 const sinew_iteration *run_last(const beam_run *run)
 {
-    return &run->rows[run->row_count - 1];
+    return &run->records[run->record_count - 1];
 }
 
-void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, row_value *value, int32_t most)
+void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, record_value *value, int32_t max)
 {
-    int32_t count = most > 0 && most < run->row_count ? most : run->row_count;
+    int32_t count = max > 0 && max < run->record_count ? max : run->record_count;
     if (!figure_series(f, name, run->solver, variant, count))
         return;
     series *s = &f->series[f->series_count - 1];
     for (int32_t i = 0; i < count; i++) {
-        s->x[i] = run->rows[i].iteration;
-        s->y[i] = value(&run->rows[i]);
+        s->x[i] = run->records[i].iteration;
+        s->y[i] = value(&run->records[i]);
     }
 }
 
-void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t most)
+void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t max)
 {
     const int32_t before = f->series_count;
-    run_curve(f, run, name, variant, row_objective, most);
+    run_curve(f, run, name, variant, record_objective, max);
     if (f->series_count == before)
         return;
     series *s = &f->series[before];
@@ -143,7 +143,7 @@ typedef struct side {
     int32_t low, high, triangle;
 } side;
 
-static int by_vertices(const void *a, const void *b)
+static int runs_by_vertices(const void *a, const void *b)
 {
     const side *x = a, *y = b;
     if (x->low != y->low)
@@ -168,7 +168,7 @@ static void unit_normal(const sinew_real *q, const int32_t *t, double n[3])
         n[c] /= length > 0 ? length : 1;
 }
 
-static double angle_between(const sinew_real *q, const int32_t *s, const int32_t *t)
+static double runs_angle_between(const sinew_real *q, const int32_t *s, const int32_t *t)
 {
     double n[3], m[3];
     unit_normal(q, s, n);
@@ -184,9 +184,10 @@ static double mean_angle(const sinew_real *q, const sinew_real *rest, const int3
     int32_t edges = 0;
     for (int32_t i = 0; i + 1 < count; i++) {
         const int32_t *s = triangles + 3 * sides[i].triangle, *t = triangles + 3 * sides[i + 1].triangle;
-        if (sides[i].low != sides[i + 1].low || sides[i].high != sides[i + 1].high || angle_between(rest, s, t) > 1)
+        if (sides[i].low != sides[i + 1].low || sides[i].high != sides[i + 1].high ||
+            runs_angle_between(rest, s, t) > 1)
             continue;
-        const double angle = angle_between(q, s, t);
+        const double angle = runs_angle_between(q, s, t);
         sum += angle * angle;
         edges++;
     }
@@ -205,7 +206,7 @@ double beam_ruggedness(const beam *b, const sinew_real *q)
             const int32_t u = t[i], v = t[i - i % 3 + (i + 1) % 3];
             sides[i] = (side){u < v ? u : v, u < v ? v : u, i / 3};
         }
-        qsort(sides, (size_t)count, sizeof *sides, by_vertices);
+        qsort(sides, (size_t)count, sizeof *sides, runs_by_vertices);
         angle = mean_angle(q, sinew_mesh_positions(b->mesh), t, sides, count);
     }
     free(sides);

@@ -11,7 +11,7 @@
  * turns into a velocity by 1/h, are O(h^2): less than what implicit Euler itself does wrong.
  *
  * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, row by row, with rows that are
- * linearised once (frozen) or each where the last one left the particles (anew), beside one iteration of pbd.
+ * linearised once (frozen) or again at the result of each iteration (anew), beside one iteration of pbd.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,15 +30,15 @@ enum {
     STEPS_MAX = 5,  /* time steps of one kind of measurement */
     STIFF_MAX = 8,  /* stiffnesses */
     PATH_MAX = 400, /* points of a path */
-    PARTS = 5
+    STAGES = 5
 };
 
 /* A way to take the step. `sweeps` > 0: of pbd or xpbd, in the order of the chain. */
-typedef struct way {
+typedef struct variant {
     const char *name;
     sinew_solver_kind kind;
     int32_t sweeps;
-} way;
+} variant;
 
 enum {
     EXACT_STEP,
@@ -46,24 +46,24 @@ enum {
     PBD_FEW,
     PBD_SOME,
     PBD_MANY,
-    WAYS
+    VARIANTS
 };
 
-static const way ways[WAYS] = {[EXACT_STEP] = {"primal-dual", SINEW_SOLVER_PRIMAL_DUAL, 0},
-                               [SAP] = {"sap", SINEW_SOLVER_SAP, 0},
-                               [PBD_FEW] = {"pbd, 1 sweep", SINEW_SOLVER_PBD, 1},
-                               [PBD_SOME] = {"pbd, 10 sweeps", SINEW_SOLVER_PBD, 10},
-                               [PBD_MANY] = {"pbd, 1000 sweeps", SINEW_SOLVER_PBD, 1000}};
+static const variant variants[VARIANTS] = {[EXACT_STEP] = {"primal-dual", SINEW_SOLVER_PRIMAL_DUAL, 0},
+                                           [SAP] = {"sap", SINEW_SOLVER_SAP, 0},
+                                           [PBD_FEW] = {"pbd, 1 sweep", SINEW_SOLVER_PBD, 1},
+                                           [PBD_SOME] = {"pbd, 10 sweeps", SINEW_SOLVER_PBD, 10},
+                                           [PBD_MANY] = {"pbd, 1000 sweeps", SINEW_SOLVER_PBD, 1000}};
 
 typedef struct motion {
     double q[3 * VERTICES], v[3 * VERTICES]; /* m, m/s */
     double gravity;
 } motion;
 
-static void part_done(const setting *s, int32_t done)
+static void sap_stage_done(const setting *s, int32_t done)
 {
     if (s->progress)
-        s->progress(s->context, done, PARTS, "sap");
+        s->progress(s->context, done, STAGES, "sap");
 }
 
 /* ---- Steps ------------------------------------------------------------------------------------ */
@@ -95,21 +95,21 @@ static motion caught_on_a_line(void)
 }
 
 /* A tight solver; rods are hard, or springs that become compliant rows; sap as published, in the metric of masses. */
-static bool way_solver(const way *w, bool hard, sinew_solver_def *def, sinew_error *error)
+static bool variant_solver(const variant *w, bool hard, sinew_solver_def *def, sinew_error *error)
 {
     *def = sinew_default_solver_def(w->kind);
     def->measure = SINEW_MEASURE_RESIDUAL;
     def->tolerance = (sinew_real)(w->sweeps > 0 ? 0 : EXACT);
     def->iterations = w->sweeps > 0 ? w->sweeps : 200;
     if (w->sweeps > 0)
-        return sinew_solver_def_set_word(def, "order", "mesh", error) == SINEW_OK;
-    if (w->kind == SINEW_SOLVER_SAP && sinew_solver_def_set_word(def, "geometric", "off", error) != SINEW_OK)
+        return sinew_solver_def_set_keyword(def, "order", "mesh", error) == SINEW_OK;
+    if (w->kind == SINEW_SOLVER_SAP && sinew_solver_def_set_keyword(def, "geometric", "off", error) != SINEW_OK)
         return false;
     return w->kind == SINEW_SOLVER_NEWTON ||
-           sinew_solver_def_set_word(def, "rows", hard ? "hard" : "all", error) == SINEW_OK;
+           sinew_solver_def_set_keyword(def, "constraints", hard ? "hard" : "all", error) == SINEW_OK;
 }
 
-static sinew_world *way_world(const way *w, const motion *m, double h, double stiffness, outcome *o)
+static sinew_world *variant_world(const variant *w, const motion *m, double h, double stiffness, outcome *o)
 {
     sinew_real q[3 * VERTICES], v[3 * VERTICES];
     sinew_error error = {0};
@@ -124,7 +124,7 @@ static sinew_world *way_world(const way *w, const motion *m, double h, double st
         q[i] = (sinew_real)m->q[i];
         v[i] = (sinew_real)m->v[i];
     }
-    sinew_world *world = way_solver(w, def.hard, &def.solver, &error) ? chain_make(&def, &error) : NULL;
+    sinew_world *world = variant_solver(w, def.hard, &def.solver, &error) ? chain_make(&def, &error) : NULL;
     if (!world) {
         chain_fail(o, &error);
         return NULL;
@@ -134,7 +134,7 @@ static sinew_world *way_world(const way *w, const motion *m, double h, double st
     return world;
 }
 
-static bool world_step(sinew_world *world, const way *w, double *q, sinew_step_result *result, outcome *o)
+static bool world_step(sinew_world *world, const variant *w, double *q, sinew_step_result *result, outcome *o)
 {
     sinew_real at[3 * VERTICES];
     const uint32_t bits = sinew_world_step(world, result);
@@ -148,30 +148,30 @@ static bool world_step(sinew_world *world, const way *w, double *q, sinew_step_r
 }
 
 /* Where one step of h ends; stiffness 0: hard. */
-static bool step_once(const way *w, const motion *m, double h, double stiffness, double *q, sinew_step_result *result,
-                      outcome *o)
+static bool step_once(const variant *w, const motion *m, double h, double stiffness, double *q,
+                      sinew_step_result *result, outcome *o)
 {
-    sinew_world *world = way_world(w, m, h, stiffness, o);
+    sinew_world *world = variant_world(w, m, h, stiffness, o);
     const bool good = world && world_step(world, w, q, result, o);
     sinew_world_destroy(world);
     return good;
 }
 
-static double distance(const double *a, const double *b)
+static double sap_distance(const double *a, const double *b)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < VERTICES; i++)
-        most = fmax(most, hypot(a[3 * i] - b[3 * i], a[3 * i + 1] - b[3 * i + 1]));
-    return most;
+        max = fmax(max, hypot(a[3 * i] - b[3 * i], a[3 * i + 1] - b[3 * i + 1]));
+    return max;
 }
 
 /* m: the largest |C|. */
 static double violation(const double *q)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < RODS; i++)
-        most = fmax(most, fabs(hypot(q[3 * i + 3] - q[3 * i], q[3 * i + 4] - q[3 * i + 1]) - LENGTH));
-    return most;
+        max = fmax(max, fabs(hypot(q[3 * i + 3] - q[3 * i], q[3 * i + 4] - q[3 * i + 1]) - LENGTH));
+    return max;
 }
 
 static void find_q_tilde(const motion *m, double h, double *q)
@@ -186,17 +186,17 @@ static double fitted_order(const double *x, const double *y, int count)
     double sums[4] = {0};
     for (int i = 0; i < count; i++) {
         const double a = log(x[i]), b = log(y[i]);
-        const double part[4] = {a, b, a * a, a * b};
+        const double products[4] = {a, b, a * a, a * b};
         for (int k = 0; k < 4; k++)
-            sums[k] += part[k] / count;
+            sums[k] += products[k] / count;
     }
     return (sums[3] - sums[0] * sums[1]) / (sums[2] - sums[0] * sums[0]);
 }
 
-static void add_points(figure *f, const char *name, sinew_solver_kind kind, int variant, const double *x,
+static void add_points(figure *f, const char *name, sinew_solver_kind kind, int marker, const double *x,
                        const double *y, int count)
 {
-    if (!figure_series(f, name, kind, variant, count))
+    if (!figure_series(f, name, kind, marker, count))
         return;
     series *s = &f->series[f->series_count - 1];
     memcpy(s->x, x, (size_t)count * sizeof *x);
@@ -207,8 +207,8 @@ static void add_points(figure *f, const char *name, sinew_solver_kind kind, int 
 
 typedef struct drift {
     double h[STEPS_MAX], violation[STEPS_MAX]; /* s; m, of q_tilde */
-    double far[WAYS][STEPS_MAX];               /* m from the exact step */
-    double open[WAYS];                         /* m: largest violation at the end */
+    double far[VARIANTS][STEPS_MAX];           /* m from the exact step */
+    double open[VARIANTS];                     /* m: largest violation at the end */
     double left[STEPS_MAX];                    /* N: stationarity of sap */
 } drift;
 
@@ -217,15 +217,15 @@ static bool find_drift(drift *d, outcome *o)
     const motion m = caught_swinging();
     *d = (drift){0};
     for (int i = 0; i < STEPS_MAX; i++) {
-        double q[WAYS][3 * VERTICES], tilde[3 * VERTICES];
+        double q[VARIANTS][3 * VERTICES], tilde[3 * VERTICES];
         d->h[i] = 16e-3 / (1 << i);
         find_q_tilde(&m, d->h[i], tilde);
         d->violation[i] = violation(tilde);
-        for (int k = 0; k < WAYS; k++) {
+        for (int k = 0; k < VARIANTS; k++) {
             sinew_step_result result;
-            if (!step_once(&ways[k], &m, d->h[i], 0, q[k], &result, o))
+            if (!step_once(&variants[k], &m, d->h[i], 0, q[k], &result, o))
                 return false;
-            d->far[k][i] = fmax(distance(q[k], q[EXACT_STEP]), 1e-17);
+            d->far[k][i] = fmax(sap_distance(q[k], q[EXACT_STEP]), 1e-17);
             d->open[k] = fmax(d->open[k], violation(q[k]));
             if (k == SAP)
                 d->left[i] = result.stationarity;
@@ -234,7 +234,7 @@ static bool find_drift(drift *d, outcome *o)
     return true;
 }
 
-static void claim_drift(outcome *o, const drift *d)
+static void sap_claim_drift(outcome *o, const drift *d)
 {
     const double met = sizeof(sinew_real) == 4 ? 1e-5 : 1e-10;
     const int last = STEPS_MAX - 1, used = sizeof(sinew_real) == 4 ? 3 : STEPS_MAX;
@@ -259,7 +259,7 @@ static void claim_drift(outcome *o, const drift *d)
                    fitted_order(d->h, d->far[PBD_MANY], used));
     claim_holds(c, d->far[PBD_FEW][last] > d->far[SAP][last] ? HOLDS_YES : HOLDS_NO,
                 "few sweeps are second order: what they leave open; many drift as sap does, and not to the same place");
-    for (int k = SAP; k < WAYS; k++)
+    for (int k = SAP; k < VARIANTS; k++)
         for (int i = 0; i < STEPS_MAX; i++)
             outcome_number(o, d->far[k][i], "far_%d_%d", k, i);
 }
@@ -271,13 +271,13 @@ static void draw_drift(outcome *o, const drift *d)
     f->log_x = f->log_y = f->distinct = true;
     for (int i = 0; i < STEPS_MAX; i++)
         ms[i] = 1e3 * d->h[i];
-    for (int k = SAP; k < WAYS; k++)
-        add_points(f, ways[k].name, ways[k].kind, k, ms, d->far[k], STEPS_MAX);
+    for (int k = SAP; k < VARIANTS; k++)
+        add_points(f, variants[k].name, variants[k].kind, k, ms, d->far[k], STEPS_MAX);
 }
 
 /* ---- PBD as a sweep over the system --------------------------------------------------------------- */
 
-/* One sweep over (J M^-1 J^T) dlambda = -C from q, rows frozen there or each linearised anew; q moves. */
+/* One sweep over (J M^-1 J^T) dlambda = -C from q, rows frozen there or each linearised again; q moves. */
 static void sweep_system(double *q, bool anew)
 {
     double start[3 * VERTICES];
@@ -304,10 +304,10 @@ static bool compare_sweep(const motion *m, double h, double far[2], outcome *o)
         find_q_tilde(m, h, swept[anew]);
         sweep_system(swept[anew], anew == 1);
     }
-    if (!step_once(&ways[PBD_FEW], m, h, 0, q, NULL, o))
+    if (!step_once(&variants[PBD_FEW], m, h, 0, q, NULL, o))
         return false;
-    far[0] = distance(q, swept[0]);
-    far[1] = distance(q, swept[1]);
+    far[0] = sap_distance(q, swept[0]);
+    far[1] = sap_distance(q, swept[1]);
     return true;
 }
 
@@ -318,8 +318,8 @@ static bool claim_sweeps(outcome *o, const drift *d)
     const int used = sizeof(sinew_real) == 4 ? 3 : STEPS_MAX;
     double linear[2], frozen[STEPS_MAX], anew = 0, q[2][3 * VERTICES];
     sinew_step_result result;
-    if (!compare_sweep(&line, 10e-3, linear, o) || !step_once(&ways[SAP], &line, 10e-3, 0, q[0], &result, o) ||
-        !step_once(&ways[PBD_MANY], &line, 10e-3, 0, q[1], NULL, o))
+    if (!compare_sweep(&line, 10e-3, linear, o) || !step_once(&variants[SAP], &line, 10e-3, 0, q[0], &result, o) ||
+        !step_once(&variants[PBD_MANY], &line, 10e-3, 0, q[1], NULL, o))
         return false;
     for (int i = 0; i < STEPS_MAX; i++) {
         double far[2];
@@ -328,7 +328,7 @@ static bool claim_sweeps(outcome *o, const drift *d)
         frozen[i] = far[0];
         anew = fmax(anew, far[1]);
     }
-    const double together = distance(q[0], q[1]), order = fitted_order(d->violation, frozen, used);
+    const double together = sap_distance(q[0], q[1]), order = fitted_order(d->violation, frozen, used);
     claim *c = outcome_claim(o, "PBD is a Gauss-Seidel sweep over SAP's system: linear constraints",
                              "the same updates, one constraint after the other");
     claim_measured(c,
@@ -355,12 +355,12 @@ typedef struct path {
 } path;
 
 /* Let go straight and level. */
-static bool follow(const way *w, double h, int32_t count, path *p, outcome *o)
+static bool follow(const variant *w, double h, int32_t count, path *p, outcome *o)
 {
     motion m = {.gravity = GRAVITY};
     for (int i = 0; i <= RODS; i++)
         m.q[3 * i] = i * LENGTH;
-    sinew_world *world = way_world(w, &m, h, 0, o);
+    sinew_world *world = variant_world(w, &m, h, 0, o);
     bool good = world != NULL;
     p->count = count < PATH_MAX ? count : PATH_MAX;
     p->stretch = 0;
@@ -372,12 +372,12 @@ static bool follow(const way *w, double h, int32_t count, path *p, outcome *o)
     return good;
 }
 
-static double farthest(const path *a, const path *b)
+static double sap_farthest(const path *a, const path *b)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < a->count && i < b->count; i++)
-        most = fmax(most, distance(a->q[i], b->q[i]));
-    return most;
+        max = fmax(max, sap_distance(a->q[i], b->q[i]));
+    return max;
 }
 
 static void draw_paths(outcome *o, const path *p)
@@ -385,12 +385,12 @@ static void draw_paths(outcome *o, const path *p)
     double x[PATH_MAX], y[PATH_MAX];
     figure *f = outcome_figure(o, "path", "The end of a chain let go level, h = 10 ms", "x, m", "y, m");
     f->distinct = true;
-    for (int k = 0; k < WAYS; k++) {
+    for (int k = 0; k < VARIANTS; k++) {
         for (int32_t i = 0; i < p[k].count; i++) {
             x[i] = p[k].q[i][3 * RODS];
             y[i] = p[k].q[i][3 * RODS + 1];
         }
-        add_points(f, ways[k].name, ways[k].kind, k, x, y, p[k].count);
+        add_points(f, variants[k].name, variants[k].kind, k, x, y, p[k].count);
     }
 }
 
@@ -401,9 +401,9 @@ static bool claim_path_order(outcome *o, path *p, double seconds)
     for (int i = 0; i < 4; i++) {
         h[i] = 10e-3 / (1 << i);
         const int32_t count = (int32_t)lround(seconds / h[i]);
-        if (!follow(&ways[EXACT_STEP], h[i], count, &p[0], o) || !follow(&ways[SAP], h[i], count, &p[1], o))
+        if (!follow(&variants[EXACT_STEP], h[i], count, &p[0], o) || !follow(&variants[SAP], h[i], count, &p[1], o))
             return false;
-        far[i] = distance(p[0].q[count - 1], p[1].q[count - 1]);
+        far[i] = sap_distance(p[0].q[count - 1], p[1].q[count - 1]);
         euler[i] = p[0].q[count - 1][3 * RODS + 1];
     }
     claim *c = outcome_claim(o, "what the drift of single steps does to a path",
@@ -422,21 +422,21 @@ static bool claim_path_order(outcome *o, path *p, double seconds)
 static bool claim_paths(const setting *s, outcome *o)
 {
     const double seconds = 0.3;
-    path *p = calloc(WAYS, sizeof *p);
+    path *p = calloc(VARIANTS, sizeof *p);
     bool good = p != NULL;
-    for (int k = 0; k < WAYS && good; k++)
-        good = follow(&ways[k], 10e-3, s->quick ? 60 : 100, &p[k], o);
+    for (int k = 0; k < VARIANTS && good; k++)
+        good = follow(&variants[k], 10e-3, s->quick ? 60 : 100, &p[k], o);
     if (good) {
         claim *c = outcome_claim(o, "PBD, SAP and the exact solution over time",
                                  "PBD depends on its iterations; SAP drifts, and looks the same");
         claim_measured(c, "farthest from primal-dual in %g s: sap %.1e, pbd with 1, 10, 1000 sweeps %.2g, %.2g, %.1e m",
-                       p[0].count * 0.01, farthest(&p[SAP], p), farthest(&p[PBD_FEW], p), farthest(&p[PBD_SOME], p),
-                       farthest(&p[PBD_MANY], p));
-        claim_holds(c, farthest(&p[SAP], p) < 0.1 * farthest(&p[PBD_FEW], p) ? HOLDS_YES : HOLDS_NO,
+                       p[0].count * 0.01, sap_farthest(&p[SAP], p), sap_farthest(&p[PBD_FEW], p),
+                       sap_farthest(&p[PBD_SOME], p), sap_farthest(&p[PBD_MANY], p));
+        claim_holds(c, sap_farthest(&p[SAP], p) < 0.1 * sap_farthest(&p[PBD_FEW], p) ? HOLDS_YES : HOLDS_NO,
                     "rods are longer by up to %.2g, %.2g, %.1e of their length with 1, 10, 1000 sweeps; sap %.1e",
                     p[PBD_FEW].stretch, p[PBD_SOME].stretch, p[PBD_MANY].stretch, p[SAP].stretch);
-        for (int k = SAP; k < WAYS; k++)
-            outcome_number(o, farthest(&p[k], p), "path_%d", k);
+        for (int k = SAP; k < VARIANTS; k++)
+            outcome_number(o, sap_farthest(&p[k], p), "path_%d", k);
         draw_paths(o, p);
         good = claim_path_order(o, p, seconds);
     }
@@ -451,15 +451,15 @@ typedef struct compliant {
     double sap[3][STIFF_MAX];     /* m from the minimum, h = 16, 4, 1 ms */
     double swept[3][STIFF_MAX];   /* the same of xpbd */
     double above[2][STIFF_MAX];   /* J: g less its minimum at h = 16 ms, sap and xpbd */
-    double elastic[2][STIFF_MAX]; /* elastic energy over that at the minimum, likewise */
+    double elastic[2][STIFF_MAX]; /* elastic energy over that at the minimum, too */
     double agree;                 /* m: largest distance of newton from primal-dual */
 } compliant;
 
 static bool find_compliant(compliant *r, outcome *o)
 {
-    static const way newton = {"newton", SINEW_SOLVER_NEWTON, 0};
-    static const way sweeps = {"xpbd, 1000 sweeps", SINEW_SOLVER_XPBD, 1000};
-    const way *const of[4] = {&ways[EXACT_STEP], &ways[SAP], &sweeps, &newton};
+    static const variant newton = {"newton", SINEW_SOLVER_NEWTON, 0};
+    static const variant sweeps = {"xpbd, 1000 sweeps", SINEW_SOLVER_XPBD, 1000};
+    const variant *const of[4] = {&variants[EXACT_STEP], &variants[SAP], &sweeps, &newton};
     const motion m = caught_swinging();
     *r = (compliant){0};
     for (int k = 0; k < STIFF_MAX; k++)
@@ -471,14 +471,14 @@ static bool find_compliant(compliant *r, outcome *o)
                 if (!step_once(of[w], &m, h, stiffness, q[w], &result[w], o))
                     return false;
             r->alpha[k] = 1 / stiffness;
-            r->sap[i][k] = fmax(distance(q[1], q[0]), 1e-17);
-            r->swept[i][k] = fmax(distance(q[2], q[0]), 1e-17);
+            r->sap[i][k] = fmax(sap_distance(q[1], q[0]), 1e-17);
+            r->swept[i][k] = fmax(sap_distance(q[2], q[0]), 1e-17);
             for (int w = 0; w < 2 && i == 0; w++) {
                 r->above[w][k] = result[1 + w].objective - result[0].objective;
                 r->elastic[w][k] = result[1 + w].elastic / result[0].elastic;
             }
             if (k < 5)
-                r->agree = fmax(r->agree, distance(q[3], q[0]));
+                r->agree = fmax(r->agree, sap_distance(q[3], q[0]));
         }
     return true;
 }
@@ -535,18 +535,18 @@ void experiment_sap(const setting *s, outcome *o)
              RODS);
     if (!find_drift(&d, o))
         return;
-    claim_drift(o, &d);
+    sap_claim_drift(o, &d);
     draw_drift(o, &d);
-    part_done(s, 1);
+    sap_stage_done(s, 1);
     if (!claim_sweeps(o, &d))
         return;
-    part_done(s, 2);
+    sap_stage_done(s, 2);
     if (!claim_paths(s, o))
         return;
-    part_done(s, 4);
+    sap_stage_done(s, 4);
     if (!find_compliant(&r, o))
         return;
     claim_compliant(o, &r, &d);
     draw_compliant(o, &r);
-    part_done(s, PARTS);
+    sap_stage_done(s, STAGES);
 }

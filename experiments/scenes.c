@@ -15,7 +15,7 @@
 
 /* ---- Parts -------------------------------------------------------------------------------------- */
 
-static sinew_world *new_world(trial *t, bool quasistatic, bool gravity, sinew_error *error)
+static sinew_world *scenes_new_world(trial *t, bool quasistatic, bool gravity, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)FRAME;
@@ -62,9 +62,9 @@ static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], 
 }
 
 /* A box of so many vertices about `centre`; index -1 on failure. */
-static sinew_body add_box(sinew_world *world, bool six, const int32_t vertices[3], const double size[3],
-                          const double centre[3], sinew_energy_kind kind, double young, double density,
-                          sinew_error *error)
+static sinew_body scenes_add_box(sinew_world *world, bool six, const int32_t vertices[3], const double size[3],
+                                 const double centre[3], sinew_energy_kind kind, double young, double density,
+                                 sinew_error *error)
 {
     sinew_body body = {.index = -1};
     sinew_box_def box = sinew_default_box_def();
@@ -96,8 +96,8 @@ static sinew_body add_box(sinew_world *world, bool six, const int32_t vertices[3
 }
 
 /* Pins the vertices of a body beyond a plane across an axis; side -1 or 1. */
-static bool hold(sinew_world *world, sinew_body body, int axis, double at, int side, const sinew_motion *motion,
-                 sinew_error *error)
+static bool scenes_hold(sinew_world *world, sinew_body body, int axis, double at, int side, const sinew_motion *motion,
+                        sinew_error *error)
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, body);
     const int32_t count = sinew_mesh_vertex_count(mesh);
@@ -167,7 +167,7 @@ static bool bind(trial *t, sinew_world *world, sinew_body one, sinew_body other,
     return good;
 }
 
-static sinew_world *finished(sinew_world *world, bool good)
+static sinew_world *scenes_finished(sinew_world *world, bool good)
 {
     if (good)
         return world;
@@ -181,10 +181,10 @@ static sinew_world *finished(sinew_world *world, bool good)
 static sinew_world *stretched(trial *t, const int32_t vertices[3], double length, sinew_error *error)
 {
     const double size[3] = {length, 1, 1}, centre[3] = {0, 0, 0};
-    sinew_world *world = new_world(t, true, false, error);
+    sinew_world *world = scenes_new_world(t, true, false, error);
     if (!world)
         return NULL;
-    const sinew_body body = add_box(world, t->six, vertices, size, centre, t->material, 1e5, 10, error);
+    const sinew_body body = scenes_add_box(world, t->six, vertices, size, centre, t->material, 1e5, 10, error);
     bool good = body.index >= 0;
     const double frame = FRAME / (t->speed > 0 ? t->speed : 1);
     for (int side = -1; good && side <= 1; side += 2) {
@@ -194,9 +194,9 @@ static sinew_world *stretched(trial *t, const int32_t vertices[3], double length
             {.time = (sinew_real)(16 * frame), .translation = {in}},
             {.time = (sinew_real)(40 * frame), .translation = {out}, .rotation = {(sinew_real)(side * QUARTER)}}};
         const sinew_motion motion = {.key_count = 3, .keys = keys};
-        good = hold(world, body, 0, side * length / 2, side, &motion, error);
+        good = scenes_hold(world, body, 0, side * length / 2, side, &motion, error);
     }
-    return finished(world, good);
+    return scenes_finished(world, good);
 }
 
 sinew_world *scene_block(trial *t, sinew_error *error)
@@ -212,40 +212,44 @@ sinew_world *scene_bar(trial *t, sinew_error *error)
 /* ---- Under gravity ------------------------------------------------------------------------------ */
 
 /* A box that is held on the left. */
-static sinew_world *clamped(trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
-                            sinew_error *error)
+static sinew_world *scenes_clamped(trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
+                                   sinew_error *error)
 {
     const double centre[3] = {0, 0, 0};
-    sinew_world *world = new_world(t, quasistatic, true, error);
+    sinew_world *world = scenes_new_world(t, quasistatic, true, error);
     if (!world)
         return NULL;
-    const sinew_body body = add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e3, 10, error);
-    return finished(world, body.index >= 0 && hold(world, body, 0, -size[0] / 2, -1, NULL, error));
+    const sinew_body body =
+        scenes_add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    return scenes_finished(world, body.index >= 0 && scenes_hold(world, body, 0, -size[0] / 2, -1, NULL, error));
 }
 
 sinew_world *scene_falling(trial *t, sinew_error *error)
 {
-    return clamped(t, (int32_t[3]){t->n, t->n, t->n}, (double[3]){1, 1, 1}, false, error);
+    return scenes_clamped(t, (int32_t[3]){t->n, t->n, t->n}, (double[3]){1, 1, 1}, false, error);
 }
 
 sinew_world *scene_cantilever(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {2 * t->n + 1, t->n + 1, t->n + 1};
-    return clamped(t, vertices, (double[3]){1, 0.5, 0.5}, true, error);
+    return scenes_clamped(t, vertices, (double[3]){1, 0.5, 0.5}, true, error);
 }
 
 sinew_world *scene_hanging(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {t->n, t->n, t->n};
     const double size[3] = {0.5, 0.5, 0.5}, above[3] = {0, 0.25, 0}, below[3] = {0, -0.25 - HANGING_GAP, 0};
-    /* Let loose, the lower block has no equilibrium: with inertia it can be set up all the same. */
-    sinew_world *world = new_world(t, !t->loose, true, error);
+    /* Let loose, the lower block has no equilibrium: with inertia it can still be set up. */
+    sinew_world *world = scenes_new_world(t, !t->loose, true, error);
     if (!world)
         return NULL;
-    const sinew_body upper = add_box(world, false, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
-    const sinew_body lower = add_box(world, false, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
-    return finished(world, upper.index >= 0 && lower.index >= 0 && hold(world, upper, 1, 0.5, 1, NULL, error) &&
-                               (t->loose || bind(t, world, lower, upper, HANGING_GAP, error)));
+    const sinew_body upper =
+        scenes_add_box(world, false, vertices, size, above, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    const sinew_body lower =
+        scenes_add_box(world, false, vertices, size, below, SINEW_ENERGY_COROTATED, 1e3, 10, error);
+    return scenes_finished(world, upper.index >= 0 && lower.index >= 0 &&
+                                      scenes_hold(world, upper, 1, 0.5, 1, NULL, error) &&
+                                      (t->loose || bind(t, world, lower, upper, HANGING_GAP, error)));
 }
 
 /* ---- Muscles ------------------------------------------------------------------------------------- */
@@ -256,7 +260,8 @@ static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew
         {.time = 0},
         {.time = (sinew_real)(10 * FRAME), .translation = {(sinew_real)0.3}, .rotation = {(sinew_real)(QUARTER / 2)}}};
     const sinew_motion motion = {.key_count = 2, .keys = keys};
-    return hold(world, muscle, 0, -0.6, -1, NULL, error) && (!drawn || hold(world, muscle, 0, 0.6, 1, &motion, error));
+    return scenes_hold(world, muscle, 0, -0.6, -1, NULL, error) &&
+           (!drawn || scenes_hold(world, muscle, 0, 0.6, 1, &motion, error));
 }
 
 /* Two by two; those on one diagonal are held at both ends. */
@@ -264,24 +269,24 @@ sinew_world *scene_muscles(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {4 * t->n, t->n, t->n};
     const double size[3] = {1.2, 0.2, 0.2};
-    sinew_world *world = new_world(t, true, true, error);
+    sinew_world *world = scenes_new_world(t, true, true, error);
     sinew_body muscle[4];
     bool good = world != NULL;
     for (int i = 0; good && i < 4; i++) {
         const double centre[3] = {0, i / 2 ? 0.1 : -0.1, i % 2 ? 0.1 : -0.1};
-        muscle[i] = add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e5, 1000, error);
+        muscle[i] = scenes_add_box(world, false, vertices, size, centre, SINEW_ENERGY_COROTATED, 1e5, 1000, error);
         good = muscle[i].index >= 0 && hold_muscle(world, muscle[i], i == 0 || i == 3, error);
     }
     for (int i = 0; good && !t->loose && i < 4; i++)
         for (int k = i + 1; good && k < 4; k++)
             good = i + k == 3 || bind(t, world, muscle[i], muscle[k], 0, error);
-    return finished(world, good);
+    return scenes_finished(world, good);
 }
 
 /* ---- Cloth -------------------------------------------------------------------------------------- */
 
 /* The sheet and its membrane; index -1 on failure. */
-static sinew_body add_sheet(sinew_world *world, const trial *t, sinew_error *error)
+static sinew_body scenes_add_sheet(sinew_world *world, const trial *t, sinew_error *error)
 {
     sinew_body body = {.index = -1};
     sinew_cloth_def cloth = sinew_default_cloth_def();
@@ -321,7 +326,7 @@ sinew_world *scene_cloth(trial *t, sinew_error *error)
         return NULL;
     const int32_t held[2] = {0, t->n - 1};
     sinew_pin_def pin = sinew_default_pin_def();
-    pin.body = add_sheet(world, t, error);
+    pin.body = scenes_add_sheet(world, t, error);
     pin.vertices = held;
     pin.vertex_count = 2;
     if (pin.body.index >= 0 && sinew_world_add_pins(world, &pin, error).index >= 0)

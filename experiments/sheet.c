@@ -16,7 +16,7 @@
 /* ---- Meshes ------------------------------------------------------------------------------------ */
 
 /* In [-1, 1], the same for the same numbers everywhere. */
-static double scatter(int32_t i, int32_t axis)
+static double sheet_scatter(int32_t i, int32_t axis)
 {
     uint64_t z = ((uint64_t)(uint32_t)i * 3 + (uint64_t)axis + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -25,7 +25,7 @@ static double scatter(int32_t i, int32_t axis)
 }
 
 /* Does d lie inside the circle through a, b, c (anticlockwise)? */
-static bool in_circle(const sinew_real *a, const sinew_real *b, const sinew_real *c, const sinew_real *d)
+static bool sheet_in_circle(const sinew_real *a, const sinew_real *b, const sinew_real *c, const sinew_real *d)
 {
     double m[3][3];
     const sinew_real *p[3] = {a, b, c};
@@ -46,7 +46,8 @@ static void cut_cells(int32_t nx, int32_t ny, const sinew_real *x, bool unstruct
         for (int32_t i = 0; i < nx; i++) {
             const int32_t a = i + (nx + 1) * j, b = a + 1, c = a + nx + 2, d = a + nx + 1;
             /* x grows to the right and y falls with j, so d c b a is anticlockwise. */
-            const bool other = unstructured ? in_circle(x + 3 * d, x + 3 * c, x + 3 * a, x + 3 * b) : (i + j) % 2 != 0;
+            const bool other =
+                unstructured ? sheet_in_circle(x + 3 * d, x + 3 * c, x + 3 * a, x + 3 * b) : (i + j) % 2 != 0;
             const int32_t two[2][6] = {{a, d, c, a, c, b}, {a, d, b, d, c, b}};
             memcpy(triangles, two[other], sizeof two[0]);
             triangles += 6;
@@ -62,8 +63,8 @@ sinew_mesh *sheet_rectangle(int32_t nx, int32_t ny, double width, double height,
     for (int32_t v = 0; x && triangles && v < count; v++) {
         const int32_t i = v % (nx + 1), j = v / (nx + 1);
         const bool inside = i > 0 && i < nx && j > 0 && j < ny, moves = unstructured && inside;
-        x[3 * v] = (sinew_real)(width / nx * (i + (moves ? 0.3 * scatter(v, 0) : 0)));
-        x[3 * v + 1] = (sinew_real)(-height / ny * (j + (moves ? 0.3 * scatter(v, 1) : 0)));
+        x[3 * v] = (sinew_real)(width / nx * (i + (moves ? 0.3 * sheet_scatter(v, 0) : 0)));
+        x[3 * v + 1] = (sinew_real)(-height / ny * (j + (moves ? 0.3 * sheet_scatter(v, 1) : 0)));
         x[3 * v + 2] = 0;
     }
     if (x && triangles) {
@@ -98,7 +99,7 @@ sinew_mesh *sheet_bar(int32_t n, int32_t m, double length, double side, bool uns
         for (int32_t i = 0; i < 3 * count; i++) {
             const double half = (double)def.size[i % 3] / 2, cell = (double)def.size[i % 3] / def.cells[i % 3];
             if (fabs((double)x[i]) < half - 0.5 * cell) /* coordinates on the surface stay */
-                x[i] = (sinew_real)((double)x[i] + 0.2 * cell * scatter(i / 3, i % 3));
+                x[i] = (sinew_real)((double)x[i] + 0.2 * cell * sheet_scatter(i / 3, i % 3));
         }
         moved = sinew_mesh_moved(bar, x, error);
     }
@@ -135,7 +136,7 @@ bool sheet_pin(sheet *s, bool (*held)(const sinew_real *x))
     return s->pinned != NULL;
 }
 
-static sinew_world *build(const sheet *s, sinew_pin *pin, sinew_error *error)
+static sinew_world *sheet_build(const sheet *s, sinew_pin *pin, sinew_error *error)
 {
     sinew_world_def def = sinew_default_world_def();
     def.time_step = (sinew_real)s->h;
@@ -169,22 +170,22 @@ static sinew_world *build(const sheet *s, sinew_pin *pin, sinew_error *error)
     return NULL;
 }
 
-static void move_pins(const sheet *s, sinew_world *world, sinew_pin pin, double part, sinew_real *targets)
+static void move_pins(const sheet *s, sinew_world *world, sinew_pin pin, double fraction, sinew_real *targets)
 {
     const sinew_real *rest = sinew_mesh_positions(s->mesh);
     for (int32_t i = 0; i < s->pinned_count; i++)
-        s->mover(s, part, rest + 3 * (size_t)s->pinned[i], targets + 3 * (size_t)i);
+        s->mover(s, fraction, rest + 3 * (size_t)s->pinned[i], targets + 3 * (size_t)i);
     sinew_pin_set_targets(world, pin, targets, NULL);
 }
 
-static bool take(sheet *s)
+static bool sheet_take(sheet *s)
 {
     sinew_error error = {SINEW_OK, "out of memory"};
     sinew_pin pin = {0};
     sinew_step_result result = {0};
     sinew_real *targets = malloc((3 * (size_t)s->pinned_count + 1) * sizeof *targets);
     s->q = s->mesh ? malloc(3 * (size_t)sheet_vertex_count(s) * sizeof *s->q) : NULL;
-    sinew_world *world = s->q && targets ? build(s, &pin, &error) : NULL;
+    sinew_world *world = s->q && targets ? sheet_build(s, &pin, &error) : NULL;
     bool good = world && sinew_world_prepare(world, &error) == SINEW_OK;
     const clock_t began = clock();
     bool enough = false;
@@ -214,7 +215,7 @@ static bool take(sheet *s)
 
 static bool take_one(void *context, int32_t i)
 {
-    return take((sheet *)context + i);
+    return sheet_take((sheet *)context + i);
 }
 
 static const char *failure_of(void *context, int32_t i)
@@ -222,9 +223,9 @@ static const char *failure_of(void *context, int32_t i)
     return ((const sheet *)context)[i].error;
 }
 
-bool sheets_take(const setting *s, sheet *sheets, int32_t count, const char *note, outcome *o)
+bool sheets_take(const setting *s, sheet *sheets, int32_t count, const char *label, outcome *o)
 {
-    return side_by_side_run(&(side_by_side){take_one, failure_of, sheets}, count, true, s, note, o);
+    return side_by_side_run(&(side_by_side){take_one, failure_of, sheets}, count, true, s, label, o);
 }
 
 void sheets_release(sheet *sheets, int32_t count)
@@ -246,7 +247,7 @@ static void edge_of(const sinew_real *x, int32_t from, int32_t to, double d[3])
         d[c] = (double)x[3 * (size_t)to + (size_t)c] - (double)x[3 * (size_t)from + (size_t)c];
 }
 
-static double dot(const double a[3], const double b[3])
+static double sheet_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -261,9 +262,9 @@ void sheet_stretch(const sheet *s, int32_t triangle, double stretch[2])
         double a[3], b[3];
         edge_of(x, t[0], t[1], a);
         edge_of(x, t[0], t[2], b);
-        g[k][0] = dot(a, a);
-        g[k][1] = dot(a, b);
-        g[k][2] = dot(b, b);
+        g[k][0] = sheet_dot(a, a);
+        g[k][1] = sheet_dot(a, b);
+        g[k][2] = sheet_dot(b, b);
     }
     const double area = g[0][0] * g[0][2] - g[0][1] * g[0][1];
     const double trace = (g[0][2] * g[1][0] - 2 * g[0][1] * g[1][1] + g[0][0] * g[1][2]) / area;

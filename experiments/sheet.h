@@ -14,7 +14,7 @@ enum {
 
 typedef struct sheet sheet;
 /* Where the pinned vertices are at a part of the time in [0, 1]; `rest` and `to` are points. */
-typedef void sheet_mover(const sheet *s, double part, const sinew_real *rest, sinew_real *to);
+typedef void sheet_mover(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to);
 
 /* One body and its run. The caller fills the first part; everything is released by sheet_release. */
 struct sheet {
@@ -24,7 +24,7 @@ struct sheet {
     int32_t *pinned, pinned_count;  /* malloc'ed */
     sheet_mover *mover;             /* NULL: pins stay where they are */
     double amount;                  /* a number for the mover */
-    bool (*enough)(const sheet *s); /* NULL, or asked after each step with q: true ends the run */
+    bool (*enough)(const sheet *s); /* NULL, or called with q after each step: true ends the run */
     sinew_real *start;              /* NULL, or malloc'ed: where vertices start */
     double density, gravity, h;     /* kg/m2 or kg/m3, m/s2 downwards (-y), s */
     double damping;                 /* 1/s */
@@ -48,8 +48,8 @@ sinew_mesh *sheet_rectangle(int32_t nx, int32_t ny, double width, double height,
 /* A bar along x of n x m x m cells; unstructured: vertices inside moved at random. */
 sinew_mesh *sheet_bar(int32_t n, int32_t m, double length, double side, bool unstructured, sinew_error *error);
 
-/* Runs all; false (and said in the outcome) when one cannot be run. */
-bool sheets_take(const setting *s, sheet *sheets, int32_t count, const char *note, outcome *o);
+/* Runs all cases; returns false, with the error in the outcome, if a case fails. */
+bool sheets_take(const setting *s, sheet *sheets, int32_t count, const char *label, outcome *o);
 void sheets_release(sheet *sheets, int32_t count);
 
 int32_t sheet_vertex_count(const sheet *s);

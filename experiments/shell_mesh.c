@@ -17,7 +17,7 @@ void shell_free(shell *s)
     *s = (shell){0};
 }
 
-static bool shell_room(shell *s, int32_t vertices, int32_t triangles)
+static bool shell_capacity(shell *s, int32_t vertices, int32_t triangles)
 {
     s->points = calloc(3 * (size_t)vertices, sizeof *s->points);
     s->triangles = calloc(3 * (size_t)triangles, sizeof *s->triangles);
@@ -34,7 +34,7 @@ static void add_point(shell *s, double x, double y, double z)
     s->vertex_count++;
 }
 
-static void add_triangle(shell *s, int32_t a, int32_t b, int32_t c)
+static void shell_mesh_add_triangle(shell *s, int32_t a, int32_t b, int32_t c)
 {
     const int32_t corners[3] = {a, b, c};
     memcpy(s->triangles + 3 * (size_t)s->triangle_count++, corners, sizeof corners);
@@ -52,7 +52,7 @@ int32_t shell_disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_
 bool shell_discs(int32_t meridians, int32_t rings, shell *s)
 {
     *s = (shell){0};
-    if (!shell_room(s, 2 + meridians * (2 * rings - 1), 2 * meridians * (2 * rings - 1)))
+    if (!shell_capacity(s, 2 + meridians * (2 * rings - 1), 2 * meridians * (2 * rings - 1)))
         return false;
     add_point(s, 0, 0, 0);
     add_point(s, 0, 0, 0);
@@ -69,9 +69,9 @@ bool shell_discs(int32_t meridians, int32_t rings, shell *s)
                 const int32_t b = shell_disc_vertex(meridians, rings, side, j + 1, i);
                 const int32_t c = shell_disc_vertex(meridians, rings, side, j + 1, i + 1);
                 const int32_t d = shell_disc_vertex(meridians, rings, side, j, i + 1);
-                add_triangle(s, a, side ? c : b, side ? b : c);
+                shell_mesh_add_triangle(s, a, side ? c : b, side ? b : c);
                 if (j > 0)
-                    add_triangle(s, a, side ? d : c, side ? c : d);
+                    shell_mesh_add_triangle(s, a, side ? d : c, side ? c : d);
             }
     return true;
 }
@@ -101,7 +101,7 @@ static bool refine(shell *s)
     const int32_t edges = s->triangle_count * 3 / 2;
     int32_t(*known)[3] = malloc((size_t)edges * sizeof *known), known_count = 0;
     shell fine = {0};
-    const bool good = known && shell_room(&fine, s->vertex_count + edges, 4 * s->triangle_count);
+    const bool good = known && shell_capacity(&fine, s->vertex_count + edges, 4 * s->triangle_count);
     if (good) {
         memcpy(fine.points, s->points, 3 * (size_t)s->vertex_count * sizeof *s->points);
         fine.vertex_count = s->vertex_count;
@@ -111,8 +111,8 @@ static bool refine(shell *s)
             for (int k = 0; k < 3; k++)
                 m[k] = middle(&fine, known, &known_count, v[k], v[(k + 1) % 3]);
             for (int k = 0; k < 3; k++)
-                add_triangle(&fine, v[k], m[k], m[(k + 2) % 3]);
-            add_triangle(&fine, m[0], m[1], m[2]);
+                shell_mesh_add_triangle(&fine, v[k], m[k], m[(k + 2) % 3]);
+            shell_mesh_add_triangle(&fine, m[0], m[1], m[2]);
         }
         shell_free(s);
         *s = fine;
@@ -130,14 +130,14 @@ bool shell_sphere(int32_t level, shell *s)
                                         {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
     const double t = (1 + sqrt(5)) / 2, n = sqrt(1 + t * t), u = 1 / n, w = t / n;
     *s = (shell){0};
-    bool good = shell_room(s, 12, 20);
+    bool good = shell_capacity(s, 12, 20);
     for (int k = 0; good && k < 3; k++)
         for (int i = 0; i < 4; i++) {
             const double a = (i % 2 ? 1 : -1) * u, b = (i < 2 ? 1 : -1) * w;
             add_point(s, k == 0 ? a : k == 1 ? 0 : b, k == 0 ? b : k == 1 ? a : 0, k == 0 ? 0 : k == 1 ? b : a);
         }
     for (int f = 0; good && f < 20; f++)
-        add_triangle(s, faces[f][0], faces[f][1], faces[f][2]);
+        shell_mesh_add_triangle(s, faces[f][0], faces[f][1], faces[f][2]);
     for (int32_t i = 0; good && i < level; i++)
         good = refine(s);
     return good;

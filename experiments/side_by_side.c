@@ -16,7 +16,7 @@ enum {
 typedef struct queue {
     const side_by_side *work;
     const setting *s;
-    const char *note;
+    const char *label;
     outcome *o;
     pthread_mutex_t lock; /* of what follows, and of the outcome */
     int32_t count, next, done;
@@ -39,7 +39,7 @@ static void report(queue *q, int32_t i, bool taken)
     q->good = q->good && taken;
     q->done++;
     if (q->s->progress)
-        q->s->progress(q->s->context, q->done, q->count, q->note);
+        q->s->progress(q->s->context, q->done, q->count, q->label);
     pthread_mutex_unlock(&q->lock);
 }
 
@@ -60,11 +60,11 @@ static long helper_count(int32_t count)
     return helpers < HELPERS_MAX ? helpers : HELPERS_MAX;
 }
 
-bool side_by_side_run(const side_by_side *work, int32_t count, bool several, const setting *s, const char *note,
+bool side_by_side_run(const side_by_side *work, int32_t count, bool several, const setting *s, const char *label,
                       outcome *o)
 {
     queue q = {
-        .work = work, .s = s, .note = note, .o = o, .lock = PTHREAD_MUTEX_INITIALIZER, .count = count, .good = true};
+        .work = work, .s = s, .label = label, .o = o, .lock = PTHREAD_MUTEX_INITIALIZER, .count = count, .good = true};
     pthread_t helpers[HELPERS_MAX];
     long started = 0;
     const long wanted = several ? helper_count(count) : 0;

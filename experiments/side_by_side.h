@@ -16,7 +16,7 @@ typedef struct side_by_side {
 /* Runs 0 .. count-1, and shows their progress with `note`; several: on as many threads as there are cores, or
  * OMP_NUM_THREADS, and on fewer where the system gives no more. False, with the first failure in o, where one failed.
  */
-bool side_by_side_run(const side_by_side *work, int32_t count, bool several, const setting *s, const char *note,
+bool side_by_side_run(const side_by_side *work, int32_t count, bool several, const setting *s, const char *label,
                       outcome *o);
 
 #endif

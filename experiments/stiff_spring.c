@@ -22,13 +22,13 @@
 
 enum {
     CURVE = 300, /* steps that are drawn */
-    PARTS = 7
+    STAGES = 7
 };
 
-static void part_done(const setting *s, int32_t done)
+static void spring_stage_done(const setting *s, int32_t done)
 {
     if (s->progress)
-        s->progress(s->context, done, PARTS, "stiff-spring");
+        s->progress(s->context, done, STAGES, "stiff-spring");
 }
 
 /* ---- The oscillator --------------------------------------------------------------------------- */
@@ -149,10 +149,10 @@ static bool run_rings(const setting *s, outcome *o)
 
 /* ---- The limit of symplectic Euler --------------------------------------------------------------- */
 
-/* A fixed step and a spring that stiffens until h omega passes 2: growth a step, measured and foretold. */
+/* A fixed step and a spring that stiffens until h omega passes 2: growth a step, measured and predicted. */
 static bool run_limit(const setting *s, outcome *o)
 {
-    static const double parts[] = {0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5};
+    static const double fractions[] = {0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5};
     enum {
         COUNT = 7
     };
@@ -164,9 +164,9 @@ static bool run_limit(const setting *s, outcome *o)
         return true;
     double below = 1, worst = 0, above = HUGE_VAL;
     for (int i = 0; i < COUNT; i++) {
-        const bool bounded = parts[i] < 1;
-        ring r =
-            ring_of(SINEW_SOLVER_SYMPLECTIC_EULER, 2 * parts[i], bounded ? STRETCH : FAINT, bounded ? 10000 : CURVE);
+        const bool bounded = fractions[i] < 1;
+        ring r = ring_of(SINEW_SOLVER_SYMPLECTIC_EULER, 2 * fractions[i], bounded ? STRETCH : FAINT,
+                         bounded ? 10000 : CURVE);
         if (!ring_run(&r, o))
             return false;
         const double e = r.x * r.x / 2 - 1, theory = bounded ? 1 : e + sqrt(e * e - 1);
@@ -276,7 +276,7 @@ static bool run_tensions(outcome *o)
         outcome_figure(o, "force", "Force of a penalty over that of the constraint, symplectic Euler, h = 0.02 / omega",
                        "s", "k C / (m g cos)");
     f->distinct = true;
-    double low = HUGE_VAL, high = 0, least = HUGE_VAL;
+    double low = HUGE_VAL, high = 0, min = HUGE_VAL;
     for (int i = 0; i < 3; i++) {
         char name[40];
         snprintf(name, sizeof name, "k = %.0e N/m", stiffness[i]);
@@ -285,7 +285,7 @@ static bool run_tensions(outcome *o)
             return false;
         low = fmin(low, t[i].high);
         high = fmax(high, t[i].high);
-        least = fmin(least, 1 - t[i].low);
+        min = fmin(min, 1 - t[i].low);
         outcome_number(o, t[i].high, "force_high_%.0e", stiffness[i]);
         outcome_number(o, t[i].low, "force_low_%.0e", stiffness[i]);
     }
@@ -299,7 +299,7 @@ static bool run_tensions(outcome *o)
         t[0].low, t[0].high, t[1].low, t[1].high, t[2].low, t[2].high, 1e3 * t[0].first, 1e3 * t[1].first,
         1e3 * t[2].first);
     const double faster = t[0].first / t[2].first;
-    claim_holds(c, low > 1.8 && high < 2.5 && least > 0.8 && fabs(faster / 10 - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s",
+    claim_holds(c, low > 1.8 && high < 2.5 && min > 0.8 && fabs(faster / 10 - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s",
                 "");
     return true;
 }
@@ -389,13 +389,14 @@ enum {
     HARD_XPBD,
     HARD_SAP,
     HARD_PRIMAL_DUAL,
-    HARD_WAYS
+    HARD_VARIANTS
 };
 
-static bool swing_hard(rope ropes[HARD_WAYS], outcome *o)
+static bool swing_hard(rope ropes[HARD_VARIANTS], outcome *o)
 {
-    static const sinew_solver_kind kinds[HARD_WAYS] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL};
-    for (int i = 0; i < HARD_WAYS; i++) {
+    static const sinew_solver_kind kinds[HARD_VARIANTS] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_SAP,
+                                                           SINEW_SOLVER_PRIMAL_DUAL};
+    for (int i = 0; i < HARD_VARIANTS; i++) {
         sinew_solver_def solver = sinew_default_solver_def(kinds[i]);
         solver.iterations = i == HARD_XPBD ? 2000 : solver.iterations;
         if (!swing_rope(solver, 1e6, true, &ropes[i], o))
@@ -407,11 +408,11 @@ static bool swing_hard(rope ropes[HARD_WAYS], outcome *o)
 }
 
 /* The rope that does not stretch, against the stiffest springs that newton still follows. */
-static void claim_hard(outcome *o, const rope ropes[HARD_WAYS], const rope *stiff)
+static void claim_hard(outcome *o, const rope ropes[HARD_VARIANTS], const rope *stiff)
 {
     const double truth = ropes[HARD_PRIMAL_DUAL].tail;
     double apart = fabs(truth / stiff->tail - 1), stretch = 0;
-    for (int i = 0; i < HARD_WAYS; i++) {
+    for (int i = 0; i < HARD_VARIANTS; i++) {
         apart = fmax(apart, fabs(ropes[i].tail / truth - 1));
         stretch = fmax(stretch, ropes[i].stretch);
     }
@@ -432,7 +433,7 @@ static bool run_ropes(outcome *o)
     enum {
         COUNT = 6
     };
-    rope hard[HARD_WAYS], soft[COUNT];
+    rope hard[HARD_VARIANTS], soft[COUNT];
     char text[240] = "";
     if (!swing_hard(hard, o))
         return false;
@@ -473,20 +474,20 @@ void experiment_stiff_spring(const setting *s, outcome *o)
         "horizontal");
     if (!run_rings(s, o))
         return;
-    part_done(s, 1);
+    spring_stage_done(s, 1);
     if (!run_limit(s, o))
         return;
-    part_done(s, 2);
+    spring_stage_done(s, 2);
     if (!run_sag(o))
         return;
-    part_done(s, 3);
+    spring_stage_done(s, 3);
     if (!run_tensions(o))
         return;
-    part_done(s, 4);
+    spring_stage_done(s, 4);
     if (!run_violated(o))
         return;
-    part_done(s, 5);
+    spring_stage_done(s, 5);
     if (!run_ropes(o))
         return;
-    part_done(s, PARTS);
+    spring_stage_done(s, STAGES);
 }

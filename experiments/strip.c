@@ -11,12 +11,12 @@
 
 #define GRAVITY 10.0 /* m/s2 at Gamma = 1 */
 
-#define WIDTH 0.25 /* of the length */
-#define STILL 1e-7 /* m: a couple's forces have come to rest */
-#define PART  2.0  /* of the load that is put on at a time; of a turn a tenth, rad */
+#define WIDTH     0.25 /* of the length */
+#define STILL     1e-7 /* m: a couple's forces have come to rest */
+#define INCREMENT 2.0  /* of the load that is put on at a time; of a turn a tenth, rad */
 
 /* marks the vertices whose rest coordinate on the axis is `at`, or with `below` at most that. */
-static void mark(const plate *p, int axis, double at, bool below, uint8_t *marked)
+static void strip_mark(const plate *p, int axis, double at, bool below, uint8_t *marked)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
     for (int32_t i = 0; i < p->vertex_count; i++) {
@@ -28,10 +28,10 @@ static void mark(const plate *p, int axis, double at, bool below, uint8_t *marke
 static bool hold_strip(const plate *p, uint8_t *marked, sinew_error *error)
 {
     const double across[3] = {0, 0, 1};
-    mark(p, 0, 0, true, marked);
+    strip_mark(p, 0, 0, true, marked);
     bool good = plate_pin(p, marked, true, error);
     for (int side = 0; good && side < 2; side++) {
-        mark(p, 2, side ? -WIDTH : 0, false, marked);
+        strip_mark(p, 2, side ? -WIDTH : 0, false, marked);
         good = plate_slide(p, marked, across, PLATE_IN_PLANE, error);
     }
     return good;
@@ -106,10 +106,10 @@ static bool bind_arm(const loading *l, sinew_error *error)
 {
     const plate *p = &l->plate;
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
-    const int32_t first = sinew_body_first_particle(p->world, p->body), most = sinew_mesh_director_count(mesh);
-    int32_t *pairs = malloc(8 * (size_t)most * sizeof *pairs), count = 0;
-    sinew_real *weights = malloc(8 * (size_t)most * sizeof *weights);
-    for (int32_t i = 0; pairs && weights && i < most; i++) {
+    const int32_t first = sinew_body_first_particle(p->world, p->body), max = sinew_mesh_director_count(mesh);
+    int32_t *pairs = malloc(8 * (size_t)max * sizeof *pairs), count = 0;
+    sinew_real *weights = malloc(8 * (size_t)max * sizeof *weights);
+    for (int32_t i = 0; pairs && weights && i < max; i++) {
         const int32_t *d = sinew_mesh_directors(mesh) + 3 * i, O = l->first_arm, T = O + 1;
         if (!l->tip[d[0]] || !l->tip[d[1]])
             continue;
@@ -157,7 +157,7 @@ static double couple_of(const loading *l, const sinew_real *q, double angle)
     return sum / WIDTH;
 }
 
-static void measure(const loading *l, const sinew_real *q, strip_shape *shape)
+static void strip_measure(const loading *l, const sinew_real *q, strip_shape *shape)
 {
     const sinew_mesh *mesh = sinew_body_mesh(l->plate.world, l->plate.body);
     double sum[2] = {0}, turn[2] = {0};
@@ -178,7 +178,7 @@ static void measure(const loading *l, const sinew_real *q, strip_shape *shape)
     shape->angle = sinew_mesh_director_count(mesh) > 0 ? fabs(atan2(turn[0], turn[1])) : NAN;
 }
 
-static bool keep_shape(strip *s, const plate *p)
+static bool strip_keep_shape(strip *s, const plate *p)
 {
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->body);
     s->point_count = sinew_mesh_vertex_count(mesh);
@@ -192,13 +192,13 @@ static bool keep_shape(strip *s, const plate *p)
 
 /* Brings the load from one value to the next: a sheet that hardly stretches goes by way of shapes that hardly stretch.
  */
-static bool grow(strip *s, const loading *l, double from, double to, sinew_error *error)
+static bool strip_grow(strip *s, const loading *l, double from, double to, sinew_error *error)
 {
     static bool (*const set[])(const loading *l, double load, sinew_error *error) = {set_weight, set_tip, set_turn};
-    const int32_t parts = 1 + (int32_t)((to - from) / (s->kind == STRIP_TURN ? PART / 10 : PART));
-    for (int32_t i = 1; i <= parts; i++) {
+    const int32_t increments = 1 + (int32_t)((to - from) / (s->kind == STRIP_TURN ? INCREMENT / 10 : INCREMENT));
+    for (int32_t i = 1; i <= increments; i++) {
         const int32_t more =
-            set[s->kind](l, from + (to - from) * i / parts, error) ? plate_settle(l->plate.world, 40) : -1;
+            set[s->kind](l, from + (to - from) * i / increments, error) ? plate_settle(l->plate.world, 40) : -1;
         s->iterations = more < 0 ? -1 : s->iterations + more;
         if (more < 0)
             return false;
@@ -209,20 +209,20 @@ static bool grow(strip *s, const loading *l, double from, double to, sinew_error
 static bool load_strip(strip *s, loading *l, sinew_error *error)
 {
     const plate *p = &l->plate;
-    bool good = keep_shape(s, p);
-    mark(p, 0, 1, false, l->tip);
+    bool good = strip_keep_shape(s, p);
+    strip_mark(p, 0, 1, false, l->tip);
     if (good && s->kind == STRIP_TURN)
         good = s->model == PLATE_SHELL && add_arm(l, error) && bind_arm(l, error);
     for (int32_t i = 0; good && i < s->count; i++) {
-        good = grow(s, l, i > 0 ? s->shapes[i - 1].load : 0, s->shapes[i].load, error);
+        good = strip_grow(s, l, i > 0 ? s->shapes[i - 1].load : 0, s->shapes[i].load, error);
         sinew_world_get_positions(p->world, sinew_body_first_particle(p->world, p->body), s->point_count, s->q);
-        measure(l, s->q, &s->shapes[i]);
+        strip_measure(l, s->q, &s->shapes[i]);
         s->shapes[i].couple = s->kind == STRIP_TURN ? couple_of(l, s->q, s->shapes[i].load) : 0;
     }
     return good;
 }
 
-static bool run(strip *s, sinew_error *error)
+static bool strip_follow(strip *s, sinew_error *error)
 {
     const double low[2] = {0, 0}, high[2] = {1, WIDTH};
     const plate_def def = {.model = s->model,
@@ -250,7 +250,7 @@ bool strip_run(strip *s)
     s->iterations = 0;
     s->q = NULL;
     s->triangles = NULL;
-    const bool good = run(s, &error);
+    const bool good = strip_follow(s, &error);
     if (!good)
         snprintf(s->error, sizeof s->error, "%.250s",
                  error.text[0]       ? error.text

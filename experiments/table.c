@@ -8,8 +8,8 @@
  * corners. It begins bent to an arc, so that every thread has its length, and falls for ten steps of 10 ms by the exact
  * solver. The step after these is taken by all; stable constrained dynamics takes the one before it as well, as it
  * needs the multipliers of the last step. Accuracy is the farthest distance of a particle from where the exact step of
- * its own problem ends: primal-dual of hard threads, newton of springs. All four drift, so none comes to it; the
- * accuracy that all are asked for is what the least exact of them reaches in the end, and 5 per cent more.
+ * its own problem ends: primal-dual of hard threads, newton of springs. All four drift, so none comes to it; the common
+ * target accuracy is the final accuracy of the least exact solver, plus 5 per cent.
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +29,9 @@ enum {
     SCD,
     XPBD,
     METHODS,
-    CURVE = 13,  /* points of a curve */
-    FALL = 10,   /* steps before the one that is measured */
-    MOST = 16384 /* iterations that are tried */
+    CURVE = 13,            /* points of a curve */
+    FALL = 10,             /* steps before the one that is measured */
+    ITERATIONS_MAX = 16384 /* iterations that are tried */
 };
 
 typedef struct method {
@@ -74,10 +74,10 @@ static sinew_mesh *net_mesh(int32_t n, sinew_error *error)
         X[3 * i] = (sinew_real)column / (sinew_real)(n - 1);
         X[3 * i + 1] = -(sinew_real)row / (sinew_real)(n - 1);
         X[3 * i + 2] = 0;
-        for (int way = 0; way < 2; way++)
-            if (way ? row + 1 < n : column + 1 < n) {
+        for (int direction = 0; direction < 2; direction++)
+            if (direction ? row + 1 < n : column + 1 < n) {
                 edges[2 * def.edge_count] = i;
-                edges[2 * def.edge_count++ + 1] = i + (way ? n : 1);
+                edges[2 * def.edge_count++ + 1] = i + (direction ? n : 1);
             }
     }
     def.positions = X;
@@ -195,7 +195,7 @@ typedef struct bout {
     outcome *o;
     int32_t n;
     net_scene scenes[2]; /* springs, hard */
-    trial truth[2];      /* likewise */
+    trial truth[2];      /* springs, hard */
     found found[METHODS];
     double other_kind[2]; /* m: sap of springs and scd of hard threads from the exact step of these */
 } bout;
@@ -205,9 +205,9 @@ static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
     trial t = {.build = scene_net, .n = b->n, .scene = &b->scenes[hard], .frames = 1};
     const double rows = hard ? 1 : 0;
     if (m == SAP) /* as published: in the metric of the masses */
-        t.solver = trial_solver(SINEW_SOLVER_SAP, iterations, "rows", rows, "geometric", 1.0, (char *)NULL);
+        t.solver = trial_solver(SINEW_SOLVER_SAP, iterations, "constraints", rows, "geometric", 1.0, (char *)NULL);
     else if (m == SCD)
-        t.solver = trial_solver(SINEW_SOLVER_SCD, iterations, "rows", rows, (char *)NULL);
+        t.solver = trial_solver(SINEW_SOLVER_SCD, iterations, "constraints", rows, (char *)NULL);
     else
         t.solver = trial_solver(methods[m].kind, iterations, (char *)NULL);
     t.solver.measure = SINEW_MEASURE_NOTHING;
@@ -218,18 +218,18 @@ static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
 static double open_threads(const trial *t)
 {
     const int32_t n = t->n;
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < n * n; i++)
-        for (int way = 0; way < 2; way++) {
-            const int32_t other = i + (way ? n : 1);
+        for (int direction = 0; direction < 2; direction++) {
+            const int32_t other = i + (direction ? n : 1);
             double square = 0;
-            if (way ? i / n + 1 == n : i % n + 1 == n)
+            if (direction ? i / n + 1 == n : i % n + 1 == n)
                 continue;
             for (int c = 0; c < 3; c++)
                 square += pow((double)t->q[3 * other + c] - (double)t->q[3 * i + c], 2);
-            most = fmax(most, fabs(sqrt(square) * (n - 1) - 1));
+            max = fmax(max, fabs(sqrt(square) * (n - 1) - 1));
         }
-    return most;
+    return max;
 }
 
 /* The error after so many iterations: m from the exact step, or what threads are open by. NaN: it could not be run.
@@ -246,14 +246,14 @@ static double left_after(bout *b, int m, bool hard, int32_t iterations, bool thr
 }
 
 /* The fewest iterations after which no more than `accuracy` is left; -1: not within MOST. */
-static int32_t iterations_to(bout *b, int m, double accuracy, bool threads)
+static int32_t table_iterations_to(bout *b, int m, double accuracy, bool threads)
 {
     int32_t high = 1, low = 0;
-    while (high <= MOST && left_after(b, m, methods[m].hard, high, threads) > accuracy) {
+    while (high <= ITERATIONS_MAX && left_after(b, m, methods[m].hard, high, threads) > accuracy) {
         low = high;
         high *= 2;
     }
-    if (high > MOST)
+    if (high > ITERATIONS_MAX)
         return -1;
     while (high - low > 1) {
         const int32_t middle = low + (high - low) / 2;
@@ -285,7 +285,7 @@ static bool find_counts(bout *b, double *accuracy)
 {
     *accuracy = 0;
     for (int m = 0; m < METHODS; m++) {
-        b->found[m].floor = left_after(b, m, methods[m].hard, m == SCD ? 1 : m == SAP ? 30 : MOST, false);
+        b->found[m].floor = left_after(b, m, methods[m].hard, m == SCD ? 1 : m == SAP ? 30 : ITERATIONS_MAX, false);
         *accuracy = fmax(*accuracy, 1.05 * b->found[m].floor);
     }
     b->other_kind[0] = left_after(b, SAP, false, 30, false);
@@ -293,8 +293,8 @@ static bool find_counts(bout *b, double *accuracy)
     for (int m = 0; m < METHODS; m++) {
         found *f = &b->found[m];
         trial t = method_trial(b, m, methods[m].hard, 1);
-        f->count = iterations_to(b, m, *accuracy, false);
-        f->held = methods[m].hard ? iterations_to(b, m, HELD, true) : -1;
+        f->count = table_iterations_to(b, m, *accuracy, false);
+        f->held = methods[m].hard ? table_iterations_to(b, m, HELD, true) : -1;
         if (!trial_cost(b->s, &t, &f->fixed, &f->each, b->o))
             return false;
         if (m == SCD) {
@@ -307,15 +307,15 @@ static bool find_counts(bout *b, double *accuracy)
 
 /* ---- Claims ------------------------------------------------------------------------------------------ */
 
-static void claim_row(outcome *o, int m, const found *f, double accuracy)
+static void table_claim_row(outcome *o, int m, const found *f, double accuracy)
 {
-    char words[120], title[120], room[COUNT_SIZE];
+    char words[120], title[120], capacity[COUNT_SIZE];
     const method *d = &methods[m];
     snprintf(words, sizeof words, "%s; iterations a frame: %s; cost of one: %s", d->constraint, d->count, d->cost);
     snprintf(title, sizeof title, "%s (%s)", d->name, d->source);
     claim *c = outcome_claim(o, title, words);
     claim_measured(c, "%s iteration%s of %.1f us to %.1e m, the step %.2f ms; nearest in the end: %.1e m",
-                   count_text(f->count, room), f->count == 1 ? "" : "s", 1e6 * f->each, accuracy,
+                   count_text(f->count, capacity), f->count == 1 ? "" : "s", 1e6 * f->each, accuracy,
                    1e3 * (f->fixed + f->count * f->each), f->floor);
     claim_timed(c, "");
     outcome_number(o, f->count, "iterations_%s", d->name);
@@ -337,19 +337,19 @@ static void claim_kinds(outcome *o, const bout *b)
         "PBD and XPBD are the same sweep");
 }
 
-static void claim_iterations(outcome *o, const found *f)
+static void table_claim_iterations(outcome *o, const found *f)
 {
-    char room[5][COUNT_SIZE];
+    char capacity[5][COUNT_SIZE];
     const bool many = f[PBD].count > 10 * f[SAP].count && f[XPBD].count > 10 * f[SAP].count;
     claim *c = outcome_claim(o, "iterations a frame", "one, medium (SAP), high (PBD, XPBD)");
     claim_measured(c, "scd %s, sap %s, pbd %s, xpbd %s; until threads hold to %.0e of their length: sap %d, pbd %s",
-                   count_text(f[SCD].count, room[0]), count_text(f[SAP].count, room[1]),
-                   count_text(f[PBD].count, room[2]), count_text(f[XPBD].count, room[3]), HELD, f[SAP].held,
-                   f[PBD].held < 0 ? "more than 16384" : count_text(f[PBD].held, room[4]));
+                   count_text(f[SCD].count, capacity[0]), count_text(f[SAP].count, capacity[1]),
+                   count_text(f[PBD].count, capacity[2]), count_text(f[XPBD].count, capacity[3]), HELD, f[SAP].held,
+                   f[PBD].held < 0 ? "more than 16384" : count_text(f[PBD].held, capacity[4]));
     claim_holds(c, many && f[SCD].count == 1 ? HOLDS_YES : HOLDS_PARTLY, "medium is few here");
 }
 
-static void claim_costs(outcome *o, const found *f)
+static void table_claim_costs(outcome *o, const found *f)
 {
     const double sap = f[SAP].each / f[PBD].each, scd = f[SCD].each / f[SAP].each;
     char remark[200];
@@ -374,7 +374,7 @@ static void claim_steps(outcome *o, const found *f)
 }
 
 /* Distances from the exact step as iterations are doubled; those of systems end early. */
-static void draw(bout *b)
+static void table_draw(bout *b)
 {
     figure *f = outcome_figure(b->o, "distance", "One step of a net: distance from the exact one", "iterations", "m");
     f->log_x = f->log_y = f->distinct = true;
@@ -402,12 +402,12 @@ void experiment_table(const setting *s, outcome *o)
     good = good && find_truth(&b) && find_counts(&b, &accuracy);
     if (good) {
         for (int m = 0; m < METHODS; m++)
-            claim_row(o, m, &b.found[m], accuracy);
+            table_claim_row(o, m, &b.found[m], accuracy);
         claim_kinds(o, &b);
-        claim_iterations(o, b.found);
-        claim_costs(o, b.found);
+        table_claim_iterations(o, b.found);
+        table_claim_costs(o, b.found);
         claim_steps(o, b.found);
-        draw(&b);
+        table_draw(&b);
     }
     trials_release(b.truth, 2);
     for (int k = 0; k < 2; k++) {

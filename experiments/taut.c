@@ -39,11 +39,11 @@ double taut_factor(double x, bool geometric)
     return x <= 2 ? 1 : half + sqrt(half * half - 1);
 }
 
-double taut_fit(const double *energy, int32_t steps, double least, double most)
+double taut_fit(const double *energy, int32_t steps, double min, double max)
 {
     int32_t end = 0;
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    while (end < steps && energy[end + 1] > least && (end < 2 || energy[end + 1] < most))
+    while (end < steps && energy[end + 1] > min && (end < 2 || energy[end + 1] < max))
         end++;
     for (int32_t i = end / 2; i <= end; i++) {
         n += 1;

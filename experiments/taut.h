@@ -4,7 +4,7 @@
  * of stable constrained dynamics does to its modes, x = h omega:
  *
  *     without geometric stiffness: symplectic Euler, bounded for x < 2, beyond it grows by x^2/2 - 1 + ((x^2/2 - 1)^2 -
- * 1)^1/2 with it: implicit Euler, falls by (1 + x^2)^-1/2, whatever x is
+ * 1)^1/2 with it: implicit Euler, falls by (1 + x^2)^-1/2, for every x
  */
 #ifndef SINEW_EXPERIMENTS_TAUT_H
 #define SINEW_EXPERIMENTS_TAUT_H
@@ -23,6 +23,6 @@ double taut_mode(const taut_system *s, int32_t k);
 double taut_factor(double x, bool geometric);
 /* The same as measured: slope of ln E over the latter half of the steps in which E stays above `least` and, after the
  * second, below `most`, when one mode has outgrown or outlived the others. energy [steps + 1]. */
-double taut_fit(const double *energy, int32_t steps, double least, double most);
+double taut_fit(const double *energy, int32_t steps, double min, double max);
 
 #endif

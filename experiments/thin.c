@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thin.c: plates and shells against answers that nobody can tune: the elastica, the roof of Scordelis and Lo, the drape
- * test of fabrics. docs/thin.md says where the answers come from.
+ * thin.c: plates and shells against analytic and published solutions: the elastica, the roof of Scordelis and Lo, the
+ * drape test of fabrics. docs/evidence/thin.md gives the sources of the reference values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum {
 };
 static const int32_t full_cells[LADDER] = {16, 32, 64}, quick_cells[LADDER] = {8, 16, 24};
 
-static bool fail(outcome *o, const char *error)
+static bool thin_fail(outcome *o, const char *error)
 {
     snprintf(o->failure, sizeof o->failure, "%.250s", error);
     return false;
@@ -38,7 +38,8 @@ static const double gammas[GAMMAS] = {1, 3, 5, 10, 20, 50, 100};
 static const double elastica[GAMMAS] = {0.124562, 0.364621, 0.585721, 1.066802, 1.863930, 3.705561, 5.888105};
 
 /* ratio[GAMMAS]: H/W of one model on one mesh. */
-static bool hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_model model, int32_t cells, double *ratio)
+static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_model model, int32_t cells,
+                      double *ratio)
 {
     strip own = {.mesh = mesh, .model = model, .cells = cells, .count = GAMMAS, .poisson = NAN, .seed = 1};
     for (int i = 0; i < GAMMAS; i++)
@@ -49,7 +50,7 @@ static bool hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_model
     for (int i = 0; i < GAMMAS; i++)
         ratio[i] = own.shapes[i].drop / own.shapes[i].reach;
     strip_release(&own);
-    return good || fail(o, own.error);
+    return good || thin_fail(o, own.error);
 }
 
 typedef struct hanging {
@@ -62,9 +63,9 @@ static bool hang_all(const setting *s, outcome *o, const int32_t *cells, hanging
     bool good = true;
     for (int m = 0; good && m < PLATE_MESHES; m++) {
         for (int l = 0; good && l < LADDER; l++)
-            good = hang(s, o, (plate_mesh_kind)m, PLATE_SHELL, cells[l], h->shell[l][m]);
+            good = thin_hang(s, o, (plate_mesh_kind)m, PLATE_SHELL, cells[l], h->shell[l][m]);
         for (int k = PLATE_HINGE; good && k < PLATE_MODELS; k++)
-            good = hang(s, o, (plate_mesh_kind)m, (plate_model)k, cells[LADDER - 1], h->other[k][m]);
+            good = thin_hang(s, o, (plate_mesh_kind)m, (plate_model)k, cells[LADDER - 1], h->other[k][m]);
     }
     return good;
 }
@@ -92,22 +93,22 @@ static void claim_gamma(outcome *o, const hanging *h, int i, double bound)
 }
 
 /* Order of the largest error over all Gamma, from the coarsest mesh to the finest. */
-static void claim_order(outcome *o, const hanging *h, const int32_t *cells)
+static void thin_claim_order(outcome *o, const hanging *h, const int32_t *cells)
 {
-    double order[PLATE_MESHES], least = HUGE_VAL;
+    double order[PLATE_MESHES], min = HUGE_VAL;
     for (int m = 0; m < PLATE_MESHES; m++) {
         double ends[2] = {0};
         for (int i = 0; i < GAMMAS; i++)
             for (int e = 0; e < 2; e++)
                 ends[e] = fmax(ends[e], fabs(percent(h->shell[e * (LADDER - 1)][m][i], elastica[i])));
         order[m] = log(ends[0] / ends[1]) / log((double)cells[LADDER - 1] / cells[0]);
-        least = fmin(least, order[m]);
+        min = fmin(min, order[m]);
         outcome_number(o, order[m], "order_%d", m);
     }
     claim *c = outcome_claim(o, "largest error over all Gamma falls with the edges", "converges");
     claim_measured(c, "%d to %d cells: order %.2f aligned, %.2f turned, %.2f unstructured", cells[0], cells[LADDER - 1],
                    order[0], order[1], order[2]);
-    claim_holds(c, least > 1 ? HOLDS_YES : least > 0.5 ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
+    claim_holds(c, min > 1 ? HOLDS_YES : min > 0.5 ? HOLDS_PARTLY : HOLDS_NO, "%s", "");
 }
 
 static void cantilever_figure(outcome *o, const hanging *h, const int32_t *cells)
@@ -139,7 +140,7 @@ void experiment_cantilever(const setting *s, outcome *o)
         return;
     for (int i = 0; i < GAMMAS; i++)
         claim_gamma(o, &h, i, s->quick ? 3 : 1);
-    claim_order(o, &h, cells);
+    thin_claim_order(o, &h, cells);
     cantilever_figure(o, &h, cells);
 }
 
@@ -164,7 +165,7 @@ static bool claim_tip(outcome *o, plate_mesh_kind mesh, int32_t cells, double bo
         outcome_number(o, w, "tip%g_%d_percent", loads[i], (int)mesh);
     }
     strip_release(&own);
-    return good || fail(o, own.error);
+    return good || thin_fail(o, own.error);
 }
 
 static bool claim_circle(outcome *o, figure *f, plate_mesh_kind mesh, int32_t cells, double bound)
@@ -191,7 +192,7 @@ static bool claim_circle(outcome *o, figure *f, plate_mesh_kind mesh, int32_t ce
         figure_surface(f, own.triangles, own.triangle_count);
     }
     strip_release(&own);
-    return good || fail(o, own.error);
+    return good || thin_fail(o, own.error);
 }
 
 void experiment_strip(const setting *s, outcome *o)
@@ -222,7 +223,7 @@ void experiment_roof(const setting *s, outcome *o)
         for (int i = 0; i < count; i++) {
             roof r = {.mesh = (plate_mesh_kind)m, .cells = cells[i], .seed = 1};
             if (!roof_run(&r)) {
-                fail(o, r.error);
+                thin_fail(o, r.error);
                 return;
             }
             sag[i] = r.sag;
@@ -267,7 +268,7 @@ void experiment_drape(const setting *s, outcome *o)
             figure_shape(f, fabrics[i].name, SINEW_SOLVER_NEWTON, d.q, d.point_count);
             figure_surface(f, d.triangles, d.triangle_count);
         } else {
-            fail(o, d.error);
+            thin_fail(o, d.error);
         }
         drape_release(&d);
     }

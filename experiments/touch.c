@@ -12,13 +12,13 @@
 #include <time.h>
 
 enum {
-    HEADER = 64 /* bytes before a piece of memory, to know its size: the library's alignment */
+    HEADER = 64 /* bytes before a block of memory, which store its size: the library's alignment */
 };
 
 /* ---- Bodies --------------------------------------------------------------------------------------- */
 
 /* Turned about (1, 1, 1), then put where it belongs: x = c X + s (k x X) + (1 - c) (k . X) k + centre. */
-static void place_point(const touch_solid *solid, const sinew_real *X, sinew_real *x)
+static void touch_place_point(const touch_solid *solid, const sinew_real *X, sinew_real *x)
 {
     const double k = 1 / sqrt(3.0), c = cos(solid->turn), s = sin(solid->turn);
     const double p[3] = {(double)X[0], (double)X[1], (double)X[2]}, along = k * (p[0] + p[1] + p[2]);
@@ -36,7 +36,7 @@ sinew_body touch_add_body(sinew_world *world, const touch_solid *solid, sinew_er
     if (!x)
         return body;
     for (int32_t i = 0; i < n; i++) {
-        place_point(solid, sinew_mesh_positions(solid->mesh) + 3 * (size_t)i, x + 3 * (size_t)i);
+        touch_place_point(solid, sinew_mesh_positions(solid->mesh) + 3 * (size_t)i, x + 3 * (size_t)i);
         for (int c = 0; c < 3; c++)
             x[3 * (size_t)(n + i) + (size_t)c] = (sinew_real)solid->velocity[c];
     }
@@ -177,15 +177,15 @@ static void write_row(touch_log *all, const sinew_world *world, const sinew_step
     all->steps++;
     all->wall += wall;
     all->solve += result->seconds;
-    all->detect += r->seconds;
-    all->recolour += r->handover;
+    all->detect += r->detection_seconds;
+    all->recolour += r->solver_update_seconds;
     all->contacts = r->contacts > all->contacts ? r->contacts : all->contacts;
     all->particles = particles > all->particles ? particles : all->particles;
     all->violation = fmax(all->violation, r->violation);
-    all->crossings = r->crossings > all->crossings ? r->crossings : all->crossings;
+    all->crossings = r->intersections > all->crossings ? r->intersections : all->crossings;
     all->residual = fmax(all->residual, result->residual);
     all->inverted += (result->bits & SINEW_STEP_INVERTED) != 0;
-    all->epochs = r->epochs > all->epochs ? r->epochs : all->epochs;
+    all->detections = r->detections > all->detections ? r->detections : all->detections;
     all->result = *result;
 }
 
@@ -231,8 +231,8 @@ static bool is_drawn(const sinew_world *world, sinew_collider collider)
 }
 
 /* Points and triangles of bodies, then of colliders; sizes only while there are no arrays. */
-static bool gather(const sinew_world *world, bool colliders, int32_t *n, sinew_real *x, int32_t *triangle_count,
-                   int32_t *triangles)
+static bool touch_gather(const sinew_world *world, bool colliders, int32_t *n, sinew_real *x, int32_t *triangle_count,
+                         int32_t *triangles)
 {
     sinew_surface surface = {.triangle_count = triangles ? *triangle_count : 0, .triangles = triangles};
     *n = sinew_world_particle_count(world);
@@ -259,11 +259,11 @@ static bool gather(const sinew_world *world, bool colliders, int32_t *n, sinew_r
 void touch_picture(figure *f, const char *name, sinew_solver_kind kind, const sinew_world *world, bool colliders)
 {
     int32_t n, sides;
-    if (!gather(world, colliders, &n, NULL, &sides, NULL))
+    if (!touch_gather(world, colliders, &n, NULL, &sides, NULL))
         return;
     sinew_real *x = malloc(3 * ((size_t)n + 1) * sizeof *x);
     int32_t *triangles = malloc(3 * ((size_t)sides + 1) * sizeof *triangles);
-    if (x && triangles && gather(world, colliders, &n, x, &sides, triangles)) {
+    if (x && triangles && touch_gather(world, colliders, &n, x, &sides, triangles)) {
         figure_shape(f, name, kind, x, n);
         figure_surface(f, triangles, sides);
     }
@@ -273,7 +273,7 @@ void touch_picture(figure *f, const char *name, sinew_solver_kind kind, const si
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
-static void *tally_allocate(void *context, size_t size, size_t alignment)
+static void *touch_tally_allocate(void *context, size_t size, size_t alignment)
 {
     touch_memory *memory = context;
     char *block = alignment <= HEADER ? aligned_alloc(HEADER, (size + 2 * HEADER - 1) / HEADER * HEADER) : NULL;
@@ -281,11 +281,11 @@ static void *tally_allocate(void *context, size_t size, size_t alignment)
         return NULL;
     memcpy(block, &size, sizeof size);
     memory->held += size;
-    memory->most = memory->held > memory->most ? memory->held : memory->most;
+    memory->max = memory->held > memory->max ? memory->held : memory->max;
     return block + HEADER;
 }
 
-static void tally_release(void *context, void *given)
+static void touch_tally_release(void *context, void *given)
 {
     touch_memory *memory = context;
     size_t size;
@@ -297,5 +297,5 @@ static void tally_release(void *context, void *given)
 
 sinew_allocator touch_tally(touch_memory *memory)
 {
-    return (sinew_allocator){tally_allocate, tally_release, memory};
+    return (sinew_allocator){touch_tally_allocate, touch_tally_release, memory};
 }

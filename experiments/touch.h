@@ -4,7 +4,7 @@
  * cost and how well they end, and pictures of all that is there.
  *
  * Times are wall clock. A step falls into detection, the solver's own time, and the rest: predicting, contacts as
- * elements, handing them over to the solver, which colours their particles anew, and reports.
+ * elements, the update of the solver, which recolours their particles, and reports.
  */
 #ifndef SINEW_EXPERIMENTS_TOUCH_H
 #define SINEW_EXPERIMENTS_TOUCH_H
@@ -49,9 +49,9 @@ typedef struct touch_log {
     double residual;            /* N: the largest at the end of a step */
     double force;               /* N: sum of the normal forces of all contacts, in the last step */
     int32_t inverted;           /* steps that ended with tets inside out */
-    int32_t epochs;             /* the most in one step */
+    int32_t detections;         /* the most in one step */
     sinew_contact_report last;
-    sinew_step_result result; /* likewise of the last step */
+    sinew_step_result result; /* the same for the last step */
 } touch_log;
 
 /* One step into the log; false, with the reason, when it could not be made or left the numbers. */
@@ -60,7 +60,7 @@ bool touch_step(sinew_world *world, touch_log *log, sinew_error *error);
 double touch_frame_seconds(const touch_log *log, double h);
 /* Part of a step's time that is neither detection nor the solver's. */
 double touch_rest_share(const touch_log *log);
-/* The part of the steps that handing new contacts over to the solver took: colours, visits, layers. */
+/* The fraction of the step time in which the solver updates to new contacts: colours, visits, layers. */
 double touch_recolour_share(const touch_log *log);
 
 /* All bodies as one shape of a figure, and with `colliders` all colliders but planes and hollow boxes. */
@@ -68,7 +68,7 @@ void touch_picture(figure *f, const char *name, sinew_solver_kind kind, const si
 
 /* Bytes that worlds with this allocator hold; it is the caller's and outlives them. */
 typedef struct touch_memory {
-    size_t held, most;
+    size_t held, max;
 } touch_memory;
 sinew_allocator touch_tally(touch_memory *memory);
 

@@ -34,7 +34,7 @@ enum {
     WITHOUT,
     EXACT,
     KEPT,
-    WAYS
+    VARIANTS
 };
 
 /* Springs: taut when the sheet is flat, or slack. */
@@ -44,8 +44,8 @@ typedef struct springs {
 } springs;
 
 static const springs kinds[2] = {{"taut", 2000, 0.8}, {"slack", 20000, 1.02}};
-static const char *const names[WAYS] = {"scd with", "scd without", "primal-dual", "scd exact"};
-static const char *const words[WAYS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"}; /* of `geometric` */
+static const char *const names[VARIANTS] = {"scd with", "scd without", "primal-dual", "scd exact"};
+static const char *const words[VARIANTS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"}; /* of `geometric` */
 
 typedef struct bounce {
     int way;
@@ -55,7 +55,7 @@ typedef struct bounce {
     sinew_body sheet, blocks[2];
     double height[STEP_MAX + 1];       /* m: of the blocks */
     double sheet_energy[STEP_MAX + 1]; /* J: of its motion */
-    double most;                       /* J: largest, after the first tenth of a second */
+    double max;                        /* J: largest, after the first tenth of a second */
     double stretch;                    /* largest |C| of hard rows over a thread's length */
     double angle[2];                   /* rad: least and largest turn of the hinge */
     int32_t slack;                     /* springs that do not pull, in the step with most of them */
@@ -65,7 +65,7 @@ typedef struct bounce {
 
 /* ---- The world --------------------------------------------------------------------------------- */
 
-static void join(bounce *b, int32_t i, int32_t j)
+static void trampoline_join(bounce *b, int32_t i, int32_t j)
 {
     b->edges[2 * b->edge_count] = i;
     b->edges[2 * b->edge_count++ + 1] = j;
@@ -80,16 +80,16 @@ static sinew_mesh *sheet_mesh(bounce *b, sinew_error *error)
         X[3 * i] = (sinew_real)(SIDE * (i % n) / (n - 1) - SIDE / 2);
         X[3 * i + 2] = (sinew_real)(SIDE * (i / n) / (n - 1) - SIDE / 2);
         if (i % n + 1 < n)
-            join(b, i, i + 1);
+            trampoline_join(b, i, i + 1);
         if (i / n + 1 < n)
-            join(b, i, i + n);
+            trampoline_join(b, i, i + n);
     }
     b->threads = b->edge_count;
     for (int32_t k = 0; k < 4 * n; k++) {
         const int32_t j = k / 4, rim[4] = {j, n * (n - 1) + j, j * n, j * n + n - 1}, at = n * n + k;
         X[3 * at] = X[3 * rim[k % 4]] + (sinew_real)(REACH * out[k % 4][0]);
         X[3 * at + 2] = X[3 * rim[k % 4] + 2] + (sinew_real)(REACH * out[k % 4][1]);
-        join(b, rim[k % 4], at);
+        trampoline_join(b, rim[k % 4], at);
     }
     sinew_mesh_def def = sinew_default_mesh_def();
     def.vertex_count = n * n + 4 * n;
@@ -99,7 +99,7 @@ static sinew_mesh *sheet_mesh(bounce *b, sinew_error *error)
     return sinew_mesh_create(&def, error);
 }
 
-static bool add_sheet(bounce *b, sinew_world *world, sinew_error *error)
+static bool trampoline_add_sheet(bounce *b, sinew_world *world, sinew_error *error)
 {
     sinew_real masses[VERTEX_MAX];
     int32_t held[4 * N_MAX];
@@ -144,7 +144,7 @@ static sinew_mesh *block_mesh(double x, sinew_error *error)
     return sinew_mesh_box(&box, error);
 }
 
-static bool add_block(bounce *b, int k, sinew_world *world, sinew_error *error)
+static bool trampoline_add_block(bounce *b, int k, sinew_world *world, sinew_error *error)
 {
     sinew_body_def body = sinew_default_body_def();
     sinew_mesh *mesh = block_mesh(k == 0 ? -0.2 : 0.2, error);
@@ -180,7 +180,7 @@ static bool add_hinge(const bounce *b, sinew_world *world, sinew_energy_kind kin
     def.hard = true;
     const bool limits = kind == SINEW_ENERGY_JOINT_LIMIT;
     return sinew_energy_def_set(&def, "point_y", BLOCK / 2, error) == SINEW_OK &&
-           sinew_energy_def_set_word(&def, "type", limits ? "angle" : "hinge", error) == SINEW_OK &&
+           sinew_energy_def_set_keyword(&def, "type", limits ? "angle" : "hinge", error) == SINEW_OK &&
            (!limits || (sinew_energy_def_set(&def, "low", -0.1, error) == SINEW_OK &&
                         sinew_energy_def_set(&def, "high", 0.1, error) == SINEW_OK)) &&
            sinew_world_add_energy(world, &def, error).index >= 0;
@@ -193,13 +193,13 @@ static sinew_world *make_trampoline(bounce *b, sinew_error *error)
     def.thread_count = 1;
     def.solver = sinew_default_solver_def(b->way == EXACT ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_SCD);
     def.solver.measure = SINEW_MEASURE_RESIDUAL;
-    if (sinew_solver_def_set_word(&def.solver, "rows", "hard", error) != SINEW_OK ||
-        (words[b->way] && sinew_solver_def_set_word(&def.solver, "geometric", words[b->way], error) != SINEW_OK))
+    if (sinew_solver_def_set_keyword(&def.solver, "constraints", "hard", error) != SINEW_OK ||
+        (words[b->way] && sinew_solver_def_set_keyword(&def.solver, "geometric", words[b->way], error) != SINEW_OK))
         return NULL;
     sinew_world *world = sinew_world_create(&def, error);
-    if (world &&
-        (!add_sheet(b, world, error) || !add_block(b, 0, world, error) || !add_block(b, 1, world, error) ||
-         !add_hinge(b, world, SINEW_ENERGY_JOINT, error) || !add_hinge(b, world, SINEW_ENERGY_JOINT_LIMIT, error))) {
+    if (world && (!trampoline_add_sheet(b, world, error) || !trampoline_add_block(b, 0, world, error) ||
+                  !trampoline_add_block(b, 1, world, error) || !add_hinge(b, world, SINEW_ENERGY_JOINT, error) ||
+                  !add_hinge(b, world, SINEW_ENERGY_JOINT_LIMIT, error))) {
         sinew_world_destroy(world);
         world = NULL;
     }
@@ -208,7 +208,7 @@ static sinew_world *make_trampoline(bounce *b, sinew_error *error)
 
 /* ---- What is measured ---------------------------------------------------------------------------- */
 
-static double distance(const sinew_real *q, const int32_t *edge)
+static double trampoline_distance(const sinew_real *q, const int32_t *edge)
 {
     double sum = 0;
     for (int c = 0; c < 3; c++) {
@@ -222,7 +222,7 @@ static int32_t slack_springs(const bounce *b, const sinew_real *q)
 {
     int32_t count = 0;
     for (int32_t e = b->threads; e < b->edge_count; e++)
-        count += distance(q, b->edges + 2 * e) < REACH * b->kind->maximum;
+        count += trampoline_distance(q, b->edges + 2 * e) < REACH * b->kind->maximum;
     return count;
 }
 
@@ -251,7 +251,7 @@ static double hinge_turn(const bounce *b, const sinew_world *world, double *heig
     return copysign(atan2(sqrt(square), dot), cross[2]);
 }
 
-static void look(bounce *b, int32_t step, const sinew_world *world)
+static void trampoline_measure(bounce *b, int32_t step, const sinew_world *world)
 {
     sinew_real q[3 * VERTEX_MAX], v[3 * VERTEX_MAX];
     const int32_t count = b->n * b->n + 4 * b->n;
@@ -268,7 +268,7 @@ static void look(bounce *b, int32_t step, const sinew_world *world)
     b->height[step] = height;
     b->sheet_energy[step] = energy;
     if (step * STEP > 0.1)
-        b->most = fmax(b->most, energy);
+        b->max = fmax(b->max, energy);
 }
 
 static bool bounce_run(bounce *b, outcome *o)
@@ -278,7 +278,7 @@ static bool bounce_run(bounce *b, outcome *o)
     sinew_world *world = make_trampoline(b, &error);
     if (!world)
         return chain_fail(o, &error);
-    look(b, 0, world);
+    trampoline_measure(b, 0, world);
     for (int32_t i = 1; i <= b->steps; i++) {
         const uint32_t bits = sinew_world_step(world, &result);
         if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE))
@@ -287,7 +287,7 @@ static bool bounce_run(bounce *b, outcome *o)
         b->systems += result.linear_iterations;
         b->indefinite += (bits & SINEW_STEP_INDEFINITE) != 0;
         b->stretch = fmax(b->stretch, result.violation * (b->n - 1) / SIDE);
-        look(b, i, world);
+        trampoline_measure(b, i, world);
     }
     sinew_world_destroy(world);
     return true;
@@ -296,15 +296,15 @@ static bool bounce_run(bounce *b, outcome *o)
 /* ---- What is found ------------------------------------------------------------------------------ */
 
 /* m: the farthest that heights of two runs are apart. */
-static double apart(const bounce *a, const bounce *b)
+static double trampoline_apart(const bounce *a, const bounce *b)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i <= a->steps; i++)
-        most = fmax(most, fabs(a->height[i] - b->height[i]));
-    return most;
+        max = fmax(max, fabs(a->height[i] - b->height[i]));
+    return max;
 }
 
-static void claim_bounce(outcome *o, const bounce *runs)
+static void trampoline_claim_bounce(outcome *o, const bounce *runs)
 {
     const bounce *with = &runs[WITH], *without = &runs[WITHOUT], *exact = &runs[EXACT];
     char what[120];
@@ -314,71 +314,70 @@ static void claim_bounce(outcome *o, const bounce *runs)
     claim_measured(c,
                    "sheet moves with at most %.2g J, %.1e J after %g s; %.1f mm from primal-dual (%.2g, %.1e J); %.2f, "
                    "%.2f systems",
-                   with->most, with->sheet_energy[last], last * STEP, 1e3 * apart(with, exact), exact->most,
+                   with->max, with->sheet_energy[last], last * STEP, 1e3 * trampoline_apart(with, exact), exact->max,
                    exact->sheet_energy[last], (double)with->systems / last, (double)exact->systems / last);
-    claim_holds(c, with->most < 3 * exact->most && with->sheet_energy[last] < 0.5 * with->most ? HOLDS_YES : HOLDS_NO,
+    claim_holds(c, with->max < 3 * exact->max && with->sheet_energy[last] < 0.5 * with->max ? HOLDS_YES : HOLDS_NO,
                 "threads within %.1g of their length, primal-dual's within %.0e", with->stretch, exact->stretch);
     snprintf(what, sizeof what, "springs %s: without it the sheet flutters", with->kind->name);
     c = outcome_claim(o, what, "transverse vibrations");
     claim_measured(c,
                    "sheet moves with up to %.3g J, %.1e J after %g s; threads off by up to %.2g of their length; "
                    "blocks %.0f mm off",
-                   without->most, without->sheet_energy[without->finite], without->finite * STEP, without->stretch,
-                   1e3 * apart(without, exact));
-    claim_holds(c, without->most > 10 * exact->most ? HOLDS_YES : HOLDS_NO, "%s", "");
-    outcome_number(o, with->most / exact->most, "with_%s", with->kind->name);
-    outcome_number(o, without->most / exact->most, "without_%s", with->kind->name);
-    outcome_number(o, apart(with, exact), "apart_%s", with->kind->name);
+                   without->max, without->sheet_energy[without->finite], without->finite * STEP, without->stretch,
+                   1e3 * trampoline_apart(without, exact));
+    claim_holds(c, without->max > 10 * exact->max ? HOLDS_YES : HOLDS_NO, "%s", "");
+    outcome_number(o, with->max / exact->max, "with_%s", with->kind->name);
+    outcome_number(o, without->max / exact->max, "without_%s", with->kind->name);
+    outcome_number(o, trampoline_apart(with, exact), "apart_%s", with->kind->name);
 }
 
 /* Threads that push: their geometric stiffness is negative. */
 static void claim_compression(outcome *o, const bounce *runs)
 {
-    const bounce *on = &runs[WAYS + WITH], *kept = &runs[WAYS + KEPT], *exact = &runs[WAYS + EXACT];
+    const bounce *on = &runs[VARIANTS + WITH], *kept = &runs[VARIANTS + KEPT], *exact = &runs[VARIANTS + EXACT];
     claim *c = outcome_claim(o, "with the stiffness of threads under compression, too (geometric = exact)",
                              "the sum over all constraints, whatever their sign");
     claim_measured(
         c,
         "taut: %.2f mm from primal-dual, as without it (%.2f mm); slack: %.0f mm (%.0f mm), shifted in %d steps (%d)",
-        1e3 * apart(&runs[KEPT], &runs[EXACT]), 1e3 * apart(&runs[WITH], &runs[EXACT]), 1e3 * apart(kept, exact),
-        1e3 * apart(on, exact), kept->indefinite, on->indefinite);
-    const bool good = kept->indefinite == 0 && apart(kept, exact) <= 1.05 * apart(on, exact);
+        1e3 * trampoline_apart(&runs[KEPT], &runs[EXACT]), 1e3 * trampoline_apart(&runs[WITH], &runs[EXACT]),
+        1e3 * trampoline_apart(kept, exact), 1e3 * trampoline_apart(on, exact), kept->indefinite, on->indefinite);
+    const bool good = kept->indefinite == 0 && trampoline_apart(kept, exact) <= 1.05 * trampoline_apart(on, exact);
     claim_holds(c, good ? HOLDS_YES : HOLDS_NO, "%s",
                 good ? ""
                      : "stiffness across threads that push is negative; where the matrix is then not definite it is "
                        "shifted, which leads farther off than to leave that stiffness out");
-    outcome_number(o, apart(kept, exact), "apart_kept");
+    outcome_number(o, trampoline_apart(kept, exact), "apart_kept");
     outcome_number(o, kept->indefinite, "kept_indefinite");
     outcome_number(o, on->indefinite, "indefinite");
 }
 
-static void claim_pieces(outcome *o, const bounce *runs)
+static void claim_components(outcome *o, const bounce *runs)
 {
-    const bounce *scd = &runs[WAYS + WITH], *exact = &runs[WAYS + EXACT];
+    const bounce *scd = &runs[VARIANTS + WITH], *exact = &runs[VARIANTS + EXACT];
     claim *c = outcome_claim(o, "springs only pull, and the blocks' hinge has limits of 0.1 rad",
                              "unilateral springs and rigid bodies beside the sheet");
     claim_measured(
         c, "at most %d of %d springs are slack; hinge from %.4f to %.4f rad, primal-dual's from %.4f to %.4f",
         scd->slack, scd->edge_count - scd->threads, scd->angle[0], scd->angle[1], exact->angle[0], exact->angle[1]);
-    const double most = fmax(-scd->angle[0], scd->angle[1]), least = fmax(-exact->angle[0], exact->angle[1]);
-    claim_holds(c, scd->slack > 0 && least < 0.1001 ? most < 0.1001 ? HOLDS_YES : HOLDS_PARTLY : HOLDS_NO, "%s",
-                most < 0.1001
-                    ? ""
-                    : "scd decides which limits act by the motion without constraints, as kkt, and corrects a "
-                      "limit that was passed in the steps after it");
+    const double max = fmax(-scd->angle[0], scd->angle[1]), min = fmax(-exact->angle[0], exact->angle[1]);
+    claim_holds(c, scd->slack > 0 && min < 0.1001 ? max < 0.1001 ? HOLDS_YES : HOLDS_PARTLY : HOLDS_NO, "%s",
+                max < 0.1001 ? ""
+                             : "scd decides which limits act by the motion without constraints, as kkt, and corrects a "
+                               "limit that was passed in the steps after it");
     outcome_number(o, scd->slack, "slack");
-    outcome_number(o, least, "hinge_exact");
-    outcome_number(o, most, "hinge_scd");
+    outcome_number(o, min, "hinge_exact");
+    outcome_number(o, max, "hinge_scd");
 }
 
-static void draw(outcome *o, const char *name, const bounce *runs, bool energy)
+static void trampoline_draw(outcome *o, const char *name, const bounce *runs, bool energy)
 {
     figure *f = outcome_figure(
         o, name, energy ? "Motion of a trampoline's sheet, springs taut, h = 10 ms" : "Height of the blocks on it", "s",
         energy ? "J" : "m");
     f->distinct = true;
     f->log_y = energy;
-    for (int k = 0; k < WAYS; k++) {
+    for (int k = 0; k < VARIANTS; k++) {
         const bounce *b = &runs[k];
         const int32_t count = b->finite < 300 ? b->finite : 300;
         if (!figure_series(f, names[k], k == EXACT ? SINEW_SOLVER_PRIMAL_DUAL : SINEW_SOLVER_SCD, k, count))
@@ -393,25 +392,26 @@ static void draw(outcome *o, const char *name, const bounce *runs, bool energy)
 
 void experiment_trampoline(const setting *s, outcome *o)
 {
-    bounce *runs = calloc(2 * WAYS, sizeof *runs);
+    bounce *runs = calloc(2 * VARIANTS, sizeof *runs);
     bool good = runs != NULL;
     const int32_t n = s->quick ? 9 : N_MAX;
     snprintf(o->setup, sizeof o->setup,
              "a sheet of %d x %d particles, 2 kg, on %d springs; blocks of 20 and 10 kg hit it with 3 m/s; h = 10 ms",
              n, n, 4 * n);
-    for (int k = 0; k < 2 * WAYS && good; k++) {
-        runs[k] = (bounce){.way = k % WAYS, .kind = &kinds[k / WAYS], .n = n, .steps = s->quick ? 150 : STEP_MAX};
+    for (int k = 0; k < 2 * VARIANTS && good; k++) {
+        runs[k] =
+            (bounce){.way = k % VARIANTS, .kind = &kinds[k / VARIANTS], .n = n, .steps = s->quick ? 150 : STEP_MAX};
         good = bounce_run(&runs[k], o);
         if (s->progress)
-            s->progress(s->context, k + 1, 2 * WAYS, "trampoline");
+            s->progress(s->context, k + 1, 2 * VARIANTS, "trampoline");
     }
     if (good) {
-        claim_bounce(o, runs);
-        claim_bounce(o, runs + WAYS);
+        trampoline_claim_bounce(o, runs);
+        trampoline_claim_bounce(o, runs + VARIANTS);
         claim_compression(o, runs);
-        claim_pieces(o, runs);
-        draw(o, "sheet", runs, true);
-        draw(o, "height", runs, false);
+        claim_components(o, runs);
+        trampoline_draw(o, "sheet", runs, true);
+        trampoline_draw(o, "height", runs, false);
     }
     free(runs);
 }

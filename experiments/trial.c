@@ -52,7 +52,7 @@ static bool find_surface(trial *t, const sinew_world *world)
     return t->triangles && sinew_world_surface(world, &surface, NULL) == SINEW_OK;
 }
 
-static bool make_room(trial *t, const sinew_world *world)
+static bool trial_reserve(trial *t, const sinew_world *world)
 {
     const size_t frames = (size_t)t->frames + 1;
     t->particle_count = sinew_world_particle_count(world);
@@ -93,19 +93,19 @@ static bool warm_up(const trial *t, sinew_world *world, sinew_error *error)
 static void keep_rows(trial *t, const sinew_world *world)
 {
     int32_t count = 0;
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    t->rows = count > 0 ? malloc((size_t)count * sizeof *rows) : NULL;
-    t->row_count = t->rows ? count : 0;
-    if (t->rows)
-        memcpy(t->rows, rows, (size_t)count * sizeof *rows);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
+    t->records = count > 0 ? malloc((size_t)count * sizeof *records) : NULL;
+    t->record_count = t->records ? count : 0;
+    if (t->records)
+        memcpy(t->records, records, (size_t)count * sizeof *records);
 }
 
-static bool take(trial *t)
+static bool trial_take(trial *t)
 {
     sinew_error error = {SINEW_OK, "out of memory"};
     sinew_world *world = t->build(t, &error);
     const bool good =
-        world && make_room(t, world) && warm_up(t, world, &error) && sinew_world_prepare(world, &error) == SINEW_OK;
+        world && trial_reserve(t, world) && warm_up(t, world, &error) && sinew_world_prepare(world, &error) == SINEW_OK;
     if (good) {
         sinew_world_get_positions(world, 0, t->particle_count, t->rest);
         for (int32_t i = 0; i < t->frames; i++)
@@ -123,7 +123,7 @@ static bool take(trial *t)
 
 static bool take_trial(void *context, int32_t i)
 {
-    return take((trial *)context + i);
+    return trial_take((trial *)context + i);
 }
 
 static const char *trial_failure(void *context, int32_t i)
@@ -131,26 +131,26 @@ static const char *trial_failure(void *context, int32_t i)
     return ((const trial *)context)[i].error;
 }
 
-bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o)
+bool trials_take(const setting *s, trial *trials, int32_t count, const char *label, outcome *o)
 {
     bool aside = true;
     for (int32_t i = 0; i < count; i++)
         aside = aside && trials[i].side_by_side;
-    return side_by_side_run(&(side_by_side){take_trial, trial_failure, trials}, count, aside, s, note, o);
+    return side_by_side_run(&(side_by_side){take_trial, trial_failure, trials}, count, aside, s, label, o);
 }
 
 void trials_release(trial *trials, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
         trial *t = &trials[i];
-        void *arrays[] = {t->bonds,    t->triangles, t->rest,     t->q,   t->residual,
-                          t->relative, t->seconds,   t->inverted, t->rows};
+        void *arrays[] = {t->bonds,    t->triangles, t->rest,     t->q,      t->residual,
+                          t->relative, t->seconds,   t->inverted, t->records};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             free(arrays[k]);
         t->bonds = t->triangles = t->inverted = NULL;
         t->rest = t->q = NULL;
         t->residual = t->relative = t->seconds = NULL;
-        t->rows = NULL;
+        t->records = NULL;
     }
 }
 
@@ -184,10 +184,10 @@ double trial_residual(const trial *t)
 
 int32_t trial_inverted(const trial *t)
 {
-    int32_t most = 0;
+    int32_t max = 0;
     for (int32_t i = 0; i < t->frames; i++)
-        most = t->inverted[i] > most ? t->inverted[i] : most;
-    return most;
+        max = t->inverted[i] > max ? t->inverted[i] : max;
+    return max;
 }
 
 double trial_distance(const trial *t, const trial *truth)
@@ -219,7 +219,7 @@ double trial_gap(const trial *t)
 }
 
 /* Processor time of the fastest of a few frames of so many iterations. */
-static bool fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
+static bool trial_fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
 {
     trial short_one = {.build = t->build,
                        .n = t->n,
@@ -247,7 +247,7 @@ static bool fastest(const setting *s, const trial *t, int32_t iterations, double
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o)
 {
     double few, many;
-    if (!fastest(s, t, 2, &few, o) || !fastest(s, t, 7, &many, o))
+    if (!trial_fastest(s, t, 2, &few, o) || !trial_fastest(s, t, 7, &many, o))
         return false;
     *each = fmax((many - few) / 5, 1e-9);
     *fixed = fmax(few - 2 * *each, 0);
@@ -275,14 +275,14 @@ void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, c
     }
 }
 
-void trial_rows(figure *f, const trial *t, const char *name, int32_t variant, row_value *value)
+void trial_records(figure *f, const trial *t, const char *name, int32_t variant, record_value *value)
 {
-    if (!figure_series(f, name, t->solver.kind, variant, t->row_count))
+    if (!figure_series(f, name, t->solver.kind, variant, t->record_count))
         return;
     series *s = &f->series[f->series_count - 1];
-    for (int32_t i = 0; i < t->row_count; i++) {
-        s->x[i] = t->rows[i].iteration;
-        s->y[i] = value(&t->rows[i]);
+    for (int32_t i = 0; i < t->record_count; i++) {
+        s->x[i] = t->records[i].iteration;
+        s->y[i] = value(&t->records[i]);
     }
 }
 

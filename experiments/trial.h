@@ -3,7 +3,7 @@
  * trial.h: a scene of Chen et al., "Position-Based Nonlinear Gauss-Seidel for Quasistatic Hyperelasticity" (2024), by
  * any solver, frame after frame, with the residual, the inverted tets and the processor time of each frame.
  *
- * Set-up, chosen once for all experiments and said in docs/pbng.md. Poisson's ratio 0.3, a frame is 1/30 s, gravity
+ * The set-up is the same in all experiments (docs/evidence/pbng.md). Poisson's ratio 0.3, a frame is 1/30 s, gravity
  * 9.8 m/s2 downwards where there is any:
  *   - block: a cube of 1 m, n^3 vertices, five tets a cell, 1e5 Pa, 10 kg/m3, quasistatic, no gravity; both ends are
  *     clamped, pressed together by 0.2 m within 16 frames, then drawn apart to 1.5 m within 24 more while each turns by
@@ -59,8 +59,8 @@ struct trial {
     double *seconds;      /* [frames] of processor time */
     int32_t *inverted;    /* [frames] tets inside out at the end of each */
     int32_t lost;         /* frames that left the numbers: the state before stayed */
-    int32_t row_count;    /* of the last frame, when the solver records */
-    sinew_iteration *rows;
+    int32_t record_count; /* of the last frame, when the solver records */
+    sinew_iteration *records;
 };
 
 scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles, scene_cloth;
@@ -68,8 +68,9 @@ scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_han
 /* A solver with parameters by name: pairs of name and value, NULL at the end. No tolerance. */
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
 
-/* Takes all frames of all trials; false (and said in the outcome) when one cannot be run. Progress counts trials. */
-bool trials_take(const setting *s, trial *trials, int32_t count, const char *note, outcome *o);
+/* Takes all frames of all trials; returns false, with the error in the outcome, if one fails. Progress counts
+ * trials. */
+bool trials_take(const setting *s, trial *trials, int32_t count, const char *label, outcome *o);
 void trials_release(trial *trials, int32_t count);
 
 double trial_seconds(const trial *t);   /* median of a frame */
@@ -86,7 +87,7 @@ bool trial_fit(const setting *s, trial *t, const trial *other, outcome *o);
 
 /* A curve over the frames (values [frames]), or over the iterations of the last frame. */
 void trial_curve(figure *f, const trial *t, const char *name, int32_t variant, const double *values);
-void trial_rows(figure *f, const trial *t, const char *name, int32_t variant, row_value *value);
+void trial_records(figure *f, const trial *t, const char *name, int32_t variant, record_value *value);
 void trial_shape(figure *f, const trial *t, const char *name, const sinew_real *q);
 
 #endif

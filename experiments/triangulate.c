@@ -22,9 +22,9 @@ typedef struct patch {
     int32_t count; /* of points; the three that follow are far outside */
     double far[6];
     int32_t *triangles; /* [3 * triangle_count] */
-    int32_t triangle_count, triangle_room;
+    int32_t triangle_count, triangle_capacity;
     int32_t *rim; /* [2 * rim_count] edges of the hole */
-    int32_t rim_count, rim_room;
+    int32_t rim_count, rim_capacity;
 } patch;
 
 static const double *point(const patch *p, int32_t i)
@@ -32,15 +32,15 @@ static const double *point(const patch *p, int32_t i)
     return i < p->count ? p->moved + 2 * i : p->far + 2 * (i - p->count);
 }
 
-static bool add(int32_t **list, int32_t *count, int32_t *room, const int32_t *entry, int32_t size)
+static bool triangulate_add(int32_t **list, int32_t *count, int32_t *capacity, const int32_t *entry, int32_t size)
 {
-    if (*count == *room) {
-        const int32_t more = *room > 0 ? 2 * *room : 64;
+    if (*count == *capacity) {
+        const int32_t more = *capacity > 0 ? 2 * *capacity : 64;
         int32_t *grown = realloc(*list, (size_t)(size * more) * sizeof *grown);
         if (!grown)
             return false;
         *list = grown;
-        *room = more;
+        *capacity = more;
     }
     memcpy(*list + size * *count, entry, (size_t)size * sizeof *entry);
     ++*count;
@@ -53,7 +53,7 @@ static double area(const double *a, const double *b, const double *c)
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-static bool in_circle(const patch *p, const int32_t *t, const double *x)
+static bool triangulate_in_circle(const patch *p, const int32_t *t, const double *x)
 {
     double r[3][3];
     for (int i = 0; i < 3; i++) {
@@ -75,7 +75,7 @@ static bool add_rim(patch *p, int32_t a, int32_t b)
             memcpy(p->rim + 2 * i, p->rim + 2 * --p->rim_count, 2 * sizeof *p->rim);
             return true;
         }
-    return add(&p->rim, &p->rim_count, &p->rim_room, (const int32_t[2]){a, b}, 2);
+    return triangulate_add(&p->rim, &p->rim_count, &p->rim_capacity, (const int32_t[2]){a, b}, 2);
 }
 
 static bool insert(patch *p, int32_t number)
@@ -84,7 +84,7 @@ static bool insert(patch *p, int32_t number)
     p->rim_count = 0;
     for (int32_t i = 0; good && i < p->triangle_count;) {
         int32_t *t = p->triangles + 3 * i;
-        if (!in_circle(p, t, point(p, number))) {
+        if (!triangulate_in_circle(p, t, point(p, number))) {
             i++;
             continue;
         }
@@ -93,12 +93,12 @@ static bool insert(patch *p, int32_t number)
         memcpy(t, p->triangles + 3 * --p->triangle_count, 3 * sizeof *t);
     }
     for (int32_t i = 0; good && i < p->rim_count; i++)
-        good = add(&p->triangles, &p->triangle_count, &p->triangle_room,
-                   (const int32_t[3]){p->rim[2 * i], p->rim[2 * i + 1], number}, 3);
+        good = triangulate_add(&p->triangles, &p->triangle_count, &p->triangle_capacity,
+                               (const int32_t[3]){p->rim[2 * i], p->rim[2 * i + 1], number}, 3);
     return good;
 }
 
-static bool move_points(patch *p)
+static bool triangulate_move_points(patch *p)
 {
     uint32_t state = 1;
     double extent = 0;
@@ -132,8 +132,8 @@ bool triangulate(const double *points, int32_t count, int32_t **triangles, int32
     *triangle_count = 0;
     if (count < 3)
         return false;
-    bool good = move_points(&p) && add(&p.triangles, &p.triangle_count, &p.triangle_room,
-                                       (const int32_t[3]){count, count + 1, count + 2}, 3);
+    bool good = triangulate_move_points(&p) && triangulate_add(&p.triangles, &p.triangle_count, &p.triangle_capacity,
+                                                               (const int32_t[3]){count, count + 1, count + 2}, 3);
     for (int32_t i = 0; good && i < count; i++)
         good = insert(&p, i);
     int32_t kept = 0;

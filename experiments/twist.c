@@ -22,7 +22,7 @@ enum {
 };
 static const char *const names[SOLVERS] = {"QN", "PD", "XPBD"};
 
-static beam_run make_run(int32_t cell, int which, bool quick)
+static beam_run twist_make_run(int32_t cell, int which, bool quick)
 {
     static const sinew_solver_kind kinds[SOLVERS] = {SINEW_SOLVER_QN, SINEW_SOLVER_PD, SINEW_SOLVER_XPBD};
     return (beam_run){.twist = true,
@@ -42,15 +42,15 @@ typedef struct marks {
 
 static void mark_cell(marks *m, int32_t cell, const beam_run *runs)
 {
-    const sinew_iteration *x = run_last(&runs[XPBD]), *q = run_last(&runs[QN]), *start = &runs[XPBD].rows[0];
+    const sinew_iteration *x = run_last(&runs[XPBD]), *q = run_last(&runs[QN]), *start = &runs[XPBD].records[0];
     m->fails[cell] = !(x->objective < start->objective);
     m->elastic_fails[cell] = !(x->elastic < start->elastic);
     m->inertia[cell] = !(x->inertia <= q->inertia);
     m->others_fail += !(q->objective < start->objective) || !(run_last(&runs[PD])->objective < start->objective);
 }
 
-static void claim_table(outcome *o, const char *what, const char *const said[GRID_STEPS], const int8_t *found,
-                        const char *cause)
+static void twist_claim_table(outcome *o, const char *what, const char *const said[GRID_STEPS], const int8_t *found,
+                              const char *cause)
 {
     char published[120], measured[160], text[48];
     int used = 0, said_used = 0, same = 0;
@@ -70,12 +70,12 @@ static void add_claims(const setting *s, outcome *o, const marks *m)
 {
     static const char *const failing[GRID_STEPS] = {">= 1e7", ">= 1e8", ">= 1e10", ">= 1e12"};
     static const char *const inertial[GRID_STEPS] = {"-", "all", "all", ">= 1e7"};
-    claim_table(o, "table 5.2: stiffnesses for which XPBD ends above its start, h = 1e-1 | 1e-2 | 1e-3 | 1e-4", failing,
-                m->fails,
-                s->quick
-                    ? "the quick version tests every second stiffness and 300 iterations"
-                    : "the threshold moves with h^2 k / density as published; where it lies depends on the mesh, on "
-                      "the density and on how stiff the springs are against a tet, none of which is published");
+    twist_claim_table(
+        o, "table 5.2: stiffnesses for which XPBD ends above its start, h = 1e-1 | 1e-2 | 1e-3 | 1e-4", failing,
+        m->fails,
+        s->quick ? "the quick version tests every second stiffness and 300 iterations"
+                 : "the threshold moves with h^2 k / density as published; where it lies depends on the mesh, on "
+                   "the density and on how stiff the springs are against a tet, none of which is published");
     bool rising = true;
     int32_t before = -1;
     for (int32_t step = 0; step < GRID_STEPS; step++) {
@@ -95,7 +95,7 @@ static void add_claims(const setting *s, outcome *o, const marks *m)
     c = outcome_claim(o, "the same cells fail when only the constraint term counts", "identical");
     claim_measured(c, "%s", alike ? "identical" : "not identical");
     claim_holds(c, alike ? HOLDS_YES : HOLDS_PARTLY, "%s", alike ? "" : "cells at the threshold differ");
-    claim_table(
+    twist_claim_table(
         o, "table 5.3: stiffnesses for which XPBD's inertial term is above QN's", inertial, m->inertia,
         "springs that pull the end faces move them wherever inertia allows; XPBD gives in to them more than the "
         "minimum does, at large steps too");
@@ -105,7 +105,7 @@ static void add_claims(const setting *s, outcome *o, const marks *m)
     outcome_number(o, m->others_fail, "others_fail");
 }
 
-static void claim_rugged(const setting *s, outcome *o, const beam_run *runs)
+static void twist_claim_rugged(const setting *s, outcome *o, const beam_run *runs)
 {
     const double x = beam_ruggedness(s->beam, runs[XPBD].q), q = beam_ruggedness(s->beam, runs[QN].q);
     claim *c = outcome_claim(o, "h = 1e-2 s, k = 1e12: XPBD's surface is rugged, QN's is smooth (fig 5.13)", "rugged");
@@ -117,12 +117,12 @@ static void claim_rugged(const setting *s, outcome *o, const beam_run *runs)
     figure_shape(f, "QN", SINEW_SOLVER_QN, runs[QN].q, s->beam->vertex_count);
 }
 
-static void add_curves(outcome *o, const char *name, const char *title, const beam_run *runs)
+static void twist_add_curves(outcome *o, const char *name, const char *title, const beam_run *runs)
 {
     figure *f = outcome_figure(o, name, title, "iteration", "g, J");
     f->log_x = true;
     for (int i = 0; i < SOLVERS; i++)
-        run_curve(f, &runs[i], names[i], 0, row_objective, 0);
+        run_curve(f, &runs[i], names[i], 0, record_objective, 0);
 }
 
 void experiment_twist(const setting *s, outcome *o)
@@ -133,7 +133,7 @@ void experiment_twist(const setting *s, outcome *o)
         if (!grid_wanted(cell, s->quick) && cell != FIGURE_STIFF)
             continue;
         for (int i = 0; i < SOLVERS; i++)
-            runs[SOLVERS * count + i] = make_run(cell, i, s->quick);
+            runs[SOLVERS * count + i] = twist_make_run(cell, i, s->quick);
         cells[count++] = cell;
     }
     if (runs_take(s, runs, SOLVERS * count, "twist", o)) {
@@ -144,11 +144,11 @@ void experiment_twist(const setting *s, outcome *o)
             mark_cell(&m, cells[i], &runs[SOLVERS * i]);
         for (int32_t i = 0; i < count; i++)
             if (cells[i] == FIGURE_STIFF)
-                add_curves(o, "objective", "Twisted further, h = 1e-1 s, k = 1e9 (fig 5.12)", &runs[SOLVERS * i]);
+                twist_add_curves(o, "objective", "Twisted further, h = 1e-1 s, k = 1e9 (fig 5.12)", &runs[SOLVERS * i]);
         add_claims(s, o, &m);
         for (int32_t i = 0; i < count; i++)
             if (cells[i] == FIGURE_RUGGED)
-                claim_rugged(s, o, &runs[SOLVERS * i]);
+                twist_claim_rugged(s, o, &runs[SOLVERS * i]);
     }
     runs_release(runs, SOLVERS * count);
 }

@@ -28,7 +28,7 @@ enum {
 };
 #define WEIGHT 0.3
 
-static beam_run make_run(int32_t cell, double weight, int32_t iterations)
+static beam_run twist_admm_make_run(int32_t cell, double weight, int32_t iterations)
 {
     return (beam_run){.twist = true,
                       .stiffness = grid_stiffness(cell),
@@ -43,7 +43,8 @@ static beam_run make_run(int32_t cell, double weight, int32_t iterations)
 static void make_further(beam_run *further, int32_t iterations)
 {
     for (int i = 0; i < FURTHER; i++)
-        further[i] = make_run(FOUND_CELL, i == ADMM_EARLY ? WEIGHT : 0, i == ADMM_EARLY ? EARLY : iterations);
+        further[i] =
+            twist_admm_make_run(FOUND_CELL, i == ADMM_EARLY ? WEIGHT : 0, i == ADMM_EARLY ? EARLY : iterations);
     further[PD].solver = SINEW_SOLVER_PD;
     further[XPBD].solver = SINEW_SOLVER_XPBD;
 }
@@ -55,13 +56,13 @@ typedef enum ending {
     ENDS_ELSEWHERE
 } ending;
 
-static ending judge(const beam_run *admm, const beam_run *qn)
+static ending twist_admm_judge(const beam_run *admm, const beam_run *qn)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
-    const double local = beam_objective(qn, qn->row_count), last = beam_objective(admm, admm->row_count);
-    for (int32_t i = admm->row_count > TAIL ? admm->row_count - TAIL : 0; i < admm->row_count; i++) {
-        low = fmin(low, admm->rows[i].objective);
-        high = fmax(high, admm->rows[i].objective);
+    const double local = beam_objective(qn, qn->record_count), last = beam_objective(admm, admm->record_count);
+    for (int32_t i = admm->record_count > TAIL ? admm->record_count - TAIL : 0; i < admm->record_count; i++) {
+        low = fmin(low, admm->records[i].objective);
+        high = fmax(high, admm->records[i].objective);
     }
     if (!(high - low < 0.02 * local))
         return OSCILLATES;
@@ -72,15 +73,15 @@ static ending judge(const beam_run *admm, const beam_run *qn)
 
 static void claim_found(outcome *o, const beam_run *admm, const beam_run *qn)
 {
-    const double ratio = beam_objective(qn, qn->row_count) / beam_objective(admm, admm->row_count);
+    const double ratio = beam_objective(qn, qn->record_count) / beam_objective(admm, admm->record_count);
     int32_t highest = 0;
-    for (int32_t i = 0; i < admm->row_count; i++)
-        highest = admm->rows[i].objective > admm->rows[highest].objective ? i : highest;
+    for (int32_t i = 0; i < admm->record_count; i++)
+        highest = admm->records[i].objective > admm->records[highest].objective ? i : highest;
     claim *c = outcome_claim(o, "h = 1e-2 s, k = 1e10: ADMM ends far below QN, after rising first (fig 5.14)",
                              "almost 10 times lower, by iteration 80; rises during the first 40");
     claim_measured(c, "%.1f times lower, within 1 %% from iteration %d; highest (%.1f times the start) at iteration %d",
                    ratio, run_settled(admm, 1, runs_lowest(admm, 1)),
-                   admm->rows[highest].objective / admm->rows[0].objective, highest);
+                   admm->records[highest].objective / admm->records[0].objective, highest);
     claim_holds(c,
                 ratio > 5   ? HOLDS_YES
                 : ratio > 2 ? HOLDS_PARTLY
@@ -92,11 +93,11 @@ static void claim_found(outcome *o, const beam_run *admm, const beam_run *qn)
 
 /* ---- Figs 5.15 and 5.16 -------------------------------------------------------------------------- */
 
-static void claim_terms(outcome *o, const beam_run *admm, const beam_run *qn, const beam_run *further)
+static void twist_admm_claim_terms(outcome *o, const beam_run *admm, const beam_run *qn, const beam_run *further)
 {
     int32_t crossing = 0; /* ADMM's constraint term is below QN's end from here on */
-    for (int32_t i = 0; i < admm->row_count; i++)
-        crossing = admm->rows[i].elastic >= run_last(qn)->elastic ? i + 1 : crossing;
+    for (int32_t i = 0; i < admm->record_count; i++)
+        crossing = admm->records[i].elastic >= run_last(qn)->elastic ? i + 1 : crossing;
     claim *c =
         outcome_claim(o, "ADMM's constraint term is above QN's and PD's end at first, far below later (fig 5.15)",
                       "above to iteration 40, far below from 80 on");
@@ -120,48 +121,49 @@ static void claim_terms(outcome *o, const beam_run *admm, const beam_run *qn, co
     const beam_run *const shown[] = {admm, qn, &further[PD], &further[XPBD]};
     static const char *const names[] = {"ADMM, c = 0.3", "QN", "PD", "XPBD"};
     for (int i = 0; i < 4; i++) {
-        run_curve(e, shown[i], names[i], 0, row_elastic, 0);
-        run_curve(t, shown[i], names[i], 0, row_inertia, 0);
+        run_curve(e, shown[i], names[i], 0, record_elastic, 0);
+        run_curve(t, shown[i], names[i], 0, record_inertia, 0);
     }
 }
 
 /* Where the beam is twisted most, in its left and in its right half, as parts of its length, and degrees per cell. */
 typedef struct overtwist {
-    double place[2], rate[2], mean;
+    double position[2], rate[2], mean;
 } overtwist;
 
-static bool find_overtwist(const beam *b, const sinew_real *q, overtwist *most)
+static bool find_overtwist(const beam *b, const sinew_real *q, overtwist *max)
 {
     const int32_t count = beam_section_count(b);
     double *angles = malloc((size_t)count * sizeof *angles);
-    *most = (overtwist){.rate = {0, 0}};
+    *max = (overtwist){.rate = {0, 0}};
     if (!angles)
         return false;
     beam_section_angles(b, q, angles);
     for (int32_t i = 1; i < count; i++) {
         const int half = 2 * i > count - 1;
         const double rate = fabs(angles[i] - angles[i - 1]);
-        if (rate > most->rate[half]) {
-            most->rate[half] = rate;
-            most->place[half] = (i - 0.5) / (count - 1);
+        if (rate > max->rate[half]) {
+            max->rate[half] = rate;
+            max->position[half] = (i - 0.5) / (count - 1);
         }
     }
-    most->mean = fabs(angles[count - 1] - angles[0]) / (count - 1);
+    max->mean = fabs(angles[count - 1] - angles[0]) / (count - 1);
     free(angles);
     return true;
 }
 
-static void claim_early(const setting *s, outcome *o, const beam_run *admm, const beam_run *qn, const beam_run *early)
+static void twist_admm_claim_early(const setting *s, outcome *o, const beam_run *admm, const beam_run *qn,
+                                   const beam_run *early)
 {
-    overtwist most, start;
-    if (!find_overtwist(s->beam, early->q, &most) || !find_overtwist(s->beam, s->beam->twisted[0], &start))
+    overtwist max, start;
+    if (!find_overtwist(s->beam, early->q, &max) || !find_overtwist(s->beam, s->beam->twisted[0], &start))
         return;
     claim *c = outcome_claim(o, "after 20 iterations the beam is overtwisted at two places (fig 5.16 a)",
                              "at roughly one third and two thirds");
     claim_measured(c, "most twisted at %.2f and %.2f of its length, %.1f and %.1f degrees a cell; %.1f at the start",
-                   most.place[0], most.place[1], most.rate[0], most.rate[1], start.mean);
-    const bool over = fmin(most.rate[0], most.rate[1]) > 1.5 * start.mean,
-               there = fabs(most.place[0] - 1.0 / 3) < 0.1 && fabs(most.place[1] - 2.0 / 3) < 0.1;
+                   max.position[0], max.position[1], max.rate[0], max.rate[1], start.mean);
+    const bool over = fmin(max.rate[0], max.rate[1]) > 1.5 * start.mean,
+               there = fabs(max.position[0] - 1.0 / 3) < 0.1 && fabs(max.position[1] - 2.0 / 3) < 0.1;
     claim_holds(c,
                 over && there ? HOLDS_YES
                 : over        ? HOLDS_PARTLY
@@ -170,8 +172,8 @@ static void claim_early(const setting *s, outcome *o, const beam_run *admm, cons
                 over && !there ? "overtwisted at two places, but not there: how far a wave comes within 20 iterations "
                                  "depends on the mesh"
                                : "");
-    outcome_number(o, most.place[0], "overtwist_left");
-    outcome_number(o, most.place[1], "overtwist_right");
+    outcome_number(o, max.position[0], "overtwist_left");
+    outcome_number(o, max.position[1], "overtwist_right");
     const double rough = beam_ruggedness(s->beam, early->q), end = beam_ruggedness(s->beam, admm->q),
                  before = beam_ruggedness(s->beam, s->beam->twisted[0]);
     c = outcome_claim(o, "its surface is highly irregular then, and smooth at the end (fig 5.16)", "irregular; smooth");
@@ -188,17 +190,18 @@ static void claim_early(const setting *s, outcome *o, const beam_run *admm, cons
     figure_shape(f, "QN", SINEW_SOLVER_QN, qn->q, s->beam->vertex_count);
 }
 
-static void add_curves(outcome *o, const char *name, const char *title, const beam_run *admm, const beam_run *careful,
-                       const beam_run *qn)
+static void twist_admm_add_curves(outcome *o, const char *name, const char *title, const beam_run *admm,
+                                  const beam_run *careful, const beam_run *qn)
 {
     figure *f = outcome_figure(o, name, title, "iteration", "g, J");
     f->log_x = f->log_y = true;
-    run_curve(f, admm, "ADMM, c = 0.3", 0, row_objective, 0);
-    run_curve(f, careful, "ADMM, c = 1", 1, row_objective, 0);
-    run_curve(f, qn, "QN", 0, row_objective, 0);
+    run_curve(f, admm, "ADMM, c = 0.3", 0, record_objective, 0);
+    run_curve(f, careful, "ADMM, c = 1", 1, record_objective, 0);
+    run_curve(f, qn, "QN", 0, record_objective, 0);
 }
 
-static void claim_table(const setting *s, outcome *o, const int8_t *found, const int8_t *swings, int32_t oscillate)
+static void twist_admm_claim_table(const setting *s, outcome *o, const int8_t *found, const int8_t *swings,
+                                   int32_t oscillate)
 {
     char measured[200], text[48];
     int used = 0, cells = 0;
@@ -235,7 +238,7 @@ static void claim_careful(outcome *o, const beam_run *careful, const beam_run *q
 {
     int kept = 0;
     for (int i = 0; i < CAREFUL; i++)
-        kept += judge(&careful[i], &qn[i]) == ENDS_LOCAL;
+        kept += twist_admm_judge(&careful[i], &qn[i]) == ENDS_LOCAL;
     claim *c = outcome_claim(o, "more careful weights bring ADMM where QN ends (guessed in section 5.6.3)",
                              "\"reasonable to assume\"");
     claim_measured(c, "c = 1: %d of 2 of the figures' cells end where QN does", kept);
@@ -257,11 +260,11 @@ void experiment_twist_admm(const setting *s, outcome *o)
     beam_run *qn = runs + count, *careful = runs + 2 * count, *further = careful + CAREFUL;
     for (int32_t i = 0; i < count; i++) {
         const bool drawn = cells[i] == FOUND_CELL || cells[i] == OSCILLATE_CELL;
-        runs[i] = make_run(cells[i], WEIGHT, drawn && !s->quick ? 1000 : iterations);
-        qn[i] = make_run(cells[i], 0, 100);
+        runs[i] = twist_admm_make_run(cells[i], WEIGHT, drawn && !s->quick ? 1000 : iterations);
+        qn[i] = twist_admm_make_run(cells[i], 0, 100);
     }
-    careful[0] = make_run(FOUND_CELL, 1, iterations);
-    careful[1] = make_run(OSCILLATE_CELL, 1, iterations);
+    careful[0] = twist_admm_make_run(FOUND_CELL, 1, iterations);
+    careful[1] = twist_admm_make_run(OSCILLATE_CELL, 1, iterations);
     make_further(further, iterations);
     const int32_t all = 2 * count + CAREFUL + FURTHER;
     if (runs_take(s, runs, all, "twist-admm", o)) {
@@ -270,19 +273,19 @@ void experiment_twist_admm(const setting *s, outcome *o)
         memset(found, -1, sizeof found);
         memset(swings, -1, sizeof swings);
         for (int32_t i = 0; i < count; i++) {
-            const ending e = judge(&runs[i], &qn[i]);
+            const ending e = twist_admm_judge(&runs[i], &qn[i]);
             found[cells[i]] = e == ENDS_FAR_BELOW;
             swings[cells[i]] = e == OSCILLATES;
             oscillate += e == OSCILLATES;
         }
-        add_curves(o, "objective-1e10", "Twisted further, h = 1e-2 s, k = 1e10 (fig 5.14)", &runs[at[0]], &careful[0],
-                   &qn[at[0]]);
-        add_curves(o, "objective-1e8", "Twisted further, h = 1e-2 s, k = 1e8 (fig 5.17)", &runs[at[1]], &careful[1],
-                   &qn[at[1]]);
+        twist_admm_add_curves(o, "objective-1e10", "Twisted further, h = 1e-2 s, k = 1e10 (fig 5.14)", &runs[at[0]],
+                              &careful[0], &qn[at[0]]);
+        twist_admm_add_curves(o, "objective-1e8", "Twisted further, h = 1e-2 s, k = 1e8 (fig 5.17)", &runs[at[1]],
+                              &careful[1], &qn[at[1]]);
         claim_found(o, &runs[at[0]], &qn[at[0]]);
-        claim_terms(o, &runs[at[0]], &qn[at[0]], further);
-        claim_early(s, o, &runs[at[0]], &qn[at[0]], &further[ADMM_EARLY]);
-        claim_table(s, o, found, swings, oscillate);
+        twist_admm_claim_terms(o, &runs[at[0]], &qn[at[0]], further);
+        twist_admm_claim_early(s, o, &runs[at[0]], &qn[at[0]], &further[ADMM_EARLY]);
+        twist_admm_claim_table(s, o, found, swings, oscillate);
         const beam_run pair[CAREFUL] = {qn[at[0]], qn[at[1]]};
         claim_careful(o, careful, pair);
     }

@@ -3,8 +3,8 @@
  * untwist.c: thesis figs 5.4 to 5.7 and table 5.1: the beam is let go, h = 1e-2 s, k = 1e8.
  *
  * PD's 22.7 % after 40 iterations fixes the density (beam.h); length and resolution were chosen with the table in view
- * (docs/thesis.md). XPBD is run in two orders of its constraints, by colours and as the mesh numbers them: the order is
- * not published, and it matters. Its system, solved as a whole, is step and project with a row for every tet.
+ * (docs/evidence/thesis.md). XPBD is run in two orders of its constraints, by colours and as the mesh numbers them: the
+ * order is not published, and it matters. Its system, solved as a whole, is step and project with a row for every tet.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const int32_t samples[SAMPLES] = {40, 60, 260, 1000};
 /* Table 5.1, per cent. */
 static const double published[4][SAMPLES] = {{0, 0, 0, 0}, {0.4, 0, 0, 0}, {22.7, 12.6, 0, 0}, {67.8, 47.8, 4.0, 1.8}};
 
-static beam_run make_run(int which, int32_t iterations)
+static beam_run untwist_make_run(int which, int32_t iterations)
 {
     static const sinew_solver_kind kinds[SOLVERS] = {SINEW_SOLVER_QN, SINEW_SOLVER_ADMM, SINEW_SOLVER_PD,
                                                      SINEW_SOLVER_XPBD, SINEW_SOLVER_XPBD};
@@ -72,7 +72,7 @@ static void table_row(outcome *o, const beam_run *runs, int which, double lowest
                     far);
 }
 
-static void claim_order(outcome *o, const beam_run *runs, double lowest)
+static void untwist_claim_order(outcome *o, const beam_run *runs, double lowest)
 {
     double error[4];
     for (int i = 0; i < 4; i++)
@@ -87,7 +87,8 @@ static void claim_order(outcome *o, const beam_run *runs, double lowest)
 
 static void claim_floor(outcome *o, const beam_run *runs, double lowest)
 {
-    const sinew_iteration *x = &runs[XPBD].rows[runs[XPBD].row_count - 1], *q = &runs[QN].rows[runs[QN].row_count - 1];
+    const sinew_iteration *x = &runs[XPBD].records[runs[XPBD].record_count - 1],
+                          *q = &runs[QN].records[runs[QN].record_count - 1];
     const double floor = run_error(&runs[XPBD], 1000, lowest), before = run_error(&runs[XPBD], 900, lowest);
     const bool stays = floor > 0.1 && fabs(floor - before) < 0.2 * floor;
     claim *c = outcome_claim(o, "XPBD stops above the minimum", "1.8 % left after 1000 iterations");
@@ -101,7 +102,7 @@ static void claim_floor(outcome *o, const beam_run *runs, double lowest)
 }
 
 /* Fig 5.6: the surfaces after ten iterations. */
-static void claim_rugged(const setting *s, outcome *o, const beam_run *early)
+static void untwist_claim_rugged(const setting *s, outcome *o, const beam_run *early)
 {
     double rough[4];
     for (int i = 0; i < 4; i++) {
@@ -126,7 +127,7 @@ static void claim_rugged(const setting *s, outcome *o, const beam_run *early)
 }
 
 /* Fig 5.6 a: where 1000 iterations lead. */
-static void claim_shapes(const setting *s, outcome *o, const beam_run *runs)
+static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *runs)
 {
     double left[4], rough[4];
     for (int i = 0; i < 4; i++) {
@@ -162,10 +163,11 @@ static void claim_shapes(const setting *s, outcome *o, const beam_run *runs)
  * rises; `*all`: of how many. */
 static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 {
-    const int32_t settled = run_settled(run, 1, lowest), end = settled > 0 ? settled : run->row_count - 1;
+    const int32_t settled = run_settled(run, 1, lowest), end = settled > 0 ? settled : run->record_count - 1;
     int32_t count = 0;
     for (int32_t i = 1; i <= end; i++)
-        count += run->rows[i].elastic < run->rows[i - 1].elastic && run->rows[i].inertia > run->rows[i - 1].inertia;
+        count += run->records[i].elastic < run->records[i - 1].elastic &&
+                 run->records[i].inertia > run->records[i - 1].inertia;
     *all = end;
     return count;
 }
@@ -174,17 +176,17 @@ static void claim_conversion(outcome *o, const beam_run *runs, double lowest)
 {
     int32_t all[4], count[4];
     double share[4]; /* of the elastic energy that is inertia's after ten iterations */
-    bool most = true;
+    bool max = true;
     for (int i = 0; i < 4; i++) {
         count[i] = converting(&runs[i], lowest, &all[i]);
-        share[i] = runs[i].rows[EARLY].inertia / runs[i].rows[0].elastic;
-        most = most && 2 * count[i] > all[i];
+        share[i] = runs[i].records[EARLY].inertia / runs[i].records[0].elastic;
+        max = max && 2 * count[i] > all[i];
         outcome_number(o, share[i], "converted_%s", keys[i]);
     }
     claim *c = outcome_claim(o, "constraint energy is turned into kinetic energy in most iterations (5.5.2)", "most");
     claim_measured(c, "iterations to 1 %% that do: QN %d of %d, ADMM %d of %d, PD %d of %d, XPBD %d of %d", count[QN],
                    all[QN], count[ADMM], all[ADMM], count[PD], all[PD], count[XPBD], all[XPBD]);
-    claim_holds(c, most ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
+    claim_holds(c, max ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
     c = outcome_claim(o, "faster solvers convert a larger share an iteration (5.5.2)", "QN > ADMM > PD > XPBD");
     claim_measured(c, "kinetic after 10 iterations, of the elastic energy at the start: %.3g, %.3g, %.3g, %.3g",
                    share[QN], share[ADMM], share[PD], share[XPBD]);
@@ -196,10 +198,10 @@ static void claim_conversion(outcome *o, const beam_run *runs, double lowest)
                 "%s", ordered ? "" : "XPBD moves much and untwists little: what it gains in inertia is ruggedness");
 }
 
-static void claim_terms(outcome *o, const beam_run *runs)
+static void untwist_claim_terms(outcome *o, const beam_run *runs)
 {
-    const double rise = runs[XPBD].rows[EARLY].elastic / runs[XPBD].rows[0].elastic,
-                 mesh = runs[XPBD_MESH].rows[EARLY].elastic / runs[XPBD_MESH].rows[0].elastic;
+    const double rise = runs[XPBD].records[EARLY].elastic / runs[XPBD].records[0].elastic,
+                 mesh = runs[XPBD_MESH].records[EARLY].elastic / runs[XPBD_MESH].records[0].elastic;
     claim *c = outcome_claim(o, "XPBD's constraint energy is above its start after 10 iterations (fig 5.5)", "above");
     claim_measured(c, "%.2f times the start's by colours, %.2f in mesh order", rise, mesh);
     const bool both = fmin(rise, mesh) > 1, one = fmax(rise, mesh) > 1;
@@ -211,9 +213,9 @@ static void claim_terms(outcome *o, const beam_run *runs)
     outcome_number(o, rise, "xpbd_elastic_10");
     const beam_run *a = &runs[ADMM];
     int32_t peak = 0;
-    for (int32_t i = 0; i < a->row_count; i++)
-        peak = a->rows[i].inertia > a->rows[peak].inertia ? i : peak;
-    const double down = 100 * (1 - run_last(a)->inertia / a->rows[peak].inertia);
+    for (int32_t i = 0; i < a->record_count; i++)
+        peak = a->records[i].inertia > a->records[peak].inertia ? i : peak;
+    const double down = 100 * (1 - run_last(a)->inertia / a->records[peak].inertia);
     c = outcome_claim(o, "ADMM's inertial term falls from its peak between iterations 30 and 60 (fig 5.5)",
                       "peak at 30, down by 60");
     claim_measured(c, "peak at iteration %d, from there down by %.2g %%", peak, down);
@@ -226,7 +228,8 @@ static void claim_terms(outcome *o, const beam_run *runs)
 }
 
 /* Section 5.5.3: terminated early, motion looks slowed down. */
-static void claim_early(const setting *s, outcome *o, const beam_run *runs, const beam_run *early, double lowest)
+static void untwist_claim_early(const setting *s, outcome *o, const beam_run *runs, const beam_run *early,
+                                double lowest)
 {
     double left[4], error[4];
     for (int i = 0; i < 4; i++) {
@@ -250,20 +253,20 @@ static void claim_early(const setting *s, outcome *o, const beam_run *runs, cons
 /* Section 5.5.1: whether XPBD's system (4.22), solved globally in place of by sweeps, would lower energy further. */
 static void claim_global(const setting *s, outcome *o, const beam_run *runs, double lowest)
 {
-    beam_run run = make_run(XPBD, s->quick ? SYSTEMS / 3 : SYSTEMS);
+    beam_run run = untwist_make_run(XPBD, s->quick ? SYSTEMS / 3 : SYSTEMS);
     run.solver = SINEW_SOLVER_SAP;
-    run.parameters[0] = "rows";
+    run.parameters[0] = "constraints";
     run.values[0] = 0; /* all */
     claim *c =
         outcome_claim(o, "(4.22) solved globally: is the energy lowered further than by sweeps? (5.5.1)", "not clear");
     if (beam_step(s->beam, &run)) {
-        const sinew_iteration *end = run_last(&run), *least = run_last(&runs[QN]), *swept = run_last(&runs[XPBD]);
+        const sinew_iteration *end = run_last(&run), *min = run_last(&runs[QN]), *swept = run_last(&runs[XPBD]);
         const double left = run_error(&run, run.done, lowest), last = run_error(&runs[XPBD], 1000, lowest);
         claim_measured(c,
                        "error %.3g %% after %d systems, %.3g %% after 1000 sweeps; elastic %.3g and %.3g, inertia %.3g "
                        "and %.3g times QN's; %.1f degrees left",
-                       left, run.done, last, end->elastic / least->elastic, swept->elastic / least->elastic,
-                       end->inertia / least->inertia, swept->inertia / least->inertia, beam_twist(s->beam, run.q));
+                       left, run.done, last, end->elastic / min->elastic, swept->elastic / min->elastic,
+                       end->inertia / min->inertia, swept->inertia / min->inertia, beam_twist(s->beam, run.q));
         claim_holds(c, NOT_JUDGED, "%s",
                     fabs(left / last - 1) < 0.1
                         ? "hardly: it ends about as far above the minimum as sweeps do. What is missing "
@@ -277,11 +280,11 @@ static void claim_global(const setting *s, outcome *o, const beam_run *runs, dou
 }
 
 /* Timed one after the other and without recording, which costs some solvers an evaluation that others make anyway. */
-static void claim_cost(const setting *s, outcome *o, const beam_run *runs, double lowest)
+static void untwist_claim_cost(const setting *s, outcome *o, const beam_run *runs, double lowest)
 {
     double seconds[4], arrival[4];
     for (int i = 0; i < 4; i++) {
-        beam_run run = make_run(i, s->quick ? TIMED / 4 : TIMED);
+        beam_run run = untwist_make_run(i, s->quick ? TIMED / 4 : TIMED);
         run.unrecorded = true;
         seconds[i] = beam_step(s->beam, &run) ? run.seconds / fmax(run.done, 1) : NAN;
         outcome_number(o, 1e3 * seconds[i], "ms_per_iteration_%s", keys[i]);
@@ -308,7 +311,7 @@ static void claim_cost(const setting *s, outcome *o, const beam_run *runs, doubl
     claim_timed(c, "one thread; 49 iterations of QN are drawn, as published");
 }
 
-static void add_figures(outcome *o, const beam_run *runs)
+static void untwist_add_figures(outcome *o, const beam_run *runs)
 {
     figure *f =
         outcome_figure(o, "objective", "Objective over the iterations of one step (fig 5.4)", "iteration", "g, J");
@@ -316,9 +319,9 @@ static void add_figures(outcome *o, const beam_run *runs)
     figure *i = outcome_figure(o, "terms-inertia", "Inertial term (fig 5.5, bottom)", "iteration", "J");
     f->log_x = true;
     for (int k = 0; k < SOLVERS; k++) {
-        run_curve(f, &runs[k], names[k], k == XPBD_MESH, row_objective, 0);
-        run_curve(e, &runs[k], names[k], k == XPBD_MESH, row_elastic, 501);
-        run_curve(i, &runs[k], names[k], k == XPBD_MESH, row_inertia, 501);
+        run_curve(f, &runs[k], names[k], k == XPBD_MESH, record_objective, 0);
+        run_curve(e, &runs[k], names[k], k == XPBD_MESH, record_elastic, 501);
+        run_curve(i, &runs[k], names[k], k == XPBD_MESH, record_inertia, 501);
     }
 }
 
@@ -326,23 +329,23 @@ void experiment_untwist(const setting *s, outcome *o)
 {
     beam_run runs[SOLVERS + 4];
     for (int i = 0; i < SOLVERS; i++)
-        runs[i] = make_run(i, 1000);
+        runs[i] = untwist_make_run(i, 1000);
     for (int i = 0; i < 4; i++)
-        runs[SOLVERS + i] = make_run(i, EARLY);
+        runs[SOLVERS + i] = untwist_make_run(i, EARLY);
     if (runs_take(s, runs, SOLVERS + 4, "untwist", o)) {
         const double lowest = runs_lowest(runs, SOLVERS);
-        claim_order(o, runs, lowest);
+        untwist_claim_order(o, runs, lowest);
         for (int i = 0; i < SOLVERS; i++)
             table_row(o, runs, i, lowest);
         claim_floor(o, runs, lowest);
-        add_figures(o, runs);
-        claim_rugged(s, o, runs + SOLVERS);
-        claim_shapes(s, o, runs);
-        claim_terms(o, runs);
+        untwist_add_figures(o, runs);
+        untwist_claim_rugged(s, o, runs + SOLVERS);
+        untwist_claim_shapes(s, o, runs);
+        untwist_claim_terms(o, runs);
         claim_conversion(o, runs, lowest);
-        claim_early(s, o, runs, runs + SOLVERS, lowest);
+        untwist_claim_early(s, o, runs, runs + SOLVERS, lowest);
         claim_global(s, o, runs, lowest);
-        claim_cost(s, o, runs, lowest);
+        untwist_claim_cost(s, o, runs, lowest);
     }
     runs_release(runs, SOLVERS + 4);
 }

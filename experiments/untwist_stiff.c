@@ -23,13 +23,13 @@ enum {
     PD_FLOAT,
     XPBD,
     RUNS,
-    EARLY = 20, /* iterations after which PD's inertial term is said to be too large */
+    EARLY = 20, /* iterations after which PD's inertial term is published as too large */
     STIFFER = 3 /* k = 1e10, 1e11, 1e12: position form */
 };
 static const char *const names[RUNS] = {"QN", "ADMM", "PD (position)", "PD (increment)", "PD (all in 32 bits)", "XPBD"};
 static const char *const keys[RUNS] = {"qn", "admm", "pd", "pd_increment", "pd_float", "xpbd"};
 
-static void make_runs(beam_run *runs, int32_t iterations)
+static void untwist_stiff_make_runs(beam_run *runs, int32_t iterations)
 {
     static const sinew_solver_kind kinds[RUNS] = {SINEW_SOLVER_QN, SINEW_SOLVER_ADMM, SINEW_SOLVER_PD,
                                                   SINEW_SOLVER_PD, SINEW_SOLVER_PD,   SINEW_SOLVER_XPBD};
@@ -51,45 +51,45 @@ static void make_runs(beam_run *runs, int32_t iterations)
 /* The first iteration from which on XPBD is below PD; -1: never. */
 static int32_t below_pd(const beam_run *runs)
 {
-    int32_t i = runs[XPBD].row_count;
+    int32_t i = runs[XPBD].record_count;
     while (i > 0 && beam_objective(&runs[XPBD], i - 1) < beam_objective(&runs[PD], i - 1))
         i--;
-    return i < runs[XPBD].row_count ? i : -1;
+    return i < runs[XPBD].record_count ? i : -1;
 }
 
 /* Figs 5.8, 5.9: how far each has come. */
 static void add_progress(outcome *o, const beam_run *runs)
 {
     const double lowest = runs_lowest(runs, RUNS);
-    const int32_t last = runs[XPBD].row_count - 1, before = last > 100 ? last - 100 : 0;
+    const int32_t last = runs[XPBD].record_count - 1, before = last > 100 ? last - 100 : 0;
     outcome_number(o, below_pd(runs), "xpbd_below_pd");
-    outcome_number(o, runs[XPBD].rows[last].elastic / runs[XPBD].rows[before].elastic, "xpbd_elastic_fall");
+    outcome_number(o, runs[XPBD].records[last].elastic / runs[XPBD].records[before].elastic, "xpbd_elastic_fall");
     for (int i = 0; i < RUNS; i++) {
         outcome_number(o, run_error(&runs[i], 1000, lowest), "%s_error", keys[i]);
-        outcome_number(o, run_last(&runs[i])->elastic / runs[i].rows[0].elastic, "%s_elastic_left", keys[i]);
-        outcome_number(o, runs[i].rows[EARLY].inertia / run_last(&runs[QN])->inertia, "%s_inertia_early", keys[i]);
+        outcome_number(o, run_last(&runs[i])->elastic / runs[i].records[0].elastic, "%s_elastic_left", keys[i]);
+        outcome_number(o, runs[i].records[EARLY].inertia / run_last(&runs[QN])->inertia, "%s_inertia_early", keys[i]);
     }
 }
 
-static void add_numbers(const setting *s, outcome *o, const beam_run *runs)
+static void untwist_stiff_add_numbers(const setting *s, outcome *o, const beam_run *runs)
 {
     const double mass = s->beam->density * 5;
     for (int i = 0; i < RUNS; i++) {
-        const sinew_iteration *last = &runs[i].rows[runs[i].row_count - 1];
+        const sinew_iteration *last = &runs[i].records[runs[i].record_count - 1];
         /* Momenta against that of the whole mass at the root mean square speed. */
-        const double scale = sqrt(2 * mass * runs[QN].rows[runs[QN].row_count - 1].inertia);
+        const double scale = sqrt(2 * mass * runs[QN].records[runs[QN].record_count - 1].inertia);
         outcome_number(o, last->objective, "%s_objective", keys[i]);
         outcome_number(o, last->elastic, "%s_elastic", keys[i]);
         outcome_number(o, last->inertia, "%s_inertia", keys[i]);
-        outcome_number(o, row_linear(last) * runs[i].h / mass, "%s_drift", keys[i]);
-        const int32_t soon = runs[i].row_count > EARLY ? EARLY : runs[i].row_count - 1;
-        outcome_number(o, row_linear(&runs[i].rows[soon]) * runs[i].h / mass, "%s_drift_soon", keys[i]);
-        outcome_number(o, row_linear(last) / scale, "%s_linear", keys[i]);
-        outcome_number(o, row_angular(last) / scale, "%s_angular", keys[i]);
-        double most = 0; /* on the way */
-        for (int32_t k = 0; k < runs[i].row_count; k++)
-            most = fmax(most, row_angular(&runs[i].rows[k]) / scale);
-        outcome_number(o, most, "%s_angular_most", keys[i]);
+        outcome_number(o, record_linear(last) * runs[i].h / mass, "%s_drift", keys[i]);
+        const int32_t soon = runs[i].record_count > EARLY ? EARLY : runs[i].record_count - 1;
+        outcome_number(o, record_linear(&runs[i].records[soon]) * runs[i].h / mass, "%s_drift_soon", keys[i]);
+        outcome_number(o, record_linear(last) / scale, "%s_linear", keys[i]);
+        outcome_number(o, record_angular(last) / scale, "%s_angular", keys[i]);
+        double max = 0; /* on the way */
+        for (int32_t k = 0; k < runs[i].record_count; k++)
+            max = fmax(max, record_angular(&runs[i].records[k]) / scale);
+        outcome_number(o, max, "%s_angular_most", keys[i]);
     }
     add_progress(o, runs);
 }
@@ -98,12 +98,12 @@ static void add_numbers(const setting *s, outcome *o, const beam_run *runs)
 static void add_stiffer(const setting *s, outcome *o, const beam_run *runs)
 {
     for (int i = 0; i < STIFFER; i++) {
-        const sinew_iteration *last = &runs[RUNS + i].rows[runs[RUNS + i].row_count - 1];
-        outcome_number(o, row_linear(last) * runs[RUNS + i].h / (s->beam->density * 5), "pd1e%d_drift", 10 + i);
+        const sinew_iteration *last = &runs[RUNS + i].records[runs[RUNS + i].record_count - 1];
+        outcome_number(o, record_linear(last) * runs[RUNS + i].h / (s->beam->density * 5), "pd1e%d_drift", 10 + i);
     }
 }
 
-static void add_figures(const setting *s, outcome *o, const beam_run *runs)
+static void untwist_stiff_add_figures(const setting *s, outcome *o, const beam_run *runs)
 {
     figure *f = outcome_figure(o, "momentum", "Linear momentum, " SINEW_PRECISION " precision (fig 5.11, top)",
                                "iteration", "kg m/s");
@@ -113,9 +113,9 @@ static void add_figures(const setting *s, outcome *o, const beam_run *runs)
         outcome_figure(o, "objective", "Objective, " SINEW_PRECISION " precision (fig 5.8)", "iteration", "g, J");
     f->log_x = f->log_y = a->log_x = a->log_y = g->log_x = g->log_y = true;
     for (int i = 0; i < RUNS; i++) {
-        run_curve(f, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), row_linear, 0);
-        run_curve(a, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), row_angular, 0);
-        run_curve(g, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), row_objective, 0);
+        run_curve(f, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), record_linear, 0);
+        run_curve(a, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), record_angular, 0);
+        run_curve(g, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), record_objective, 0);
     }
     figure *e = outcome_figure(o, "terms-elastic", "Constraint term, " SINEW_PRECISION " precision (fig 5.9, top)",
                                "iteration", "J");
@@ -123,8 +123,8 @@ static void add_figures(const setting *s, outcome *o, const beam_run *runs)
                                "iteration", "J");
     e->log_x = e->log_y = t->log_x = true;
     for (int i = 0; i < RUNS; i++) {
-        run_curve(e, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), row_elastic, 0);
-        run_curve(t, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), row_inertia, 0);
+        run_curve(e, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), record_elastic, 0);
+        run_curve(t, &runs[i], names[i], i == PD_INCREMENT ? 1 : 2 * (i == PD_FLOAT), record_inertia, 0);
     }
     figure *shapes =
         outcome_figure(o, "shapes", "After 1000 iterations, " SINEW_PRECISION " precision (fig 5.10)", "", "");
@@ -141,9 +141,9 @@ typedef struct precisions {
 } precisions;
 
 enum {
-    PART = 200 /* characters for what one precision gave */
+    TEXT_MAX = 200 /* characters for what one precision gave */
 };
-typedef void part_writer(const outcome *o, char text[PART]);
+typedef void text_writer(const outcome *o, char text[TEXT_MAX]);
 
 static double found(const outcome *o, const char *solver, const char *what)
 {
@@ -154,9 +154,9 @@ static double found(const outcome *o, const char *solver, const char *what)
     return value;
 }
 
-static void measured_in_both(claim *c, const precisions *p, part_writer *in_single, part_writer *in_double)
+static void measured_in_both(claim *c, const precisions *p, text_writer *in_single, text_writer *in_double)
 {
-    char single[PART] = "not measured", twice[PART] = "not measured";
+    char single[TEXT_MAX] = "not measured", twice[TEXT_MAX] = "not measured";
     if (p->single)
         in_single(p->single, single);
     if (p->twice)
@@ -169,13 +169,13 @@ static double pd_ratio(const outcome *o, const char *form)
     return found(o, form, "objective") / found(o, "qn", "objective");
 }
 
-static void write_objective(const outcome *o, char text[PART])
+static void write_objective(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART, "position form %.6f, increment form %.6f times", pd_ratio(o, "pd"),
+    snprintf(text, TEXT_MAX, "position form %.6f, increment form %.6f times", pd_ratio(o, "pd"),
              pd_ratio(o, "pd_increment"));
 }
 
-static void claim_objective(outcome *o, const precisions *p)
+static void untwist_stiff_claim_objective(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "PD's final objective against QN's", "about 2.3 times");
     measured_in_both(c, p, write_objective, write_objective);
@@ -196,9 +196,9 @@ static void claim_objective(outcome *o, const precisions *p)
                       "here the drift is too small to show in the objective at this stiffness");
 }
 
-static void write_drifts(const outcome *o, char text[PART])
+static void write_drifts(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART,
+    snprintf(text, TEXT_MAX,
              "PD %.1e m (increment form %.1e), ADMM %.0e, QN %.0e, XPBD %.0e, PD at k = 1e10, 1e11, 1e12: %.1e, %.1e, "
              "%.1e m",
              found(o, "pd", "drift"), found(o, "pd_increment", "drift"), found(o, "admm", "drift"),
@@ -206,12 +206,13 @@ static void write_drifts(const outcome *o, char text[PART])
              found(o, "pd1e11", "drift"), found(o, "pd1e12", "drift"));
 }
 
-static void write_pd_drifts(const outcome *o, char text[PART])
+static void write_pd_drifts(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART, "PD %.0e m (increment form %.0e)", found(o, "pd", "drift"), found(o, "pd_increment", "drift"));
+    snprintf(text, TEXT_MAX, "PD %.0e m (increment form %.0e)", found(o, "pd", "drift"),
+             found(o, "pd_increment", "drift"));
 }
 
-static void claim_drift(outcome *o, const precisions *p)
+static void untwist_stiff_claim_drift(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "PD's centre of mass drifts; line search or L-BFGS is suspected to cure it",
                              "PD far, ADMM a little, QN and XPBD not");
@@ -236,9 +237,9 @@ static void claim_drift(outcome *o, const precisions *p)
 }
 
 /* The factor in 32 bits too, which the other runs have in 64. */
-static void write_float(const outcome *o, char text[PART])
+static void write_float(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART, "%.3g mm after 20 iterations, %.3g mm after 1000; objective %.4f times QN's",
+    snprintf(text, TEXT_MAX, "%.3g mm after 20 iterations, %.3g mm after 1000; objective %.4f times QN's",
              1e3 * found(o, "pd_float", "drift_soon"), 1e3 * found(o, "pd_float", "drift"), pd_ratio(o, "pd_float"));
 }
 
@@ -264,29 +265,29 @@ static void claim_float(outcome *o, const precisions *p)
             : "");
 }
 
-static void write_last_angular(const outcome *o, char text[PART])
+static void write_last_angular(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART, "angular, at the end, as a share: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
+    snprintf(text, TEXT_MAX, "angular, at the end, as a share: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
              found(o, "qn", "angular"), found(o, "pd", "angular"), found(o, "admm", "angular"),
              found(o, "xpbd", "angular"));
 }
 
-static double most_linear(const outcome *o)
+static double max_linear(const outcome *o)
 {
     return fmax(fmax(found(o, "qn", "linear"), found(o, "xpbd", "linear")),
                 fmax(found(o, "pd", "linear"), found(o, "admm", "linear")));
 }
 
-static void write_momenta(const outcome *o, char text[PART])
+static void write_momenta(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART,
+    snprintf(text, TEXT_MAX,
              "linear: all below %.0e; angular, most on the way, as a share: QN %.0e, PD %.0e, ADMM %.0e, XPBD %.0e",
-             most_linear(o), found(o, "qn", "angular_most"), found(o, "pd", "angular_most"),
+             max_linear(o), found(o, "qn", "angular_most"), found(o, "pd", "angular_most"),
              found(o, "admm", "angular_most"), found(o, "xpbd", "angular_most"));
 }
 
 /* Judged in double precision: what single precision adds is round-off. */
-static void claim_momenta(outcome *o, const precisions *p)
+static void untwist_stiff_claim_momenta(outcome *o, const precisions *p)
 {
     claim *c = outcome_claim(o, "only QN keeps both momenta; XPBD keeps the linear one only",
                              "QN both, XPBD linear, PD and ADMM none");
@@ -295,7 +296,7 @@ static void claim_momenta(outcome *o, const precisions *p)
         claim_holds(c, NOT_MEASURED, "%s", p->missing);
         return;
     }
-    const bool linear = most_linear(p->twice) < 1e-6;
+    const bool linear = max_linear(p->twice) < 1e-6;
     claim_holds(
         c, linear ? HOLDS_PARTLY : HOLDS_YES, "%s",
         linear ? "in double precision all four keep the linear momentum, and from this symmetric start QN, PD and "
@@ -306,11 +307,11 @@ static void claim_momenta(outcome *o, const precisions *p)
 
 /* ---- Figs 5.8 and 5.9 --------------------------------------------------------------------------- */
 
-static void write_below(const outcome *o, char text[PART])
+static void write_below(const outcome *o, char text[TEXT_MAX])
 {
     const double from = found(o, "xpbd", "below_pd");
     char count[COUNT_SIZE];
-    snprintf(text, PART, "%s%s; error after 1000: PD %.1e, XPBD %.1e %%", from < 0 ? "" : "from iteration ",
+    snprintf(text, TEXT_MAX, "%s%s; error after 1000: PD %.1e, XPBD %.1e %%", from < 0 ? "" : "from iteration ",
              from < 0 ? "never" : count_text((int32_t)from, count), found(o, "pd", "error"), found(o, "xpbd", "error"));
 }
 
@@ -331,23 +332,23 @@ static void claim_below(outcome *o, const precisions *p)
                 "%s", twice ? "" : "PD arrives at the minimum here, above which XPBD stays");
 }
 
-static void write_terms(const outcome *o, char text[PART])
+static void write_terms(const outcome *o, char text[TEXT_MAX])
 {
-    snprintf(text, PART,
+    snprintf(text, TEXT_MAX,
              "left of the start's: QN %.0e, ADMM %.0e, PD %.0e, XPBD %.0e, which falls to %.2f in the last 100",
              found(o, "qn", "elastic_left"), found(o, "admm", "elastic_left"), found(o, "pd", "elastic_left"),
              found(o, "xpbd", "elastic_left"), found(o, "xpbd", "elastic_fall"));
 }
 
-static void write_inertia(const outcome *o, char text[PART])
+static void write_inertia(const outcome *o, char text[TEXT_MAX])
 {
     const double qn = found(o, "qn", "inertia");
-    snprintf(text, PART, "of QN's: PD %.4f, ADMM %.4f, XPBD %.4f; PD after 20 iterations %.3f",
+    snprintf(text, TEXT_MAX, "of QN's: PD %.4f, ADMM %.4f, XPBD %.4f; PD after 20 iterations %.3f",
              found(o, "pd", "inertia") / qn, found(o, "admm", "inertia") / qn, found(o, "xpbd", "inertia") / qn,
              found(o, "pd", "inertia_early"));
 }
 
-static void claim_terms(outcome *o, const precisions *p)
+static void untwist_stiff_claim_terms(outcome *o, const precisions *p)
 {
     const outcome *t = p->twice;
     claim *c = outcome_claim(o, "QN, ADMM, PD bring the constraint term near zero; XPBD still falls (fig 5.9)",
@@ -357,10 +358,10 @@ static void claim_terms(outcome *o, const precisions *p)
         claim_holds(c, NOT_MEASURED, "%s", p->missing);
         return;
     }
-    const double most =
+    const double max =
         fmax(found(t, "qn", "elastic_left"), fmax(found(t, "admm", "elastic_left"), found(t, "pd", "elastic_left")));
-    const bool above = found(t, "xpbd", "elastic_left") > 2 * most, falls = found(t, "xpbd", "elastic_fall") < 0.99;
-    claim_holds(c, most > 0.01 ? HOLDS_NO : above && falls ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
+    const bool above = found(t, "xpbd", "elastic_left") > 2 * max, falls = found(t, "xpbd", "elastic_fall") < 0.99;
+    claim_holds(c, max > 0.01 ? HOLDS_NO : above && falls ? HOLDS_YES : HOLDS_PARTLY, "%s", "");
     c = outcome_claim(o, "PD's inertial term ends at more than twice the others', above them after 20 its (fig 5.9)",
                       "more than 2 times");
     measured_in_both(c, p, write_inertia, write_inertia);
@@ -380,7 +381,7 @@ static void claim_terms(outcome *o, const precisions *p)
 void experiment_untwist_stiff(const setting *s, outcome *o)
 {
     beam_run runs[RUNS + STIFFER];
-    make_runs(runs, 1000);
+    untwist_stiff_make_runs(runs, 1000);
     for (int i = 0; i < STIFFER; i++) {
         runs[RUNS + i] = runs[PD];
         runs[RUNS + i].stiffness = 1e10 * pow(10, i);
@@ -388,9 +389,9 @@ void experiment_untwist_stiff(const setting *s, outcome *o)
     }
     outcome *other = calloc(1, sizeof *other);
     if (runs_take(s, runs, RUNS + STIFFER, "untwist-stiff", o) && other) {
-        add_numbers(s, o, runs);
+        untwist_stiff_add_numbers(s, o, runs);
         add_stiffer(s, o, runs);
-        add_figures(s, o, runs);
+        untwist_stiff_add_figures(s, o, runs);
         const bool both = !s->alone && s->other_precision &&
                           s->other_precision(s->context, "thesis/untwist-stiff", "momentum", other);
         const bool here_single = sizeof(sinew_real) == 4;
@@ -399,12 +400,12 @@ void experiment_untwist_stiff(const setting *s, outcome *o)
                               .twice = here_single ? theirs : o,
                               .missing =
                                   s->alone ? "only " SINEW_PRECISION " precision was run (--alone)" : other->failure};
-        claim_objective(o, &p);
-        claim_drift(o, &p);
+        untwist_stiff_claim_objective(o, &p);
+        untwist_stiff_claim_drift(o, &p);
         claim_float(o, &p);
-        claim_momenta(o, &p);
+        untwist_stiff_claim_momenta(o, &p);
         claim_below(o, &p);
-        claim_terms(o, &p);
+        untwist_stiff_claim_terms(o, &p);
         if (both && other->figure_count == 1) {
             figure *f =
                 outcome_figure(o, "momentum-other",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * camera.c: cameras that are given and cameras that are fitted.
+ * camera.c: explicit cameras (eye and target) and fitted cameras.
  *
- * Fitting has a closed form. With the eye at e, looking along f with r to the right, a point p is inside the right and
- * left edge of the frame, t being the tangent of half its angle, when
+ * Fitting has a closed form. Let e be the eye, f the viewing direction, r the direction to the right and t the tangent
+ * of half the angle of the frame. A point p is between the left and the right edge when
  *
  *      r . (p - e) <= t f . (p - e),    -r . (p - e) <= t f . (p - e)
  *
- * so with A = max (r - t f) . p and B = max (-r - t f) . p the nearest eye has f . e = -(A + B) / (2 t) and r . e =
- * (A - B) / 2; the same holds upwards, and of the two distances the larger counts.
+ * With A = max (r - t f) . p and B = max (-r - t f) . p the nearest eye has f . e = -(A + B) / (2 t) and r . e = (A -
+ * B) / 2. The vertical direction has the same equations; the camera uses the larger of the two distances.
  */
 #include "camera.h"
 
@@ -21,20 +21,21 @@ sinew_camera sinew_default_camera(void)
     return (sinew_camera){.azimuth = 0.6, .elevation = 0.3, .distance = 1.15, .angle = 0.6};
 }
 
-static double dot(const double *a, const double *b)
+static double camera_dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 static bool normalise(double *a)
 {
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(camera_dot(a, a));
     for (int c = 0; c < 3 && length > 0; c++)
         a[c] /= length;
     return length > 0 && isfinite(length);
 }
 
-/* right and up from forward, y being up; looking straight up or down, -z (z) is up in the picture. */
+/* Computes right and up from forward; y is up. A camera that looks straight down has -z up in the picture; one that
+ * looks straight up has z up. */
 static void complete(lens *l)
 {
     const double *f = l->forward;
@@ -47,18 +48,18 @@ static void complete(lens *l)
         l->up[c] = l->right[(c + 1) % 3] * f[(c + 2) % 3] - l->right[(c + 2) % 3] * f[(c + 1) % 3];
 }
 
-/* Where along `side` the eye is, and how far back along forward, so that all extremes are within +-t. */
+/* Computes the eye's coordinate along `side` and its distance back along forward that keep all extremes within +-t. */
 static void fit_axis(const lens *l, const sinew_survey *survey, const double *side, double t, double *across,
                      double *depth)
 {
-    double most[2] = {-INFINITY, -INFINITY};
+    double max[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < SINEW_SURVEY_EXTREMES; k++) {
-        const double s = dot(side, survey->extremes[k]), f = dot(l->forward, survey->extremes[k]);
-        most[0] = fmax(most[0], s - t * f);
-        most[1] = fmax(most[1], -s - t * f);
+        const double s = camera_dot(side, survey->extremes[k]), f = camera_dot(l->forward, survey->extremes[k]);
+        max[0] = fmax(max[0], s - t * f);
+        max[1] = fmax(max[1], -s - t * f);
     }
-    *across = (most[0] - most[1]) / 2;
-    *depth = -(most[0] + most[1]) / (2 * t);
+    *across = (max[0] - max[1]) / 2;
+    *depth = -(max[0] + max[1]) / (2 * t);
 }
 
 static void fit(const sinew_camera *camera, const sinew_survey *survey, const picture_frame *frame, lens *l)
@@ -76,7 +77,7 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
         middle += l->forward[c] * (survey->bounds[c] + survey->bounds[3 + c]) / 2;
         size = fmax(size, survey->bounds[3 + c] - survey->bounds[c]);
     }
-    /* A single point has no size: it is looked at from a metre away. */
+    /* A single point has no size: the camera stands one metre away. */
     const double away = size > 0 ? fmax(middle - z, 1e-3 * size) : 1;
     z = middle - camera->distance * away;
     for (int c = 0; c < 3; c++)
@@ -86,7 +87,8 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
 static bool is_sound(const sinew_camera *camera)
 {
     double sum = camera->azimuth + camera->elevation + camera->distance + camera->angle;
-    double farthest = 0; /* rays are traced with 32 bits, which hold squares of this and not of much more */
+    /* rays are traced in 32-bit floats, whose range holds squares of this distance but not of much larger ones */
+    double farthest = 0;
     for (int c = 0; c < 3 && camera->given; c++) {
         sum += camera->eye[c] + camera->target[c];
         farthest = fmax(farthest, fmax(fabs(camera->eye[c]), fabs(camera->target[c])));
@@ -132,10 +134,10 @@ void lens_direction(const lens *l, double x, double y, double direction[3])
 bool lens_sees(const lens *l, const double *points, int64_t count, int32_t width, int32_t height)
 {
     for (int64_t i = 0; i < count; i++) {
-        const double *p = points + 3 * i, way[3] = {p[0] - l->eye[0], p[1] - l->eye[1], p[2] - l->eye[2]};
-        const double depth = dot(way, l->forward);
-        const double x = l->centre[0] + l->scale * dot(way, l->right) / depth,
-                     y = l->centre[1] - l->scale * dot(way, l->up) / depth;
+        const double *p = points + 3 * i, offset[3] = {p[0] - l->eye[0], p[1] - l->eye[1], p[2] - l->eye[2]};
+        const double depth = camera_dot(offset, l->forward);
+        const double x = l->centre[0] + l->scale * camera_dot(offset, l->right) / depth,
+                     y = l->centre[1] - l->scale * camera_dot(offset, l->up) / depth;
         if (depth > 0 && x >= 0 && x < width && y >= 0 && y < height)
             return true;
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * colour.c: colours of values, bodies and classes, and how light becomes a display value.
+ * colour.c: colours of values, bodies and classes; tone curve from radiance to display values.
  *
- * Values: the colour map viridis of S. van der Walt and N. Smith (matplotlib, 2015, public domain by CC0), by ten of
- * its colours at equal distances, between which OKLab coordinates (B. Ottosson, 2020) are interpolated linearly. Its
- * lightness goes up evenly, so that equal steps of the value look equally large, also to the colour-blind and in print.
+ * Values: the colour map viridis of S. van der Walt and N. Smith (matplotlib, 2015, public domain by CC0). The table
+ * holds ten equidistant colours; OKLab coordinates (B. Ottosson, 2020) are interpolated linearly in between. Lightness
+ * increases evenly, so equal steps of the value look equal, also to colour-blind readers and in print.
  *
- * Bodies: OKLCh colours of equal chroma, their hues a golden angle apart, so that any number of them are spread evenly.
+ * Bodies: OKLCh colours of equal chroma. Successive hues differ by the golden angle, which spreads any number of hues
+ * evenly.
  */
 #include "colour.h"
 
@@ -100,10 +101,10 @@ vec3 ramp_colour(float t)
                                        0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725};
     if (t != t)
         return vec(0.42f, 0.42f, 0.43f);
-    const float place = 9 * clamp_unit(t);
-    const int low = place >= 9 ? 8 : (int)place;
+    const float index = 9 * clamp_unit(t);
+    const int low = index >= 9 ? 8 : (int)index;
     const vec3 a = linear_to_lab(hex_to_linear(stops[low])), b = linear_to_lab(hex_to_linear(stops[low + 1]));
-    return lab_to_linear(vec_mix(a, b, place - (float)low));
+    return lab_to_linear(vec_mix(a, b, index - (float)low));
 }
 
 static vec3 hue_colour(float lightness, float chroma, float hue)
@@ -111,11 +112,12 @@ static vec3 hue_colour(float lightness, float chroma, float hue)
     return lab_to_linear(vec(lightness, chroma * cosf(hue), chroma * sinf(hue)));
 }
 
-vec3 body_colour(int32_t place)
+vec3 body_colour(int32_t index)
 {
-    /* Every second round of the circle is a little darker, as hues come near each other again. */
-    const float hue = 0.87f + 2.39996323f * (float)(place % 64);
-    return hue_colour(place % 16 < 8 ? 0.70f : 0.60f, 0.125f, hue);
+    /* Every second round of the circle is a little darker, because its hues lie close to those of the previous
+     * round. */
+    const float hue = 0.87f + 2.39996323f * (float)(index % 64);
+    return hue_colour(index % 16 < 8 ? 0.70f : 0.60f, 0.125f, hue);
 }
 
 vec3 class_colour(int32_t index)
@@ -136,21 +138,21 @@ void sinew_colour_ramp(double t, uint8_t rgb[3])
     to_bytes(ramp_colour((float)t), rgb);
 }
 
-void sinew_colour_body(int32_t place, uint8_t rgb[3])
+void sinew_colour_body(int32_t index, uint8_t rgb[3])
 {
-    to_bytes(body_colour(place), rgb);
+    to_bytes(body_colour(index), rgb);
 }
 
 /* ---- Tone ------------------------------------------------------------------------------------ */
 
-/* Straight up to the knee, then bending towards 1, which no light exceeds. */
+/* The curve is linear up to the knee and then approaches 1, the upper limit of the display. */
 static float shoulder(float x)
 {
-    const float knee = 0.75f, room = 1 - knee;
+    const float knee = 0.75f, capacity = 1 - knee;
     if (x <= knee)
         return x;
-    const float over = (x - knee) / room;
-    return knee + room * (over / (1 + over));
+    const float over = (x - knee) / capacity;
+    return knee + capacity * (over / (1 + over));
 }
 
 vec3 tone_map(vec3 radiance)

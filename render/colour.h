@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * colour.h: from numbers and bodies to colours, and from light to bytes.
+ * colour.h: colours of values and bodies; conversion of light to bytes.
  */
 #ifndef SINEW_RENDER_COLOUR_H
 #define SINEW_RENDER_COLOUR_H
@@ -14,11 +14,11 @@ float srgb_from_linear(float x);
 /* Linear colour of a value, t in 0..1 along the ramp (clamped; grey where t is not a number). */
 vec3 ramp_colour(float t);
 /* Linear colours of bodies and of classes, pairwise distinct for the first dozen. */
-vec3 body_colour(int32_t place);
+vec3 body_colour(int32_t index);
 vec3 class_colour(int32_t index);
-/* From radiance, 1 being white paper in the open, to display light in 0..1. */
+/* Converts radiance to display light in 0..1. White paper in the open has radiance 1. */
 vec3 tone_map(vec3 radiance);
-/* Words for a legend, e.g. "von Mises stress". */
+/* Name of a field for the legend, e.g. "von Mises stress". */
 const char *colour_label(sinew_colour_kind kind);
 
 #endif

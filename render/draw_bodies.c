@@ -47,7 +47,7 @@ int32_t drawing_add_triangle(drawing *d, const int32_t corners[3], int32_t paint
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-/* Adds to the mean edge of a body the sides of one of its cells at rest. */
+/* Adds the side lengths of one cell at rest to the sum from which a body's mean edge is computed. */
 static void measure_cell(const drawing *d, drawn_body *body, const int32_t *corners, int count, int64_t *sides)
 {
     const sinew_real *rest = sinew_mesh_positions(sinew_body_mesh(d->world, body->id));
@@ -91,7 +91,7 @@ static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
 
 /* ---- Paints ---------------------------------------------------------------------------------- */
 
-/* The back of cloth is a paler shade of its front: enough to tell the sides apart. */
+/* The back of cloth is a paler shade of its front, so that a viewer can distinguish the sides. */
 vec3 drawing_back(vec3 front)
 {
     const float grey = vec_luminance(front);
@@ -116,7 +116,7 @@ static void set_values(drawing *d, int32_t triangle)
         d->shape->values[3 * (size_t)triangle + i] = drawing_value(d, d->shape->triangles[3 * (size_t)triangle + i]);
 }
 
-/* Whether the middle of a cell is taken away. */
+/* True if the cut removes the centroid of a cell. */
 static bool is_cut(const drawing *d, const int32_t *corners, int count)
 {
     double middle[3] = {0};
@@ -174,14 +174,15 @@ static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
         }
         if (is_cut(d, ends, 2) || drawing_has_skin(d, body))
             continue;
-        double place[2][3];
-        memcpy(place[0], drawing_point(d, ends[0]), sizeof place[0]);
-        memcpy(place[1], drawing_point(d, ends[1]), sizeof place[1]);
-        shape_add_tube(d->shape, place[0], place[1], body->tube, drawing_value(d, ends[0]), drawing_value(d, ends[1]),
-                       detail, body->skin_paint);
+        double end_points[2][3];
+        memcpy(end_points[0], drawing_point(d, ends[0]), sizeof end_points[0]);
+        memcpy(end_points[1], drawing_point(d, ends[1]), sizeof end_points[1]);
+        shape_add_tube(d->shape, end_points[0], end_points[1], body->tube, drawing_value(d, ends[0]),
+                       drawing_value(d, ends[1]), detail, body->skin_paint);
         for (int i = 0; i < 2; i++)
             if (!jointed[ends[i]]++)
-                shape_add_ball(d->shape, place[i], body->tube, drawing_value(d, ends[i]), detail, body->skin_paint);
+                shape_add_ball(d->shape, end_points[i], body->tube, drawing_value(d, ends[i]), detail,
+                               body->skin_paint);
     }
     free(jointed);
     return SINEW_OK;
@@ -189,7 +190,7 @@ static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static sinew_status get_surface(drawing *d, sinew_surface *surface)
+static sinew_status drawn_body_get_surface(drawing *d, sinew_surface *surface)
 {
     sinew_status status = sinew_world_surface(d->world, surface, d->error);
     if (status != SINEW_OK)
@@ -206,7 +207,7 @@ static sinew_status get_surface(drawing *d, sinew_surface *surface)
 sinew_status draw_bodies(drawing *d)
 {
     sinew_surface surface = {0};
-    sinew_status status = get_surface(d, &surface);
+    sinew_status status = drawn_body_get_surface(d, &surface);
     if (status == SINEW_OK)
         status = measure_bodies(d, &surface);
     if (status == SINEW_OK) {

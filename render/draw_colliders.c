@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_colliders.c: colliders in a muted colour of their own.
+ * draw_colliders.c: draws colliders in a muted colour.
  *
- * A horizontal plane that faces up becomes the ground; a slope is a square around its point; walls and ceilings, which
- * would hide what is before them or in their shadow, are not drawn. A hollow box is its edges and the wall below, so
- * that one sees inside. Colliders that are much larger than the bodies, and slopes, are left out of what a fitted
- * camera shows.
+ * A horizontal plane that faces up becomes the ground; a slope is drawn as a square around its point. Walls and
+ * ceilings are not drawn, because they would hide or shadow the bodies. A hollow box is drawn as its edges and its
+ * bottom wall, so that its inside is visible. A fitted camera ignores slopes and colliders that are much larger than
+ * the bodies.
  *
- * Sizes are taken from the bodies at rest, so that they are the same in all frames of a film.
+ * Sizes derive from the bodies at rest, so all frames of a film have the same sizes.
  */
 #include "draw_world.h"
 
@@ -16,7 +16,7 @@
 
 #include "fail.h"
 
-/* A collider's surface; arrays by malloc. */
+/* Surface of a collider; malloc allocates the arrays. */
 typedef struct collider_surface {
     int32_t vertex_count, triangle_count;
     sinew_real *positions;
@@ -48,7 +48,8 @@ static rest_box measure_rest(const drawing *d)
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* As it is now, or, of another world, at the time that the def says; counts alone where there are no arrays yet. */
+/* Reads the collider's current surface or, for a collider of another world, its surface at the time in the def. Without
+ * arrays the function returns the counts only. */
 static sinew_status ask_surface(const drawing *d, sinew_collider id, double extent, collider_surface *surface)
 {
     if (d->def->colliders)
@@ -59,7 +60,8 @@ static sinew_status ask_surface(const drawing *d, sinew_collider id, double exte
                                   &surface->triangle_count, surface->triangles, d->error);
 }
 
-static sinew_status get_surface(const drawing *d, sinew_collider id, double extent, collider_surface *surface)
+static sinew_status drawn_collider_get_surface(const drawing *d, sinew_collider id, double extent,
+                                               collider_surface *surface)
 {
     const sinew_status status = ask_surface(d, id, extent, surface);
     if (status != SINEW_OK)
@@ -125,7 +127,7 @@ static bool middle_is_cut(const drawing *d, const collider_surface *surface, int
     return drawing_cuts(d, middle);
 }
 
-/* Triangles whose normal's upward part is at most `highest`. */
+/* Adds triangles whose unit normal has an upward component of at most `highest`. */
 static void draw_triangles(drawing *d, const collider_surface *surface, double highest, int32_t paint)
 {
     const int32_t begin = d->shape->triangle_count, first = d->shape->vertex_count;
@@ -146,7 +148,7 @@ static void draw_triangles(drawing *d, const collider_surface *surface, double h
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* Vertices whose numbers differ in one bit are the ends of an edge. */
+/* Two vertices whose indices differ in one bit are the ends of an edge. */
 static void draw_hollow_box(drawing *d, const collider_surface *surface, int32_t paint)
 {
     const double radius = 0.004 * surface_diagonal(surface);
@@ -180,7 +182,7 @@ static double extent_of_plane(const drawing *d, sinew_collider id, const rest_bo
 {
     collider_surface small = {0};
     double farthest = 0;
-    const sinew_status status = get_surface(d, id, 1, &small);
+    const sinew_status status = drawn_collider_get_surface(d, id, 1, &small);
     for (int c = 0; status == SINEW_OK && c < 3; c++) {
         const double at = (double)(small.positions[c] + small.positions[9 + c]) / 2;
         farthest = fmax(farthest, fmax(fabs(rest->low[c] - at), fabs(rest->high[c] - at)));
@@ -189,7 +191,7 @@ static double extent_of_plane(const drawing *d, sinew_collider id, const rest_bo
     return rest->diagonal > 0 ? 2 * farthest + 2 * rest->diagonal : 1;
 }
 
-/* Draws one collider if its turn is in this pass: those that are framed come first. */
+/* Draws one collider if it belongs to this pass. The first pass draws the colliders that the camera frames. */
 static sinew_status draw_one(drawing *d, sinew_snapshot *snapshot, sinew_collider id, const rest_box *rest, bool framed,
                              int32_t paint)
 {
@@ -199,7 +201,7 @@ static sinew_status draw_one(drawing *d, sinew_snapshot *snapshot, sinew_collide
     collider_surface surface = {0};
     if (plane && framed)
         return SINEW_OK;
-    const sinew_status status = get_surface(d, id, plane ? extent_of_plane(d, id, rest) : 1, &surface);
+    const sinew_status status = drawn_collider_get_surface(d, id, plane ? extent_of_plane(d, id, rest) : 1, &surface);
     if (status == SINEW_OK) {
         const bool large = rest->diagonal > 0 && surface_diagonal(&surface) > 4 * rest->diagonal;
         if (plane)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_cut.c: the tets of a body that a cut plane leaves.
+ * draw_cut.c: draws the tets of a body that remain after a cut by a plane.
  *
- * A tet whose middle is beyond the plane is taken away whole. Faces that belong to one of the others only are drawn:
- * smooth where they are the body's outside, flat, with their edges and the value of their tet where the cut shows them.
+ * The cut removes each tet whose centroid is beyond the plane. The drawn faces are those that belong to exactly one
+ * remaining tet. Faces of the body's surface have smooth normals; faces that the cut exposes are flat, with edges and
+ * the value of their tet.
  */
 #include "draw_world.h"
 
@@ -16,7 +17,7 @@ typedef struct tet_face {
     int32_t key[3];     /* corners ascending */
     int32_t corners[3]; /* outward */
     int32_t tet;
-    bool kept; /* its tet is */
+    bool kept; /* true: the cut keeps the face's tet */
 } tet_face;
 
 static int compare_faces(const void *a, const void *b)
@@ -28,7 +29,7 @@ static int compare_faces(const void *a, const void *b)
     return p->tet < q->tet ? -1 : p->tet > q->tet;
 }
 
-static void sort_three(int32_t *v)
+static void cut_sort_three(int32_t *v)
 {
     for (int i = 0; i < 3; i++) {
         int32_t *a = v + i % 2, *b = a + 1;
@@ -64,7 +65,7 @@ static void list_faces(drawing *d, const drawn_body *body, const sinew_mesh *mes
             tet_face *face = &faces[4 * (size_t)t + (size_t)side];
             for (int i = 0; i < 3; i++)
                 face->key[i] = face->corners[i] = body->first + corners[sides[side][i]];
-            sort_three(face->key);
+            cut_sort_three(face->key);
             face->tet = t;
             face->kept = kept;
         }
@@ -72,7 +73,7 @@ static void list_faces(drawing *d, const drawn_body *body, const sinew_mesh *mes
     qsort(faces, 4 * (size_t)sinew_mesh_tet_count(mesh), sizeof *faces, compare_faces);
 }
 
-/* Draws the faces that one kept tet has: those of the outside, or (shown) those that the cut shows. */
+/* Draws faces of one kept tet: either the faces of the body's surface or (shown) the faces that the cut exposes. */
 static void draw_faces(drawing *d, const drawn_body *body, const tet_face *faces, int64_t count, bool shown)
 {
     const float *at_tet = d->field.at_tet ? d->field.at_tet + d->field.first_tet[body->id.index] : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_marks.c: what holds and joins bodies: pins and vertices that position energies pull are small balls, pairs and
- * edges between bodies thin tubes. On a body with a skin the balls sit on the skin.
+ * draw_marks.c: draws supports and joints of bodies. Small balls mark pins and vertices with position energies; thin
+ * tubes mark pairs and edges between bodies. On a body with a skin the balls lie on the skin.
  */
 #include "draw_world.h"
 
@@ -10,7 +10,7 @@
 #include "fail.h"
 #include "sinew/skin.h"
 
-/* Pins are dark, softly held vertices paler; joints have a warm dark red. */
+/* Pins are dark and softly held vertices are paler; joints are dark red. */
 static const shape_paint pin_paint = {{0.06f, 0.065f, 0.075f}, {0.06f, 0.065f, 0.075f}, false, false};
 static const shape_paint hold_paint = {{0.30f, 0.34f, 0.40f}, {0.30f, 0.34f, 0.40f}, false, false};
 static const shape_paint joint_paint = {{0.28f, 0.05f, 0.04f}, {0.28f, 0.05f, 0.04f}, false, false};
@@ -22,7 +22,7 @@ static double ball_radius(const drawn_body *body)
     return fmax(by_size, 1.6 * body->tube);
 }
 
-/* A ball on a particle; particles under a skin are not seen, and have none. */
+/* Draws a ball at a particle. Particles under a skin are invisible and get no ball. */
 static void draw_ball(drawing *d, int32_t particle, double scale, int32_t detail, int32_t paint)
 {
     if (d->body_of[particle] < 0 || drawing_has_skin(d, &d->bodies[d->body_of[particle]]))
@@ -36,7 +36,7 @@ static void draw_ball(drawing *d, int32_t particle, double scale, int32_t detail
         shape_add_ball(d->shape, centre, scale * ball_radius(&d->bodies[d->body_of[particle]]), NAN, detail, paint);
 }
 
-/* Balls on vertices of skins that follow pinned particles only. */
+/* Draws balls at skin vertices that depend on pinned particles only. */
 static void pin_skin(drawing *d, const drawn_body *body, const uint8_t *pinned, int32_t paint)
 {
     const int32_t *follows = sinew_body_skin_vertices(d->world, body->id);
@@ -102,7 +102,7 @@ static void mark_vertices(drawing *d, const mark_elements *m)
             draw_ball(d, m->particles[e], 0.8, m->detail, m->paint);
 }
 
-/* A thin tube between two places with balls at its ends, as thick as the body of `particle` asks for. */
+/* Draws a thin tube between two points with balls at its ends. The body of `particle` sets the thickness. */
 static void draw_joint(drawing *d, const mark_elements *m, double (*ends)[3], int32_t particle)
 {
     if (d->body_of[particle] < 0 || drawing_cuts(d, ends[0]))
@@ -150,11 +150,11 @@ static void mark_edges(drawing *d, const mark_elements *m)
     }
 }
 
-/* How elements of a stencil are marked; those without a row are not. */
+/* Marks of the elements of each stencil; stencils without an entry have no marks. */
 static const struct {
     void (*mark)(drawing *d, const mark_elements *m);
     const shape_paint *paint;
-    bool pins; /* part of the pins; else of the springs */
+    bool pins; /* true: drawn with the pins; false: drawn with the springs */
 } marks[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_VERTEX] = {mark_vertices, &hold_paint, true},
     [SINEW_STENCIL_PAIR] = {mark_pairs, &joint_paint, false},
@@ -185,8 +185,8 @@ static sinew_status mark_energy(drawing *d, sinew_energy energy, const sinew_ene
 sinew_status draw_marks(drawing *d)
 {
     sinew_status status = d->def->pins ? draw_pins(d) : SINEW_OK;
-    for (int32_t place = 0; place < sinew_world_energy_count(d->world) && status == SINEW_OK; place++) {
-        const sinew_energy energy = sinew_world_energy_at(d->world, place);
+    for (int32_t index = 0; index < sinew_world_energy_count(d->world) && status == SINEW_OK; index++) {
+        const sinew_energy energy = sinew_world_energy_at(d->world, index);
         const sinew_energy_info *info =
             energy.index >= 0 ? sinew_get_energy_info(sinew_energy_kind_of(d->world, energy)) : NULL;
         if (info && (unsigned)info->stencil < SINEW_STENCIL_COUNT && marks[info->stencil].mark &&

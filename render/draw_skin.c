@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw_skin.c: the user's own surface where a body has one, in place of the body's: its triangles where its vertices
- * ride now, coloured by the values of the particles that each follows. A skin of several materials has a colour for
- * each.
+ * draw_skin.c: draws the embedded surface of a body in place of its simulated surface. Each vertex has the interpolated
+ * value of the particles that it follows. A skin of several materials has one colour for each material.
  */
 #include "draw_world.h"
 
@@ -15,7 +14,7 @@
 bool drawing_has_skin(const drawing *d, const drawn_body *body)
 {
     const sinew_skin *skin = body->id.index >= 0 ? sinew_body_skin(d->world, body->id) : NULL;
-    /* A cut is there to show tets. */
+    /* A cut shows tets, so a body that is cut has no skin in the picture. */
     const bool cut = d->def->cut && sinew_mesh_tet_count(sinew_body_mesh(d->world, body->id)) > 0;
     return skin && !cut && sinew_mesh_triangle_count(sinew_skin_mesh(skin)) > 0;
 }
@@ -26,13 +25,13 @@ typedef struct skin_work {
     const drawn_body *body;
     sinew_real *q;  /* [3 * vertex_count] m */
     float *values;  /* [vertex_count] not a number: none */
-    uint8_t *fine;  /* [vertex_count] all that it follows can be drawn */
-    int32_t *paint; /* [materials + 1] the last: of faces without one */
+    uint8_t *fine;  /* [vertex_count] true: all particles that the vertex follows can be drawn */
+    int32_t *paint; /* [materials + 1] the last one: faces without a material */
     int32_t first;  /* vertex of the shape */
 } skin_work;
 
-/* Vertices of the skin become vertices of the shape, with their values. */
-static void add_vertices(drawing *d, skin_work *w)
+/* Adds the vertices of the skin, with their values, to the shape. */
+static void drawn_skin_add_vertices(drawing *d, skin_work *w)
 {
     const int32_t *follows = sinew_body_skin_vertices(d->world, w->body->id);
     const sinew_real *weights = sinew_body_skin_weights(d->world, w->body->id);
@@ -52,7 +51,7 @@ static void add_vertices(drawing *d, skin_work *w)
     }
 }
 
-static void add_triangle(drawing *d, const skin_work *w, int32_t triangle)
+static void drawn_skin_add_triangle(drawing *d, const skin_work *w, int32_t triangle)
 {
     const int32_t *corners = sinew_mesh_triangles(sinew_skin_mesh(w->skin)) + 3 * (size_t)triangle;
     const int32_t *materials = sinew_skin_face_names(w->skin, SINEW_SKIN_MATERIAL);
@@ -76,7 +75,7 @@ static void add_triangle(drawing *d, const skin_work *w, int32_t triangle)
         d->shape->values[3 * (size_t)t + i] = w->values[corners[i]];
 }
 
-/* A paint for each material, the first being the body's own, as faces without one have it. */
+/* Adds one paint for each material. The first material and faces without a material have the body's colour. */
 static void add_paints(drawing *d, skin_work *w)
 {
     const int32_t count = sinew_skin_name_count(w->skin, SINEW_SKIN_MATERIAL);
@@ -104,9 +103,9 @@ sinew_status draw_skin(drawing *d, const drawn_body *body)
         const int32_t begin = d->shape->triangle_count, count = sinew_mesh_triangle_count(sinew_skin_mesh(w.skin));
         add_paints(d, &w);
         shape_reserve(d->shape, (int64_t)vertices, count);
-        add_vertices(d, &w);
+        drawn_skin_add_vertices(d, &w);
         for (int32_t t = 0; t < count && !d->shape->failed; t++)
-            add_triangle(d, &w, t);
+            drawn_skin_add_triangle(d, &w, t);
         shape_smooth(d->shape, begin, d->shape->triangle_count, d->def->crease);
     }
     free(w.q);

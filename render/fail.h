@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fail.h: how render/ says no: a status and one line.
+ * fail.h: errors of render/: a status and one line of text.
  */
 #ifndef SINEW_RENDER_FAIL_H
 #define SINEW_RENDER_FAIL_H
@@ -9,7 +9,7 @@
 
 /* Fills the error (may be NULL) and returns the status. */
 sinew_status picture_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
-/* Out of memory for what is named. */
+/* Reports SINEW_ERROR_MEMORY for the named object. */
 sinew_status picture_fail_memory(sinew_error *error, const char *what);
 
 #endif

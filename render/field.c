@@ -2,10 +2,10 @@
  *
  * field.c: values at particles and in tets, from the fields of the public API.
  *
- * Fields of elements are first brought to the tets of the meshes, by their corners: where several energies act on one
- * tet their energy densities add, and of stretches and stresses the largest is taken. A particle then gets the mean of
- * the tets around it, weighted by their volumes at rest. Values that are not finite (a tet without volume has no finite
- * stress) take no part. Where there are no tets, a particle gets the mean stretch of the sheets' triangles around it.
+ * Fields of elements are first mapped to the tets of the meshes by their corners. If several energies act on one tet,
+ * their energy densities add; for stretch and stress the largest value counts. A particle has the mean of its adjacent
+ * tets, weighted by rest volume. Values that are not finite (a tet without volume has no finite stress) are ignored. A
+ * particle without tets has the mean stretch of its adjacent triangles.
  */
 #include "field.h"
 
@@ -33,7 +33,7 @@ typedef struct field_request {
     sinew_error *error;
 } field_request;
 
-/* Lengths of the vectors [3 * particle_count] that `get` writes. */
+/* Norms of the vectors [3 * particle_count] that `get` writes. */
 static sinew_status take_lengths(const field_request *r,
                                  sinew_status (*get)(const field_request *request, sinew_real *vectors))
 {
@@ -118,7 +118,7 @@ static sinew_status take_class(const field_request *r)
 
 typedef struct tet_key {
     int32_t corners[4]; /* particles, ascending */
-    int64_t tet;        /* among those of all bodies */
+    int64_t tet;        /* index among the tets of all bodies */
 } tet_key;
 
 static void sort_four(int32_t *v)
@@ -134,7 +134,7 @@ static void sort_four(int32_t *v)
     }
 }
 
-static int compare_keys(const void *a, const void *b)
+static int field_compare_keys(const void *a, const void *b)
 {
     const tet_key *p = a, *q = b;
     for (int i = 0; i < 4; i++)
@@ -143,13 +143,13 @@ static int compare_keys(const void *a, const void *b)
     return 0;
 }
 
-/* Numbers the tets of all bodies; how many there are. */
+/* Numbers the tets of all bodies and returns their count. */
 static int64_t count_tets(const sinew_world *world, int64_t *first_tet)
 {
     int64_t count = 0;
-    for (int32_t place = 0; place < sinew_world_body_count(world); place++) {
-        const sinew_body body = sinew_world_body_at(world, place);
-        first_tet[place] = count;
+    for (int32_t index = 0; index < sinew_world_body_count(world); index++) {
+        const sinew_body body = sinew_world_body_at(world, index);
+        first_tet[index] = count;
         count += body.index >= 0 ? sinew_mesh_tet_count(sinew_body_mesh(world, body)) : 0;
     }
     return count;
@@ -158,8 +158,8 @@ static int64_t count_tets(const sinew_world *world, int64_t *first_tet)
 static void fill_keys(const sinew_world *world, tet_key *keys)
 {
     int64_t at = 0;
-    for (int32_t place = 0; place < sinew_world_body_count(world); place++) {
-        const sinew_body body = sinew_world_body_at(world, place);
+    for (int32_t index = 0; index < sinew_world_body_count(world); index++) {
+        const sinew_body body = sinew_world_body_at(world, index);
         if (body.index < 0)
             continue;
         const sinew_mesh *mesh = sinew_body_mesh(world, body);
@@ -172,30 +172,30 @@ static void fill_keys(const sinew_world *world, tet_key *keys)
             key->tet = at;
         }
     }
-    qsort(keys, (size_t)at, sizeof *keys, compare_keys);
+    qsort(keys, (size_t)at, sizeof *keys, field_compare_keys);
 }
 
 /* ---- Fields of elements ---------------------------------------------------------------------- */
 
 static const struct {
     sinew_field_kind field;
-    bool sum; /* several energies on one tet add */
+    bool sum; /* values of several energies on one tet add */
 } element_fields[SINEW_COLOUR_COUNT] = {
     [SINEW_COLOUR_STRETCH] = {SINEW_FIELD_STRETCHES, false},
     [SINEW_COLOUR_VON_MISES] = {SINEW_FIELD_VON_MISES, false},
     [SINEW_COLOUR_ENERGY] = {SINEW_FIELD_ENERGY, true},
 };
 
-/* Brings values [components * count] of one energy to the tets they belong to. */
-static void spread(const field_request *r, const tet_key *keys, int64_t tet_count, const int32_t *corners,
-                   const sinew_real *values, int32_t count, int32_t components)
+/* Maps values [components * count] of one energy to their tets. */
+static void field_spread(const field_request *r, const tet_key *keys, int64_t tet_count, const int32_t *corners,
+                         const sinew_real *values, int32_t count, int32_t components)
 {
     float *at_tet = r->field->at_tet;
     for (int32_t e = 0; e < count; e++) {
         tet_key wanted = {.tet = -1};
         memcpy(wanted.corners, corners + 4 * (size_t)e, sizeof wanted.corners);
         sort_four(wanted.corners);
-        const tet_key *key = bsearch(&wanted, keys, (size_t)tet_count, sizeof *keys, compare_keys);
+        const tet_key *key = bsearch(&wanted, keys, (size_t)tet_count, sizeof *keys, field_compare_keys);
         const float value = (float)values[(size_t)components * (size_t)e];
         if (!key || !isfinite(value))
             continue;
@@ -207,7 +207,7 @@ static void spread(const field_request *r, const tet_key *keys, int64_t tet_coun
     }
 }
 
-/* One energy over tets; *taken counts those that have the field. */
+/* Maps one energy over tets; *taken counts the energies that have the field. */
 static sinew_status take_energy(const field_request *r, const tet_key *keys, int64_t tet_count, sinew_energy energy,
                                 int32_t *taken)
 {
@@ -223,7 +223,7 @@ static sinew_status take_energy(const field_request *r, const tet_key *keys, int
     if (status == SINEW_OK)
         status = sinew_energy_field(r->world, energy, field, elements * components, values, &count, r->error);
     if (status == SINEW_OK) {
-        spread(r, keys, tet_count, corners, values, elements, components);
+        field_spread(r, keys, tet_count, corners, values, elements, components);
         ++*taken;
     }
     free(values);
@@ -238,8 +238,8 @@ static bool is_over_tets(const sinew_world *world, sinew_energy energy)
     return info && info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Largest stretches of the triangles of one energy; adds them and their number to the sums of their particles. */
-static sinew_status add_sheet(const field_request *r, sinew_energy energy, double (*sums)[2], int32_t *taken)
+/* Adds the largest stretch of each triangle of one energy, and a count, to the sums of the triangle's particles. */
+static sinew_status field_add_sheet(const field_request *r, sinew_energy energy, double (*sums)[2], int32_t *taken)
 {
     const int32_t elements = sinew_energy_element_count(r->world, energy);
     int32_t count = 0;
@@ -274,10 +274,10 @@ static sinew_status take_sheets(const field_request *r, int32_t *taken)
     double(*sums)[2] = calloc((size_t)r->particle_count + 1, sizeof *sums);
     if (!sums)
         return picture_fail_memory(r->error, "the colours of a picture");
-    for (int32_t place = 0; place < sinew_world_energy_count(r->world) && status == SINEW_OK; place++) {
-        const sinew_energy energy = sinew_world_energy_at(r->world, place);
+    for (int32_t index = 0; index < sinew_world_energy_count(r->world) && status == SINEW_OK; index++) {
+        const sinew_energy energy = sinew_world_energy_at(r->world, index);
         if (is_over_triangles(r->world, energy))
-            status = add_sheet(r, energy, sums, taken);
+            status = field_add_sheet(r, energy, sums, taken);
     }
     for (int32_t i = 0; i < r->particle_count && status == SINEW_OK; i++)
         if (sums[i][1] > 0)
@@ -290,8 +290,8 @@ static sinew_status take_energies(const field_request *r, const tet_key *keys, i
 {
     int32_t taken = 0;
     sinew_status status = r->def->colour == SINEW_COLOUR_STRETCH ? take_sheets(r, &taken) : SINEW_OK;
-    for (int32_t place = 0; place < sinew_world_energy_count(r->world) && status == SINEW_OK; place++) {
-        const sinew_energy energy = sinew_world_energy_at(r->world, place);
+    for (int32_t index = 0; index < sinew_world_energy_count(r->world) && status == SINEW_OK; index++) {
+        const sinew_energy energy = sinew_world_energy_at(r->world, index);
         if (is_over_tets(r->world, energy))
             status = take_energy(r, keys, tet_count, energy, &taken);
     }
@@ -318,7 +318,7 @@ static double rest_volume(const sinew_mesh *mesh, int32_t tet)
            6;
 }
 
-/* Means of the tets around each vertex of a body; sums [2 * vertex_count] is work space. */
+/* Means of the tets adjacent to each vertex of a body; sums [2 * vertex_count] is work space. */
 static void average(const field_request *r, const sinew_mesh *mesh, int32_t first, const float *at_tet, double *sums)
 {
     const int32_t vertices = sinew_mesh_vertex_count(mesh);
@@ -341,11 +341,11 @@ static sinew_status take_averages(const field_request *r)
     double *sums = malloc(2 * (size_t)r->particle_count * sizeof *sums + 1);
     if (!sums)
         return picture_fail_memory(r->error, "the colours of a picture");
-    for (int32_t place = 0; place < sinew_world_body_count(r->world); place++) {
-        const sinew_body body = sinew_world_body_at(r->world, place);
+    for (int32_t index = 0; index < sinew_world_body_count(r->world); index++) {
+        const sinew_body body = sinew_world_body_at(r->world, index);
         if (body.index >= 0)
             average(r, sinew_body_mesh(r->world, body), sinew_body_first_particle(r->world, body),
-                    r->field->at_tet + r->field->first_tet[place], sums);
+                    r->field->at_tet + r->field->first_tet[index], sums);
     }
     free(sums);
     return SINEW_OK;

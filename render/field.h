@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * field.h: the values that surfaces are coloured by, at particles and in tets.
+ * field.h: values at particles and in tets that set the colours of surfaces.
  */
 #ifndef SINEW_RENDER_FIELD_H
 #define SINEW_RENDER_FIELD_H
@@ -8,13 +8,13 @@
 #include "picture.h"
 
 typedef struct picture_field {
-    float *at_particle; /* [particle_count] not a number: none; NULL when bodies have their own colours */
+    float *at_particle; /* [particle_count] NaN: no value; NULL: bodies have their own colours */
     float *at_tet;      /* [tets of all bodies] for fields of elements, else NULL */
-    int64_t *first_tet; /* [body_count] where each body's tets begin */
+    int64_t *first_tet; /* [body_count] index of each body's first tet */
     int32_t class_count;
 } picture_field;
 
-/* Fills a zeroed field; on failure it is to be freed too. */
+/* Fills a zeroed field. The caller frees the field after a failure too. */
 sinew_status picture_field_take(sinew_world *world, const sinew_snapshot_def *def, picture_field *field,
                                 sinew_error *error);
 void picture_field_free(picture_field *field);

@@ -24,25 +24,25 @@ void sinew_image_free(sinew_image *image)
 
 typedef struct png_bytes {
     unsigned char *data;
-    size_t size, room;
+    size_t size, capacity;
 } png_bytes;
 
 static void append(png_structp png, png_bytep data, png_size_t size)
 {
     png_bytes *bytes = png_get_io_ptr(png);
-    if (bytes->size + size > bytes->room) {
-        const size_t room = 2 * (bytes->size + size) + 4096;
-        unsigned char *larger = realloc(bytes->data, room);
+    if (bytes->size + size > bytes->capacity) {
+        const size_t capacity = 2 * (bytes->size + size) + 4096;
+        unsigned char *larger = realloc(bytes->data, capacity);
         if (!larger)
             png_error(png, "out of memory");
         bytes->data = larger;
-        bytes->room = room;
+        bytes->capacity = capacity;
     }
     memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
 }
 
-/* libpng would print; a picture that fails says so by its status. */
+/* libpng would print its message; the status reports the failure instead. */
 static void fail_quietly(png_structp png, png_const_charp text)
 {
     (void)text;
@@ -60,7 +60,7 @@ static void no_flush(png_structp png)
     (void)png;
 }
 
-/* libpng jumps back here on errors, so nothing that changes in between is a variable of this function. */
+/* libpng reports errors by longjmp to this function, so no local variable may change after setjmp. */
 static bool encode(png_structp png, png_infop info, const sinew_image *image, png_bytes *bytes)
 {
     if (setjmp(png_jmpbuf(png)))
@@ -98,7 +98,7 @@ sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes,
 
 /* ---- File ------------------------------------------------------------------------------------ */
 
-/* Writes to a file of another name and renames it, so that there is a whole picture or the old one. */
+/* Writes a temporary file and renames it, so that the path always holds a complete picture. */
 static sinew_status write_whole(const char *path, const char *temporary, const unsigned char *bytes, size_t size,
                                 sinew_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout.c: a balanced grid of panels. One panel fills the whole picture, and words are written on its backdrop;
- * several leave room for the title and the legend beside them, so that all are of one size.
+ * layout.c: a balanced grid of panels. A single panel fills the picture, and text is drawn on its backdrop. Several
+ * panels have equal sizes; title and legend lie beside them.
  */
 #include "layout.h"
 
@@ -12,7 +12,7 @@
 static const uint8_t ink[3] = {24, 28, 36};
 static const uint8_t pale_ink[3] = {62, 68, 78};
 
-/* Lines of a text; 0 for none. */
+/* Number of lines of a text; 0 for an empty text. */
 static int32_t count_lines(const char *text)
 {
     int32_t lines = text && *text ? 1 : 0;
@@ -21,17 +21,17 @@ static int32_t count_lines(const char *text)
     return lines;
 }
 
-/* Columns for which panels are nearest to 5:4, empty places counting against it. */
+/* Number of columns whose panels are nearest to 5:4; empty cells are penalised. */
 static int32_t choose_columns(double width, double height, int32_t count)
 {
     int32_t best = 1;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int32_t columns = 1; columns <= count; columns++) {
         const int32_t rows = (count + columns - 1) / columns;
         const double aspect = width / columns / (height / rows);
         const double cost = fabs(log(aspect / 1.25)) + 0.3 * (columns * rows - count);
-        if (cost < least) {
-            least = cost;
+        if (cost < min) {
+            min = cost;
             best = columns;
         }
     }
@@ -43,7 +43,7 @@ static double title_size(const layout *at)
     return 1.25 * at->text;
 }
 
-/* The part of each panel that words leave. */
+/* The part of each panel that text does not cover. */
 static void place_frame(layout *at, const sinew_panel *panels, int32_t count, double above, double right)
 {
     bool titled = false;
@@ -54,9 +54,10 @@ static void place_frame(layout *at, const sinew_panel *panels, int32_t count, do
     }
     const double head = above + (titled ? 2.0 * title_size(at) : 0),
                  foot = lines > 0 ? (lines * 1.45 + 1.0) * at->text : 0;
-    const double side = fmax(0.02 * at->width, 2), room = fmax(0.02 * at->height, 2);
-    at->frame = (picture_frame){side, head + room, at->width - 2 * side - right, at->height - head - foot - 2 * room};
-    /* A picture too small for its words is all frame. */
+    const double side = fmax(0.02 * at->width, 2), capacity = fmax(0.02 * at->height, 2);
+    at->frame =
+        (picture_frame){side, head + capacity, at->width - 2 * side - right, at->height - head - foot - 2 * capacity};
+    /* If a picture is too small for its text, the frame is the whole panel. */
     if (at->frame.width < 0.3 * at->width || at->frame.height < 0.3 * at->height)
         at->frame = (picture_frame){0, 0, at->width, at->height};
 }
@@ -80,33 +81,33 @@ layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int3
     const double beside = l ? legend_width(l, font, at.text) + 2.2 * at.margin : 0;
     const bool alone = count == 1;
     at.gap = alone ? 0 : 2 + def->width / 400;
-    const double room[2] = {alone ? def->width : def->width - beside,
-                            alone ? def->height : def->height - at.title_height};
-    at.columns = choose_columns(room[0], room[1], count);
+    const double capacity[2] = {alone ? def->width : def->width - beside,
+                                alone ? def->height : def->height - at.title_height};
+    at.columns = choose_columns(capacity[0], capacity[1], count);
     at.rows = (count + at.columns - 1) / at.columns;
-    at.top = (int32_t)(def->height - room[1]);
-    at.width = (int32_t)((room[0] - at.gap * (at.columns - 1)) / at.columns);
-    at.height = (int32_t)((room[1] - at.gap * (at.rows - 1)) / at.rows);
+    at.top = (int32_t)(def->height - capacity[1]);
+    at.width = (int32_t)((capacity[0] - at.gap * (at.columns - 1)) / at.columns);
+    at.height = (int32_t)((capacity[1] - at.gap * (at.rows - 1)) / at.rows);
     at.width = at.width < 1 ? 1 : at.width;
     at.height = at.height < 1 ? 1 : at.height;
     place_frame(&at, panels, count, alone ? at.title_height : 0, alone ? beside : 0);
-    at.legend_height = 0.5 * room[1];
+    at.legend_height = 0.5 * capacity[1];
     at.legend_x = def->width - beside + at.margin;
-    at.legend_y = at.top + 0.22 * room[1];
+    at.legend_y = at.top + 0.22 * capacity[1];
     return at;
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* One line, smaller where it would be wider than `room`. */
-static void draw_line(text_font *font, sinew_image *image, double x, double y, double size, double room,
+/* Draws one line and reduces its size if the line is wider than `room`. */
+static void draw_line(text_font *font, sinew_image *image, double x, double y, double size, double capacity,
                       const uint8_t rgb[3], const char *line)
 {
     const double width = text_width(font, size, line);
-    text_draw(font, image, x, y, width > room ? fmax(0.6 * size, size * room / width) : size, rgb, line);
+    text_draw(font, image, x, y, width > capacity ? fmax(0.6 * size, size * capacity / width) : size, rgb, line);
 }
 
-/* Lines of a caption, the last of them ending `margin` above the lower edge of the panel. */
+/* Draws the lines of a caption; the last line ends `margin` above the lower edge of the panel. */
 static void draw_caption(const layout *at, text_font *font, sinew_image *image, const char *caption, double x,
                          double bottom)
 {
@@ -123,7 +124,7 @@ static void draw_caption(const layout *at, text_font *font, sinew_image *image, 
     free(copy);
 }
 
-void layout_words(const layout *at, const sinew_picture_def *def, const sinew_panel *panels, int32_t count,
+void layout_names(const layout *at, const sinew_picture_def *def, const sinew_panel *panels, int32_t count,
                   text_font *font, sinew_image *image)
 {
     if (at->title_height > 0)

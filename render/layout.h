@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout.h: where panels, words and the legend are in a picture.
+ * layout.h: positions of panels, text and legend in a picture.
  */
 #ifndef SINEW_RENDER_LAYOUT_H
 #define SINEW_RENDER_LAYOUT_H
@@ -9,24 +9,24 @@
 #include "legend.h"
 
 typedef struct layout {
-    double text;   /* pixels an em of captions */
-    double margin; /* around words */
+    double text;   /* em size of captions, pixels */
+    double margin; /* around text */
     int32_t columns, rows;
     int32_t left, top;     /* of the first panel */
     int32_t width, height; /* of each panel */
     int32_t gap;           /* between panels */
-    picture_frame frame;   /* of each panel: what words and legend leave */
+    picture_frame frame;   /* of each panel: the part without text and legend */
     double legend_x, legend_y, legend_height;
-    double title_height; /* of the line above all panels, 0: none */
+    double title_height; /* of the line above all panels; 0: no line */
 } layout;
 
-/* Pixels an em of captions, and how many ticks a legend has room for, in a picture of that size. */
+/* Em size of captions in pixels, and the number of legend ticks that fit, for a picture of that size. */
 double layout_text(const sinew_picture_def *def);
 double layout_ticks(const sinew_picture_def *def);
-/* legend: NULL when there is none. */
+/* legend is NULL if the picture has none. */
 layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int32_t count, const legend *l,
                    text_font *font);
-void layout_words(const layout *at, const sinew_picture_def *def, const sinew_panel *panels, int32_t count,
+void layout_names(const layout *at, const sinew_picture_def *def, const sinew_panel *panels, int32_t count,
                   text_font *font, sinew_image *image);
 
 #endif

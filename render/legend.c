@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legend.c: ticks in round numbers of a unit with a prefix that keeps them short.
+ * legend.c: ticks at round numbers, in a unit whose prefix keeps the numbers short.
  */
 #include "legend.h"
 
@@ -14,11 +14,11 @@ static const uint8_t pale_ink[3] = {92, 98, 108};
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The smallest of 1, 2, 5 times a power of ten that divides the range into no more parts than that. */
-static double round_step(double range, double parts)
+/* The smallest step of 1, 2 or 5 times a power of ten that divides the range into at most that many parts. */
+static double round_step(double range, double intervals)
 {
-    const double least = range / parts, power = pow(10, floor(log10(least)));
-    return least <= power ? power : least <= 2 * power ? 2 * power : least <= 5 * power ? 5 * power : 10 * power;
+    const double min = range / intervals, power = pow(10, floor(log10(min)));
+    return min <= power ? power : min <= 2 * power ? 2 * power : min <= 5 * power ? 5 * power : 10 * power;
 }
 
 static void choose_unit(legend *l, const char *unit, double largest)
@@ -39,7 +39,7 @@ static void choose_unit(legend *l, const char *unit, double largest)
     snprintf(l->unit, sizeof l->unit, "%s%s", prefix, unit);
 }
 
-legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double most)
+legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double max)
 {
     legend l = {.colour = snapshot->colour, .class_count = snapshot->class_count};
     memcpy(l.label, snapshot->label, sizeof l.label);
@@ -47,12 +47,12 @@ legend legend_make(const sinew_snapshot *snapshot, double low, double high, doub
     l.low = low / l.factor;
     l.high = high / l.factor;
     l.highest = highest / l.factor;
-    l.step = round_step(l.high - l.low, fmin(fmax(most, 2), 6));
+    l.step = round_step(l.high - l.low, fmin(fmax(max, 2), 6));
     l.digits = l.step < 1 ? (int32_t)ceil(-log10(l.step) - 1e-9) : 0;
     return l;
 }
 
-/* A number as ticks have them; very large and very small ones with an exponent. */
+/* Formats a tick's number; very large and very small numbers have an exponent. */
 static void print_tick(const legend *l, double value, char *text, size_t size)
 {
     if (fabs(l->high) >= 1e6 || l->digits > 6)
@@ -75,7 +75,7 @@ static double head_height(double size)
     return 3.2 * size;
 }
 
-/* Pixels between the bar's upper end and its left edge, and how wide it is. */
+/* Width of the bar in pixels at a text size. */
 static int32_t bar_width(double size)
 {
     return (int32_t)(1.1 * size + 0.5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * legend.h: what colours mean: a bar with ticks, or a list of classes.
+ * legend.h: key of the colours: a bar with ticks, or a list of classes.
  */
 #ifndef SINEW_RENDER_LEGEND_H
 #define SINEW_RENDER_LEGEND_H
@@ -16,15 +16,15 @@ typedef struct legend {
     double low, high; /* range of the bar, in these units */
     double highest;   /* of all values, in these units */
     double step;      /* between ticks */
-    int32_t digits;   /* behind the point */
-    double factor;    /* units of the values in one of the legend's */
+    int32_t digits;   /* digits after the decimal point */
+    double factor;    /* units of the values in one unit of the legend */
 } legend;
 
-/* The ticks of a range of values, low < high, in round numbers, at most `most` or so of them. */
-legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double most);
-/* Pixels across that it takes at a size of text. */
+/* Ticks at round numbers for a range of values, low < high; the count is about `most` at most. */
+legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double max);
+/* Width of the legend in pixels at a text size. */
 double legend_width(const legend *l, text_font *font, double size);
-/* Draws it with its upper left corner at (x, y), `height` pixels high. */
+/* Draws the legend with its upper left corner at (x, y), `height` pixels high. */
 void legend_draw(const legend *l, text_font *font, sinew_image *image, double x, double y, double height, double size);
 
 #endif

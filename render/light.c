@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * light.c: how much light is on a surface, and what the eye sees of it.
+ * light.c: irradiance of a surface, and the radiance that the eye receives.
  *
- * Surfaces are matt, with a thin gloss. The light on one is
+ * Surfaces are matt with a thin gloss. The light on a surface is
  *
  *     sun:    S (n . s) times the part of the sun's disc that is seen
  *     other:  1/pi integral over the hemisphere of L(w) (n . w) dw
  *
- * The sky is L(w) = a + b w_y, for which the second has the value a + 2/3 b n_y in the open. Sampled is only by how
- * much it differs: a ray that meets nothing gives exactly zero, so that the open has no noise. A ray that meets a
- * surface brings the light that this one has from the sun and, by a second ray, from the sky or a third surface, whose
- * own light is taken as that of the open sky: one bounce is exact, the second is near, later ones are left out.
+ * The sky is L(w) = a + b w_y, whose integral in the open is a + 2/3 b n_y. Samples estimate the difference from this
+ * value only: a ray that hits nothing gives exactly zero, so open surfaces have no noise. A ray that hits a surface
+ * returns the light of that surface from the sun and, by a second ray, from the sky or a third surface. The third
+ * surface has the light of the open sky. The first bounce is exact, the second is approximate, and later bounces are
+ * ignored.
  */
 #include "stage.h"
 
@@ -46,7 +47,7 @@ static vec3 draw_sun(const stage *s, stage_sample sample, uint32_t purpose)
     return vec_along(vec_along(s->sun, disc[0], s->sun_across[0]), disc[1], s->sun_across[1]);
 }
 
-/* A direction about the surface's normal with a density of its cosine, on the side that is seen. */
+/* Samples a direction about the surface's normal with cosine density, on the visible side. */
 static vec3 draw_sky(const stage_hit *at, stage_sample sample, uint32_t purpose)
 {
     float disc[2];
@@ -71,19 +72,19 @@ static float sample_sun(const stage *s, const stage_hit *at, stage_sample sample
     if (vec_dot(at->normal, s->sun) <= 0)
         return 0;
     const vec3 start = ray_start(s, at), to = draw_sun(s, sample, purpose);
-    /* Below the ground there is no sun. */
+    /* The sun does not light points below the ground. */
     if (s->ground && to.y > 0 && start.y < s->ground_height)
         return 0;
     const sinew_ray ray = {{start.x, start.y, start.z}, {to.x, to.y, to.z}, 0, INFINITY};
     return stage_may_hit(s, start, to) && sinew_tree_ray_any(s->tree, &ray) ? 0 : 1;
 }
 
-static vec3 sun_on(const stage *s, vec3 normal, float part)
+static vec3 sun_on(const stage *s, vec3 normal, float fraction)
 {
-    return vec_scale(sun_light, part * fmaxf(0, vec_dot(normal, s->sun)));
+    return vec_scale(sun_light, fraction * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
-/* Light that a bounced ray brings from the second surface on: the sky, or a grey guess where something hides it. */
+/* Light of the second bounce: the sky, or a constant grey if a surface occludes the sky. */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;
@@ -93,7 +94,7 @@ static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
     return down ? vec_scale(open_sky(vec(0, 1, 0)), 0.8f) : sky_radiance(direction);
 }
 
-/* The light of a surface that another one sees: its sun and its sky, by one ray each. */
+/* Light of a surface that a bounced ray hits: one ray for its sun and one for its sky. */
 static vec3 second_light(const stage *s, const stage_hit *at, stage_sample sample)
 {
     const vec3 sun = sun_on(s, at->normal, sample_sun(s, at, sample, SAMPLE_SUN_AGAIN));
@@ -115,7 +116,7 @@ stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample
 
 /* ---- What the eye sees ----------------------------------------------------------------------- */
 
-/* The backdrop: bright around the bodies, a little darker and bluer far away, up to where the sky begins. */
+/* The backdrop is bright around the bodies and becomes darker and bluer with distance, up to the horizon. */
 static vec3 backdrop(float far)
 {
     return vec_mix(vec(0.86f, 0.86f, 0.86f), vec(0.56f, 0.60f, 0.66f), far);
@@ -126,11 +127,11 @@ static vec3 shade_ground(const stage *s, const stage_hit *at, stage_light light)
     const vec3 open = vec_add(sun_on(s, at->normal, 1), open_sky(at->normal));
     const vec3 here = vec_add(vec_add(sun_on(s, at->normal, light.sun), open_sky(at->normal)), light.other);
     const float away = vec_dot(at->point, at->point) / (9 * s->size * s->size);
-    const vec3 part = vec(here.x / open.x, here.y / open.y, here.z / open.z);
-    return vec_times(backdrop(away / (1 + away)), part);
+    const vec3 fraction = vec(here.x / open.x, here.y / open.y, here.z / open.z);
+    return vec_times(backdrop(away / (1 + away)), fraction);
 }
 
-/* A thin clear coat reflects the sun, spread a little, and at grazing angles the sky. */
+/* A thin clear coat reflects the sun with some spread and, at grazing angles, the sky. */
 static vec3 gloss(const stage *s, const stage_hit *at, vec3 view, stage_light light)
 {
     const float facing = fmaxf(0, -vec_dot(at->normal, view));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * picture.c: panels, words and legend put together.
+ * picture.c: composes panels, text and legend.
  */
 #include "picture.h"
 
@@ -55,7 +55,7 @@ static sinew_status check(const sinew_picture_def *def, const sinew_survey *surv
     return SINEW_OK;
 }
 
-/* Whether a ray of a coarse grid meets a body: surfaces may fill the view while their corners are outside. */
+/* True if a ray of a coarse grid hits a body: surfaces can fill the view while all their corners lie outside. */
 static bool rays_meet(const stage *s, const lens *l, int32_t width, int32_t height)
 {
     const vec3 eye =
@@ -103,9 +103,9 @@ static sinew_status fail_blind(const lens *l, const sinew_survey *survey, sinew_
 
 /* ---- Range ----------------------------------------------------------------------------------- */
 
-/* The range of colours: as it was given, or the survey's, from zero where values come near it. */
-static void find_range(const sinew_picture_def *def, const sinew_survey *survey, sinew_colour_kind colour, double *low,
-                       double *high)
+/* The range of colours: the given range, or the survey's, extended to zero if its values come close to zero. */
+static void picture_find_range(const sinew_picture_def *def, const sinew_survey *survey, sinew_colour_kind colour,
+                               double *low, double *high)
 {
     *low = def->low;
     *high = def->high;
@@ -153,7 +153,7 @@ static sinew_status draw_panel(const picture_work *w, int32_t index, sinew_error
                   .rgb = w->image->pixels + 3 * (y * (size_t)w->image->width + x),
                   .pitch = 3 * (size_t)w->image->width,
                   .done_before = (double)index / w->count,
-                  .done_part = 1.0 / w->count,
+                  .done_fraction = 1.0 / w->count,
                   .progress = w->progress,
                   .context = w->context};
         status = view_draw(&v, error);
@@ -174,7 +174,7 @@ static sinew_status start_image(const sinew_picture_def *def, sinew_image *image
     return SINEW_OK;
 }
 
-/* Draws everything into the image, which is there. */
+/* Draws everything into the allocated image. */
 static sinew_status draw_all(picture_work *w, const legend *l, text_font *font, sinew_error *error)
 {
     sinew_status status = lens_make(&w->def->camera, w->survey, &w->at->frame, &w->eye, error);
@@ -184,7 +184,7 @@ static sinew_status draw_all(picture_work *w, const legend *l, text_font *font, 
         status = draw_panel(w, i, error);
     if (status != SINEW_OK)
         return status;
-    layout_words(w->at, w->def, w->panels, w->count, font, w->image);
+    layout_names(w->at, w->def, w->panels, w->count, font, w->image);
     if (l)
         legend_draw(l, font, w->image, w->at->legend_x, w->at->legend_y, w->at->legend_height, w->at->text);
     return SINEW_OK;
@@ -206,8 +206,8 @@ sinew_status sinew_picture_draw(const sinew_picture_def *def, const sinew_survey
         return status;
     sinew_picture_def own = *def;
     const sinew_snapshot *first = panels[0].snapshot;
-    find_range(def, survey, first->colour, &own.low, &own.high);
-    text_font *font = text_open(image->notes, sizeof image->notes);
+    picture_find_range(def, survey, first->colour, &own.low, &own.high);
+    text_font *font = text_open(image->warnings, sizeof image->warnings);
     const legend made = legend_make(first, own.low, own.high, survey->highest, layout_ticks(def));
     const legend *l = def->legend && first->colour != SINEW_COLOUR_BODY ? &made : NULL;
     const layout at = layout_make(def, panels, panel_count, l, font);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.h: random numbers of a pixel, a sample and a dimension: functions of these alone, so that no thread's work
- * depends on another's.
+ * sample.h: random numbers as functions of pixel, sample and dimension only, so that results do not depend on the
+ * number of threads.
  *
  * Points are those of Sobol's sequence in two dimensions, scrambled as A. Owen does, by hashing (B. Burley, Practical
  * Hash-based Owen Scrambling, JCGT 2020). Pixels take consecutive points along a Z-shaped curve (A. Ahmed and P. Wonka,
- * Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels, 2020), so that
- * any square of 2^n x 2^n pixels has evenly spread samples together: what the filter averages is better than chance.
+ * Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical Ordering of Pixels, 2020), so the
+ * samples of any square of 2^n x 2^n pixels are evenly spread. The filter's averages therefore have less variance than
+ * with independent samples.
  */
 #ifndef SINEW_RENDER_SAMPLE_H
 #define SINEW_RENDER_SAMPLE_H
 
 #include <stdint.h>
 
-/* Scales 24 bits to [0, 1): all of them are exact in a float. */
+/* Scales 24 bits to [0, 1); each result is exact in a float. */
 #define SAMPLE_SCALE (1.0f / 16777216.0f)
 
 static inline uint32_t bits_reversed(uint32_t x)
@@ -39,7 +40,7 @@ static inline uint32_t hash_pair(uint32_t a, uint32_t b)
     return hash_mixed(a ^ hash_mixed(b + 0x9e3779b9u));
 }
 
-/* Flips each bit depending on those below it: Owen's scrambling of a number whose bits are reversed. */
+/* Flips each bit as a function of the lower bits: Owen's scrambling of a bit-reversed number. */
 static inline uint32_t scrambled_reversed(uint32_t x, uint32_t seed)
 {
     x += seed;
@@ -50,8 +51,8 @@ static inline uint32_t scrambled_reversed(uint32_t x, uint32_t seed)
     return x;
 }
 
-/* The second coordinate of Sobol's sequence, its bits reversed: the index times Pascal's triangle modulo 2, which is a
- * product of five steps. The first coordinate, reversed, is the index itself. */
+/* The second coordinate of Sobol's sequence, bit-reversed: the index times Pascal's triangle modulo 2, a product of
+ * five steps. The first coordinate, bit-reversed, is the index. */
 static inline uint32_t sobol_second_reversed(uint32_t index)
 {
     index ^= index >> 1 & 0x55555555u;
@@ -93,28 +94,28 @@ static inline void sample_square(const sample_sequence *s, uint32_t index, float
     out[1] = (float)(b >> 8) * SAMPLE_SCALE;
 }
 
-/* sin and cos of pi/2 x, |x| <= 1, to 4e-6: the same bits whatever the C library. */
+/* sin and cos of pi/2 x, |x| <= 1, to 4e-6. The polynomial gives the same bits with every C library. */
 static inline float sine_quarter(float x)
 {
     const float y = x * x;
     return x * (1.5707963f + y * (-0.6459641f + y * (0.0796926f + y * (-0.0046818f + y * 0.00016044f))));
 }
 
-/* A point of the unit disc, evenly spread: equal areas of the square go to equal areas of the disc, and neighbours to
- * neighbours (P. Shirley and K. Chiu, 1997). */
+/* Maps a point of the square to the unit disc. Equal areas map to equal areas, and neighbours to neighbours (P. Shirley
+ * and K. Chiu, 1997). */
 static inline void sample_disc(const sample_sequence *s, uint32_t index, float out[2])
 {
     float square[2];
     sample_square(s, index, square);
     const float x = 2 * square[0] - 1, y = 2 * square[1] - 1, ax = x < 0 ? -x : x, ay = y < 0 ? -y : y;
     if (ax > ay) {
-        const float part = 0.5f * y / x;
-        out[0] = x * sine_quarter(1 - (part < 0 ? -part : part));
-        out[1] = x * sine_quarter(part);
+        const float ratio = 0.5f * y / x;
+        out[0] = x * sine_quarter(1 - (ratio < 0 ? -ratio : ratio));
+        out[1] = x * sine_quarter(ratio);
     } else {
-        const float part = ay > 0 ? 0.5f * x / y : 0;
-        out[0] = y * sine_quarter(part);
-        out[1] = y * sine_quarter(1 - (part < 0 ? -part : part));
+        const float ratio = ay > 0 ? 0.5f * x / y : 0;
+        out[0] = y * sine_quarter(ratio);
+        out[1] = y * sine_quarter(1 - (ratio < 0 ? -ratio : ratio));
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cell_measures.c: growing arrays of triangles; tubes and balls.
+ * shape.c: growing arrays of triangles; tubes and balls.
  *
- * Balls are icosahedra whose triangles are divided by four as often as the detail says, with the normals of the ball
- * they stand for, so that only their outline is not quite round.
+ * Balls are icosahedra whose triangles are divided by four `detail` times. Their normals are those of the exact ball,
+ * so only the outline deviates from a circle.
  */
 #include "shape.h"
 
@@ -23,10 +23,10 @@ void shape_free(shape *s)
     *s = (shape){0};
 }
 
-/* Makes `array` hold `room` items of `size` bytes; false, and the array as it was, without memory. */
-static bool resize(void **array, int64_t room, size_t size)
+/* Grows `array` to `room` items of `size` bytes. Returns false and keeps the array if memory is short. */
+static bool resize(void **array, int64_t capacity, size_t size)
 {
-    void *larger = realloc(*array, (size_t)room * size);
+    void *larger = realloc(*array, (size_t)capacity * size);
     if (larger)
         *array = larger;
     return larger != NULL;
@@ -37,18 +37,18 @@ void shape_reserve(shape *s, int64_t vertices, int64_t triangles)
     const int64_t v = s->vertex_count + vertices, t = s->triangle_count + triangles;
     if (v > INT32_MAX / 3 || t > INT32_MAX / 9)
         s->failed = true;
-    if (!s->failed && v > s->vertex_room) {
-        const int64_t room = v + v / 2 + 16;
-        s->failed = !resize((void **)&s->points, 3 * room, sizeof *s->points);
-        s->vertex_room = s->failed ? s->vertex_room : (int32_t)room;
+    if (!s->failed && v > s->vertex_capacity) {
+        const int64_t capacity = v + v / 2 + 16;
+        s->failed = !resize((void **)&s->points, 3 * capacity, sizeof *s->points);
+        s->vertex_capacity = s->failed ? s->vertex_capacity : (int32_t)capacity;
     }
-    if (!s->failed && t > s->triangle_room) {
-        const int64_t room = t + t / 2 + 16;
-        s->failed = !(resize((void **)&s->triangles, 3 * room, sizeof *s->triangles) &&
-                      resize((void **)&s->normals, 9 * room, sizeof *s->normals) &&
-                      resize((void **)&s->values, 3 * room, sizeof *s->values) &&
-                      resize((void **)&s->paints, room, sizeof *s->paints));
-        s->triangle_room = s->failed ? s->triangle_room : (int32_t)room;
+    if (!s->failed && t > s->triangle_capacity) {
+        const int64_t capacity = t + t / 2 + 16;
+        s->failed = !(resize((void **)&s->triangles, 3 * capacity, sizeof *s->triangles) &&
+                      resize((void **)&s->normals, 9 * capacity, sizeof *s->normals) &&
+                      resize((void **)&s->values, 3 * capacity, sizeof *s->values) &&
+                      resize((void **)&s->paints, capacity, sizeof *s->paints));
+        s->triangle_capacity = s->failed ? s->triangle_capacity : (int32_t)capacity;
     }
 }
 
@@ -118,10 +118,11 @@ int32_t shape_detail(int64_t count)
     return count <= 300 ? 2 : count <= 2500 ? 1 : 0;
 }
 
-/* Sides of a tube for each detail: at the finest its outline is off the circle by 1/100 of the radius. */
+/* Number of sides of a tube for each detail; at the finest, the outline deviates from the circle by 1/100 of the
+ * radius. */
 static const int32_t tube_sides[3] = {6, 12, 24};
 
-/* One side of a tube: two triangles between the directions n0 and n1 across. */
+/* Adds one side of a tube: two triangles between the cross directions n0 and n1. */
 static void add_side(shape *s, const int32_t corner[4], vec3 n0, vec3 n1, const float values[2], int32_t paint)
 {
     static const int order[2][3] = {{0, 1, 2}, {1, 3, 2}};
@@ -138,14 +139,14 @@ static void add_side(shape *s, const int32_t corner[4], vec3 n0, vec3 n1, const 
 void shape_add_tube(shape *s, const double a[3], const double b[3], double radius, float value_a, float value_b,
                     int32_t detail, int32_t paint)
 {
-    const double way[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    const double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+    const double axis[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
     if (!(length > 0) || !(radius > 0))
         return;
     const int32_t sides = tube_sides[detail], first = s->vertex_count;
     const float values[2] = {value_a, value_b};
     vec3 u, v;
-    vec_frame(vec((float)(way[0] / length), (float)(way[1] / length), (float)(way[2] / length)), &u, &v);
+    vec_frame(vec((float)(axis[0] / length), (float)(axis[1] / length), (float)(axis[2] / length)), &u, &v);
     vec3 around[24];
     for (int32_t i = 0; i < sides; i++) {
         const float angle = 6.2831853f * (float)i / (float)sides;
@@ -187,7 +188,7 @@ static void add_ball_triangle(const ball *b, const vec3 corner[3])
     }
 }
 
-/* Divides a triangle on the unit ball by four, `depth` times. */
+/* Divides a triangle on the unit ball by four, recursively, `depth` times. */
 static void divide_ball(const ball *b, const vec3 corner[3], int32_t depth)
 {
     if (depth == 0) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * smooth.c: normals that are smooth but for creases.
+ * smooth.c: smooth normals with creases.
  *
- * The normal of a corner is the sum of the normals of the faces around its place, each times its angle there (G.
- * Thürmer and C. Wüthrich, Computing vertex normals from polygonal facets, 1998), of those faces that differ by no more
- * than the crease angle from the corner's own: it does not depend on how a surface is cut into triangles.
+ * The normal of a corner is the sum of the adjacent faces' normals, each weighted by the face's angle at that point (G.
+ * Thürmer and C. Wüthrich, Computing vertex normals from polygonal facets, 1998). Faces that differ by more than the
+ * crease angle from the corner's own face are excluded. The result does not depend on the triangulation of a surface.
  */
 #include "shape.h"
 
 #include <stdlib.h>
 
-/* The corners of some triangles sorted by the place they are in. */
+/* The corners of some triangles, sorted by position. */
 typedef struct corner_list {
     const shape *s;
     int32_t first, count; /* of triangles */
@@ -24,7 +24,7 @@ static const double *corner_point(const corner_list *list, int32_t corner)
     return list->s->points + 3 * (size_t)list->s->triangles[3 * (size_t)list->first + (size_t)corner];
 }
 
-/* Order of places, then of corners, so that the sort has one result only. */
+/* Compares positions, then corner indices, so that the sorted order is unique. */
 static int compare_corners(const void *a, const void *b, void *context)
 {
     const corner_list *list = context;
@@ -36,7 +36,7 @@ static int compare_corners(const void *a, const void *b, void *context)
     return i < j ? -1 : i > j;
 }
 
-static bool same_place(const corner_list *list, int32_t a, int32_t b)
+static bool corners_coincide(const corner_list *list, int32_t a, int32_t b)
 {
     const double *p = corner_point(list, a), *q = corner_point(list, b);
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
@@ -57,8 +57,8 @@ static float corner_angle(const corner_list *list, int32_t corner)
     return (float)acos(cosine < -1 ? -1 : cosine > 1 ? 1 : cosine);
 }
 
-/* Sets the normals of the corners order[begin .. end), which are in one place. */
-static void smooth_place(shape *s, const corner_list *list, int32_t begin, int32_t end, float limit)
+/* Sets the normals of the corners order[begin .. end), which share one position. */
+static void smooth_vertex(shape *s, const corner_list *list, int32_t begin, int32_t end, float limit)
 {
     for (int32_t i = begin; i < end; i++) {
         const int32_t corner = list->order[i];
@@ -96,9 +96,10 @@ void shape_smooth(shape *s, int32_t first, int32_t last, double crease)
     if (!s->failed)
         qsort_r(list.order, corners, sizeof *list.order, compare_corners, &list);
     for (int32_t begin = 0, end = 0; begin < (int32_t)corners && !s->failed; begin = end) {
-        for (end = begin + 1; end < (int32_t)corners && same_place(&list, list.order[begin], list.order[end]); end++)
+        for (end = begin + 1; end < (int32_t)corners && corners_coincide(&list, list.order[begin], list.order[end]);
+             end++)
             continue;
-        smooth_place(s, &list, begin, end, (float)cos(crease) - 1e-6f);
+        smooth_vertex(s, &list, begin, end, (float)cos(crease) - 1e-6f);
     }
     free(list.order);
     free(list.faces);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * snapshot.c: one moment of a world as a shape, and what several moments have in common.
+ * snapshot.c: the shape of one state of a world, and the survey of several snapshots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +23,14 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The middle one of the values; work space is the array itself. */
+/* The median of the values; the function reorders the array. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_doubles);
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* The middle of all finite points, coordinate by coordinate, and how far from it half of them are at most. */
+/* The coordinate-wise median of all finite points, and the median distance from it. */
 static double find_middle(const drawing *d, double *work, double middle[3])
 {
     size_t count = 0;
@@ -50,7 +50,7 @@ static double find_middle(const drawing *d, double *work, double middle[3])
     return median(work, count);
 }
 
-/* Finds out which positions can be drawn; the others are set to zero, as they are in no triangle. */
+/* Marks positions that can be drawn. Other positions are set to zero; no triangle uses them. */
 static sinew_status sort_out(drawing *d)
 {
     double *work = malloc((size_t)d->particle_count * sizeof *work + 1), middle[3], limit = 0;
@@ -76,7 +76,7 @@ static sinew_status sort_out(drawing *d)
     return SINEW_OK;
 }
 
-/* The particles become the first vertices of the shape. */
+/* Adds the particles as the first vertices of the shape. */
 static sinew_status take_positions(drawing *d)
 {
     sinew_real *q = malloc(3 * (size_t)d->particle_count * sizeof *q + 1);
@@ -117,14 +117,14 @@ static sinew_status list_bodies(drawing *d)
         return picture_fail_memory(d->error, "a snapshot");
     for (int32_t i = 0; i < d->particle_count; i++)
         d->body_of[i] = -1;
-    for (int32_t place = 0; place < d->body_count; place++) {
-        drawn_body *body = &d->bodies[place];
-        body->id = sinew_world_body_at(d->world, place);
+    for (int32_t index = 0; index < d->body_count; index++) {
+        drawn_body *body = &d->bodies[index];
+        body->id = sinew_world_body_at(d->world, index);
         if (body->id.index < 0)
             continue;
         body->first = sinew_body_first_particle(d->world, body->id);
         for (int32_t i = 0; i < sinew_mesh_vertex_count(sinew_body_mesh(d->world, body->id)); i++)
-            d->body_of[body->first + i] = place;
+            d->body_of[body->first + i] = index;
         measure_box(d, body);
     }
     return SINEW_OK;
@@ -147,8 +147,8 @@ static void find_bounds(const shape *s, int32_t first, int32_t last, double boun
         }
 }
 
-/* The range of the values, all of it and without half a hundredth at either end. */
-static bool find_range(sinew_snapshot *snapshot)
+/* The range of all values, and the range without half a percent at either end. */
+static bool snapshot_find_range(sinew_snapshot *snapshot)
 {
     const shape *s = &snapshot->shape;
     double *values = malloc(3 * (size_t)s->triangle_count * sizeof *values + 1);
@@ -180,7 +180,7 @@ static void name_values(sinew_snapshot *snapshot, const sinew_snapshot_def *def)
     strncpy(snapshot->unit, unit ? unit : "", sizeof snapshot->unit - 1);
 }
 
-static sinew_status take(drawing *d, sinew_snapshot *snapshot)
+static sinew_status snapshot_take(drawing *d, sinew_snapshot *snapshot)
 {
     sinew_status status = list_bodies(d);
     if (status == SINEW_OK)
@@ -193,7 +193,7 @@ static sinew_status take(drawing *d, sinew_snapshot *snapshot)
         status = draw_marks(d);
     if (status == SINEW_OK)
         status = draw_colliders(d, snapshot);
-    if (status == SINEW_OK && (snapshot->shape.failed || !find_range(snapshot)))
+    if (status == SINEW_OK && (snapshot->shape.failed || !snapshot_find_range(snapshot)))
         status = picture_fail_memory(d->error, "a snapshot");
     if (status == SINEW_OK) {
         double large[6];
@@ -231,7 +231,7 @@ sinew_snapshot *sinew_snapshot_take(sinew_world *world, const sinew_snapshot_def
                  .particle_count = sinew_world_particle_count(world),
                  .body_count = sinew_world_body_count(world),
                  .error = error};
-    if (take(&d, snapshot) == SINEW_OK)
+    if (snapshot_take(&d, snapshot) == SINEW_OK)
         return snapshot;
     sinew_snapshot_destroy(snapshot);
     return NULL;
@@ -252,7 +252,7 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot)
 
 /* ---- Survey ---------------------------------------------------------------------------------- */
 
-/* The i-th of directions that are spread evenly over the ball, along a spiral. */
+/* The i-th of a set of directions that a spiral spreads evenly over the sphere. */
 static void survey_direction(int i, double n[3])
 {
     const double y = 1 - (2 * i + 1.0) / SINEW_SURVEY_EXTREMES, radius = sqrt(1 - y * y), angle = 2.399963229728653 * i;
@@ -266,12 +266,12 @@ static void survey_points(sinew_survey *survey, const shape *s, int32_t triangle
     for (int k = 0; k < SINEW_SURVEY_EXTREMES; k++) {
         double n[3], *best = survey->extremes[k];
         survey_direction(k, n);
-        double most = survey->any ? n[0] * best[0] + n[1] * best[1] + n[2] * best[2] : -INFINITY;
+        double max = survey->any ? n[0] * best[0] + n[1] * best[1] + n[2] * best[2] : -INFINITY;
         for (size_t i = 0; i < 3 * (size_t)triangle_count; i++) {
             const double *p = s->points + 3 * (size_t)s->triangles[i];
             const double height = n[0] * p[0] + n[1] * p[1] + n[2] * p[2];
-            if (height > most) {
-                most = height;
+            if (height > max) {
+                max = height;
                 memcpy(best, p, sizeof survey->extremes[k]);
             }
         }

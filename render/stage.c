@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * stage.c: rays against a snapshot and the ground: making the stage, and what a ray hits.
+ * stage.c: builds the stage and intersects rays with a snapshot and the ground.
  *
- * Coarse meshes with smooth normals have dark seams where the sun grazes them, as the flat triangle hides its own
- * neighbour from the light that the smooth surface would see. Rays therefore leave from a point on the curved surface,
- * found by projecting onto the tangent planes of the three corners (J. Hanika, Hacking the Shadow Terminator, Ray
- * Tracing Gems II, 2021).
+ * Coarse meshes with smooth normals have dark seams at grazing sunlight: a flat triangle occludes its neighbour, which
+ * the smooth surface would not. Shadow rays therefore start at a point on the curved surface, the mean of the
+ * projections onto the tangent planes of the three corners (J. Hanika, Hacking the Shadow Terminator, Ray Tracing Gems
+ * II, 2021).
  */
 #include "stage.h"
 
@@ -25,7 +25,7 @@ void stage_free(stage *s)
 
 static void place_sun(const sinew_picture_def *def, stage *s)
 {
-    /* The tangent of the sun's radius: seven times the real one's, for shadows with a soft edge. */
+    /* The tangent of the sun's radius is seven times the real one, so that shadows have a soft edge. */
     const float radius = 0.035f;
     const double a = def->sun_azimuth, e = def->sun_elevation;
     s->sun = vec((float)(sin(a) * cos(e)), (float)sin(e), (float)(cos(a) * cos(e)));
@@ -44,7 +44,7 @@ static void place_ground(const sinew_picture_def *def, const sinew_survey *surve
     s->ground_height = (float)(height - s->origin[1]);
 }
 
-static void set_range(const sinew_picture_def *def, const sinew_survey *survey, stage *s)
+static void stage_set_range(const sinew_picture_def *def, const sinew_survey *survey, stage *s)
 {
     const bool own = def->low < def->high;
     const double low = own ? def->low : survey->low, high = own ? def->high : survey->high;
@@ -93,13 +93,13 @@ sinew_status stage_make(const sinew_picture_def *def, const sinew_survey *survey
     s->nudge = 2e-5f * s->size;
     place_sun(def, s);
     place_ground(def, survey, s);
-    set_range(def, survey, s);
+    stage_set_range(def, survey, s);
     return make_tree(def, s, error);
 }
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-/* Values of the corners to one at the hit: between them, or, for classes, that of the nearest corner. */
+/* Interpolates the corner values at the hit; for classes, takes the value of the nearest corner. */
 static float hit_value(const stage *s, const float values[3], const float weights[3])
 {
     if (s->snapshot->colour != SINEW_COLOUR_CLASS)
@@ -114,10 +114,10 @@ static vec3 value_colour(const stage *s, float value)
         return class_colour((int32_t)value);
     if (isnan(value))
         return ramp_colour(value);
-    /* A range of no width has one colour, that of its middle. */
-    const float place = STAGE_RAMP * (s->scale > 0 ? clamp_unit((value - s->low) * s->scale) : 0.5f);
-    const int32_t step = place >= STAGE_RAMP ? STAGE_RAMP - 1 : (int32_t)place;
-    return vec_mix(s->ramp[step], s->ramp[step + 1], place - (float)step);
+    /* A range of zero width has one colour, that of the middle of the map. */
+    const float position = STAGE_RAMP * (s->scale > 0 ? clamp_unit((value - s->low) * s->scale) : 0.5f);
+    const int32_t step = position >= STAGE_RAMP ? STAGE_RAMP - 1 : (int32_t)position;
+    return vec_mix(s->ramp[step], s->ramp[step + 1], position - (float)step);
 }
 
 static vec3 hit_colour(const stage *s, int32_t cell, const float weights[3], bool from_behind)
@@ -139,7 +139,7 @@ static vec3 stage_corner(const stage *s, int32_t cell, int corner)
     return vec((float)p[0], (float)p[1], (float)p[2]);
 }
 
-/* The point of the curved surface over a place of a triangle: above it where the corners' tangent planes are. */
+/* Point of the curved surface over a point of a triangle; it lies above the triangle where the tangent planes do. */
 static vec3 leaving_point(const stage *s, const stage_hit *hit, float side)
 {
     const float weights[3] = {1 - hit->u - hit->v, hit->u, hit->v};
@@ -178,32 +178,32 @@ static void fill_hit(const stage *s, vec3 direction, const sinew_ray_hit *found,
     hit->t = (float)found->t;
 }
 
-/* How far along (du, dv) a place of a triangle stays in it, at most 1. */
+/* Largest fraction, at most 1, of the displacement (du, dv) that keeps a point inside its triangle. */
 static float stay_inside(float u, float v, float du, float dv)
 {
-    const float weights[3] = {1 - u - v, u, v}, ways[3] = {-du - dv, du, dv};
-    float part = 1;
+    const float weights[3] = {1 - u - v, u, v}, rates[3] = {-du - dv, du, dv};
+    float fraction = 1;
     for (int i = 0; i < 3; i++)
-        if (weights[i] + part * ways[i] < 0)
-            part = fmaxf(0, -weights[i] / ways[i]);
-    return part;
+        if (weights[i] + fraction * rates[i] < 0)
+            fraction = fmaxf(0, -weights[i] / rates[i]);
+    return fraction;
 }
 
 stage_hit stage_moved(const stage *s, const stage_hit *at, vec3 shift)
 {
     stage_hit moved = *at;
-    float part = 1;
+    float fraction = 1;
     if (at->paint >= 0) {
         const vec3 a = stage_corner(s, at->cell, 0), b = vec_sub(stage_corner(s, at->cell, 1), a),
                    c = vec_sub(stage_corner(s, at->cell, 2), a);
         const float bb = vec_dot(b, b), bc = vec_dot(b, c), cc = vec_dot(c, c), sb = vec_dot(shift, b),
                     sc = vec_dot(shift, c), scale = bb * cc - bc * bc;
         const float du = scale > 0 ? (cc * sb - bc * sc) / scale : 0, dv = scale > 0 ? (bb * sc - bc * sb) / scale : 0;
-        part = stay_inside(at->u, at->v, du, dv);
-        moved.u += part * du;
-        moved.v += part * dv;
+        fraction = stay_inside(at->u, at->v, du, dv);
+        moved.u += fraction * du;
+        moved.v += fraction * dv;
     }
-    moved.point = vec_along(at->point, part, shift);
+    moved.point = vec_along(at->point, fraction, shift);
     const vec3 n = at->paint >= 0 ? vec_from(s->snapshot->shape.normals + 9 * (size_t)at->cell) : at->face;
     moved.leave = at->paint >= 0 ? leaving_point(s, &moved, vec_dot(n, at->normal) < 0 ? -1.0f : 1.0f) : moved.point;
     return moved;
@@ -225,7 +225,7 @@ bool stage_may_hit(const stage *s, vec3 origin, vec3 direction)
     const float o[3] = {origin.x, origin.y, origin.z}, d[3] = {direction.x, direction.y, direction.z};
     float from = 0, to = INFINITY;
     for (int c = 0; c < 3; c++) {
-        /* Along an axis that the ray does not move on, 0 times infinity is not a number: then it may hit. */
+        /* If the ray is parallel to a slab, 0 times infinity is NaN: the test then reports a possible hit. */
         const float scale = 1 / d[c], a = (s->box[c] - o[c]) * scale, b = (s->box[3 + c] - o[c]) * scale;
         const float near = a < b ? a : b, far = a < b ? b : a;
         from = near > from ? near : from;

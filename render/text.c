@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: lines of text with kerning, glyphs placed to a fraction of a pixel, blended over what is there.
+ * text.c: lines of text with kerning. Glyphs have subpixel positions and are blended over the image.
  *
- * Does not: shape scripts that need it, write from right to left, or look for glyphs in a second font.
+ * The file does not shape complex scripts, write from right to left, or search glyphs in a second font.
  */
 #include "text.h"
 
@@ -18,7 +18,7 @@ struct text_font {
     FT_Face face;
 };
 
-static const char *const places[] = {
+static const char *const font_paths[] = {
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
@@ -28,13 +28,13 @@ static const char *const places[] = {
     "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
 };
 
-/* The first face that opens, of the one that was asked for, or of all. */
+/* Opens the requested font or, without a request, the first font of the list that opens. */
 static bool open_face(text_font *font, const char *wanted)
 {
     if (wanted && *wanted)
         return FT_New_Face(font->library, wanted, 0, &font->face) == 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (FT_New_Face(font->library, places[i], 0, &font->face) == 0)
+    for (size_t i = 0; i < sizeof font_paths / sizeof *font_paths; i++)
+        if (FT_New_Face(font->library, font_paths[i], 0, &font->face) == 0)
             return true;
     return false;
 }
@@ -65,7 +65,7 @@ void text_close(text_font *font)
     free(font);
 }
 
-/* The next character of UTF-8, and on to the one behind it; what is no UTF-8 is the replacement character. */
+/* Decodes the next UTF-8 character and advances the pointer; invalid bytes give the replacement character. */
 static uint32_t next_character(const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;
@@ -92,7 +92,7 @@ static void blend(sinew_image *image, int32_t x, int32_t y, const uint8_t rgb[3]
         at[c] = (uint8_t)((at[c] * (255 - cover) + rgb[c] * cover + 127) / 255);
 }
 
-/* Draws the glyph in the slot with its origin at (x, y). */
+/* Draws FreeType's current glyph with its origin at (x, y). */
 static void draw_glyph(text_font *font, sinew_image *image, double x, double y, const uint8_t rgb[3])
 {
     FT_GlyphSlot slot = font->face->glyph;
@@ -107,7 +107,7 @@ static void draw_glyph(text_font *font, sinew_image *image, double x, double y, 
                   rgb, map->buffer[(ptrdiff_t)j * map->pitch + (ptrdiff_t)i]);
 }
 
-/* Goes along a line; draws it where there is an image. Its width. */
+/* Walks along a line and returns its width; draws the glyphs if there is an image. */
 static double walk_line(text_font *font, sinew_image *image, double x, double y, double size, const uint8_t rgb[3],
                         const char *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vector.h: points and colours of three floats. Light is computed in single precision, where things are in double.
+ * vector.h: points and colours of three floats. Light is computed in single precision, positions in double.
  */
 #ifndef SINEW_RENDER_VECTOR_H
 #define SINEW_RENDER_VECTOR_H
@@ -47,7 +47,7 @@ static inline vec3 vec_along(vec3 a, float s, vec3 b)
     return (vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }
 
-/* Component by component: light on a colour. */
+/* Componentwise product: light on a colour. */
 static inline vec3 vec_times(vec3 a, vec3 b)
 {
     return (vec3){a.x * b.x, a.y * b.y, a.z * b.z};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c: the passes of a panel, in order, on as many threads as there are.
+ * view.c: runs the passes of a panel in order on all threads.
  *
- * Each pass reads what the ones before it wrote and writes its own pixels only, so that no result depends on who
- * computed it.
+ * Each pass reads the results of earlier passes and each task writes its own pixels only, so no result depends on the
+ * scheduling of threads.
  */
 #include "view.h"
 
@@ -13,10 +13,10 @@
 
 typedef void row_call(const view *v, int64_t first, int64_t last);
 
-/* Rows that threads take at a time. */
+/* Rows in one task. */
 #define ROW_BLOCK 2
-/* Pieces of a pass between which the caller hears of the progress. */
-#define PIECES 6
+/* Number of parts of a pass; the progress callback runs after each part. */
+#define CHUNKS 6
 
 typedef struct row_work {
     const view *v;
@@ -31,14 +31,14 @@ static void run_block(void *context, int32_t member, int64_t first, int64_t last
     work->call(work->v, work->first + first, work->first + last);
 }
 
-/* One pass over `rows` rows, which is `part` of the panel's work; false when the caller stops it. */
-static bool run_pass(view *v, row_call *call, int64_t rows, double part)
+/* Runs one pass over `rows` rows, which is `part` of the panel's work. Returns false if the caller stops it. */
+static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction)
 {
-    for (int piece = 0; piece < PIECES; piece++) {
-        row_work work = {v, call, rows * piece / PIECES};
-        const int64_t last = rows * (piece + 1) / PIECES;
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        row_work work = {v, call, rows * chunk / CHUNKS};
+        const int64_t last = rows * (chunk + 1) / CHUNKS;
         sinew_run_range(v->thread_count, last - work.first, ROW_BLOCK, run_block, &work);
-        v->done_before += part / PIECES * v->done_part;
+        v->done_before += fraction / CHUNKS * v->done_fraction;
         if (v->progress && !v->progress(v->context, v->done_before < 1 ? v->done_before : 1))
             return false;
     }
@@ -48,7 +48,7 @@ static bool run_pass(view *v, row_call *call, int64_t rows, double part)
 static bool run_filter(view *v)
 {
     for (v->step = 1; v->step <= 8; v->step *= 2) {
-        if (!run_pass(v, view_filter_rows, v->height, 0.03))
+        if (!view_run_pass(v, view_filter_rows, v->height, 0.03))
             return false;
         view_light *filtered = v->spare;
         v->spare = v->light;
@@ -59,16 +59,16 @@ static bool run_filter(view *v)
 
 static bool run_passes(view *v)
 {
-    if (!run_pass(v, view_first_rows, v->height + 1, 0.4) || !run_pass(v, view_more_rows, v->height, 0.36))
+    if (!view_run_pass(v, view_first_rows, v->height + 1, 0.4) || !view_run_pass(v, view_more_rows, v->height, 0.36))
         return false;
     view_sums *more = v->more;
     v->more = v->sums;
     v->sums = more;
-    return run_pass(v, view_mean_rows, v->height, 0.02) && run_filter(v) &&
-           run_pass(v, view_resolve_rows, v->height, 0.1);
+    return view_run_pass(v, view_mean_rows, v->height, 0.02) && run_filter(v) &&
+           view_run_pass(v, view_resolve_rows, v->height, 0.1);
 }
 
-/* The lens in single precision, from the stage's origin. */
+/* The lens in single precision, relative to the stage's origin. */
 static void set_lens(view *v)
 {
     const lens *l = v->lens;

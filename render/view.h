@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.h: one panel from rays to bytes, in passes over its pixels: what the middle of each pixel sees and the light
- * there; more light where it is noisy; a filter; and colours, with more rays where a pixel sees several things.
+ * view.h: one panel from rays to bytes in passes over its pixels. The passes trace a ray through each pixel's centre,
+ * sample light, add samples to noisy pixels, filter the light and resolve colours. Pixels with several surfaces get
+ * more rays.
  */
 #ifndef SINEW_RENDER_VIEW_H
 #define SINEW_RENDER_VIEW_H
@@ -9,7 +10,7 @@
 #include "camera.h"
 #include "stage.h"
 
-/* The surface seen through one pixel: enough to tell it from its neighbours and to shade it. */
+/* The surface visible in one pixel: the data that shading and comparison with neighbours need. */
 typedef struct view_pixel {
     int32_t paint;
     vec3 point, normal, colour;
@@ -18,12 +19,12 @@ typedef struct view_pixel {
 /* Sums over the samples of a pixel. */
 typedef struct view_sums {
     float count;
-    float sun; /* each sample is 0 or 1, so this is the sum of squares too */
+    float sun; /* each sample is 0 or 1, so this is also the sum of squares */
     vec3 other;
     float other_square; /* of luminance */
 } view_sums;
 
-/* The light of a pixel, and the variances of its two parts as they stand (of means, in units of light). */
+/* The light of a pixel, and the variances of the means of its two parts (in units of light). */
 typedef struct view_light {
     float sun;
     vec3 other;
@@ -33,21 +34,21 @@ typedef struct view_light {
 typedef struct view {
     const stage *stage;
     const lens *lens;
-    vec3 eye, forward, across, down; /* m from the stage's origin; unit; one pixel to the right, one down */
+    vec3 eye, forward, across, down; /* m from the stage's origin; unit; step of one pixel to the right, and down */
     vec3 corner;                     /* direction of the panel's upper left corner */
     int32_t width, height;
-    int32_t samples; /* paths a pixel; 0: by noise */
+    int32_t samples; /* paths per pixel; 0: chosen by noise */
     int32_t thread_count;
-    uint8_t *rgb;                  /* of the panel's first pixel in the image */
-    size_t pitch;                  /* bytes from row to row */
-    view_pixel *centres;           /* [width * height] */
-    view_pixel *corners;           /* [(width + 1) * (height + 1)] */
-    view_sums *sums;               /* [width * height] */
-    view_sums *more;               /* [width * height] with the samples that noise asks for */
-    view_light *light;             /* [width * height] */
-    view_light *spare;             /* [width * height] */
-    int32_t step;                  /* of the filter's pass at hand, pixels */
-    double done_before, done_part; /* of the whole picture */
+    uint8_t *rgb;                      /* first byte of the panel in the image */
+    size_t pitch;                      /* bytes between rows */
+    view_pixel *centres;               /* [width * height] */
+    view_pixel *corners;               /* [(width + 1) * (height + 1)] */
+    view_sums *sums;                   /* [width * height] */
+    view_sums *more;                   /* [width * height] with the additional samples of noisy pixels */
+    view_light *light;                 /* [width * height] */
+    view_light *spare;                 /* [width * height] */
+    int32_t step;                      /* of the filter's current pass, pixels */
+    double done_before, done_fraction; /* of the whole picture */
     sinew_picture_progress *progress;
     void *context;
 } view;
@@ -56,7 +57,7 @@ sinew_status view_draw(view *v, sinew_error *error);
 
 /* ---- Light (view_light.c) -------------------------------------------------------------------- */
 
-/* Row by row: the first samples; more samples where the first ones say so; means and variances. */
+/* Passes over rows: first samples; additional samples for noisy pixels; means and variances. */
 void view_first_rows(const view *v, int64_t first, int64_t last);
 void view_more_rows(const view *v, int64_t first, int64_t last);
 void view_mean_rows(const view *v, int64_t first, int64_t last);
@@ -65,13 +66,13 @@ void view_filter_rows(const view *v, int64_t first, int64_t last);
 /* Colours (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
-/* Whether two rays of the eye see the same smooth piece of surface; reach: m between them. */
+/* True if two rays of the eye hit the same smooth piece of surface. reach: m between the hits. */
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);
-/* The distance on a plane across the view at the point's depth that is one pixel wide. */
+/* Width of one pixel on a plane across the view at the point's depth. */
 float view_footprint(const view *v, vec3 point);
-/* A sample of light at a hit, moved by (dx, dy) pixels along its surface. */
+/* Samples the light at a hit that is moved by (dx, dy) pixels along its surface. */
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_filter.c: takes the noise out of the light.
+ * view_filter.c: removes noise from the light.
  *
- * Passes of a 5 x 5 kernel whose taps are 1, 2, 4, 8 pixels apart (à-trous wavelets: H. Dammertz et al., 2010), steered
- * by variances (C. Schied et al., Spatiotemporal Variance-Guided Filtering, 2017): a neighbour counts less the more its
- * normal, its distance from the tangent plane or its light differ, the last in units of the standard deviation. Where
- * light has no variance it stays as it is, bit for bit. Light is filtered before it meets colours and cosines, so that
- * neither is blurred.
+ * The filter applies a 5 x 5 kernel with taps 1, 2, 4 and 8 pixels apart (à-trous wavelets: H. Dammertz et al., 2010),
+ * guided by variances (C. Schied et al., Spatiotemporal Variance-Guided Filtering, 2017). A neighbour's weight
+ * decreases with the difference of normals, the distance from the tangent plane and the difference of light in standard
+ * deviations. Light without variance is unchanged, bit for bit. The filter runs before light is multiplied by colours
+ * and cosines, so neither is blurred.
  */
 #include "view.h"
 
-/* 1 at 0, falling smoothly to 0 at 1. */
+/* A smooth weight: 1 at 0, 0 at 1. */
 static float bump(float x)
 {
     const float rest = 1 - x * x;
     return rest > 0 ? rest * rest : 0;
 }
 
-/* How much the surfaces of two pixels have to do with each other; plane: one over the distance, m, that is too far. */
+/* Similarity of the surfaces of two pixels. plane: inverse of the distance, m, at which the weight is zero. */
 static float surface_weight(const view_pixel *p, const view_pixel *q, float plane)
 {
     if ((p->paint < 0) != (q->paint < 0) || q->paint == STAGE_SKY)
@@ -32,8 +32,8 @@ typedef struct filter_sums {
     float other_weight, other_variance;
 } filter_sums;
 
-/* Adds a neighbour of the kernel's weight; scales: one over the differences of sun and of other that are too
- * large. */
+/* Adds a neighbour with the kernel's weight. scales: inverses of the differences of sun and other light at which the
+ * weight is zero. */
 static void add_tap(filter_sums *f, const view_light *p, const view_light *q, float weight, const float scales[2])
 {
     const float sun = weight * bump((q->sun - p->sun) * scales[0]);
@@ -53,8 +53,8 @@ static void filter_pixel(const view *v, int32_t x, int32_t y, view_light *out)
     const view_pixel *own = &v->centres[at];
     const view_light *p = &v->light[at];
     const float plane = 1 / (4 * (float)v->step * view_footprint(v, own->point));
-    /* Sky and bounced light have no sharp edges: the first pass takes them as they come, so that single pixels whose
-     * few samples were unlucky do not pass for edges. */
+    /* Sky and bounced light have no sharp edges. The first pass therefore ignores their differences, so that single
+     * noisy pixels do not count as edges. */
     const float scales[2] = {1 / (4 * sqrtf(p->sun_variance) + 1e-6f),
                              v->step == 1 ? 0 : 1 / (4 * sqrtf(p->other_variance) + 0.002f)};
     filter_sums f = {0};

@@ -2,18 +2,18 @@
  *
  * view_light.c: samples of light for each pixel.
  *
- * Samples are taken at the surface that the middle of the pixel sees, moved about within the pixel along the surface's
- * plane, so that edges of shadows come out smooth. Pixels take points of one sequence, four at a time (sample.h).
+ * Samples lie on the surface at the centre of the pixel and are jittered within the pixel along the surface's plane, so
+ * that shadow edges are smooth. Pixels take points of one sequence, four at a time (sample.h).
  */
 #include "view.h"
 
-/* Samples that are taken at once. */
+/* Samples per batch. */
 #define ROUND 4
-/* At most so many when the noise decides. */
-#define MOST 12
-/* The filter averages about so many pixels where light is even: measured on noise of known size. */
+/* Maximum number of samples if the noise decides. */
+#define SAMPLES_MAX 12
+/* The filter averages about this many pixels in even light, as measured on noise of known variance. */
 #define FILTER_GAIN 14
-/* The standard deviation of the light of a pixel, white paper having 1, at which more samples are not worth it. */
+/* Standard deviation of a pixel's light (white paper has light 1) below which no samples are added. */
 #define NOISE_TARGET 0.015f
 
 vec3 view_direction(const view *v, float x, float y)
@@ -34,10 +34,10 @@ float view_footprint(const view *v, vec3 point)
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample)
 {
     float offset[2];
-    sample_square(&sample.sequences[SAMPLE_PLACE], sample.index, offset);
+    sample_square(&sample.sequences[SAMPLE_PIXEL], sample.index, offset);
     const vec3 eye = v->eye, direction = view_direction(v, x - 0.5f + offset[0], y - 0.5f + offset[1]);
     const float along = vec_dot(direction, at->face), t = vec_dot(vec_sub(at->point, eye), at->face) / along;
-    /* Where the surface is seen at a grazing angle a pixel is too long on it to be moved in. */
+    /* At grazing angles a pixel covers a long part of the surface, so samples are not jittered. */
     if (fabsf(along) < 0.02f * vec_length(direction))
         return stage_sample_light(v->stage, at, sample);
     const stage_hit moved = stage_moved(v->stage, at, vec_sub(vec_along(eye, t, direction), at->point));
@@ -87,7 +87,7 @@ void view_first_rows(const view *v, int64_t first, int64_t last)
 
 /* ---- Noise ----------------------------------------------------------------------------------- */
 
-/* Variances of one sample, sun and other, each the mean over the pixels around, of the same kind of surface. */
+/* Variances of one sample, sun and other light, each averaged over nearby pixels with a similar surface. */
 static void find_variances(const view *v, int32_t x, int32_t y, float variances[2])
 {
     const view_pixel *own = &v->centres[(size_t)y * (size_t)v->width + (size_t)x];
@@ -107,8 +107,8 @@ static void find_variances(const view *v, int32_t x, int32_t y, float variances[
     variances[1] = count > 0 ? sum[1] / count : 0;
 }
 
-/* How many samples a pixel is to have. */
-static int32_t wanted(const view *v, int32_t x, int32_t y)
+/* Number of samples for a pixel. */
+static int32_t view_light_wanted(const view *v, int32_t x, int32_t y)
 {
     if (v->samples > 0)
         return v->samples;
@@ -116,7 +116,7 @@ static int32_t wanted(const view *v, int32_t x, int32_t y)
     find_variances(v, x, y, variances);
     const float worst = fmaxf(0.4f * variances[0], variances[1]);
     const float count = worst / (NOISE_TARGET * NOISE_TARGET * FILTER_GAIN);
-    return count < MOST ? (int32_t)count : MOST;
+    return count < SAMPLES_MAX ? (int32_t)count : SAMPLES_MAX;
 }
 
 void view_more_rows(const view *v, int64_t first, int64_t last)
@@ -124,10 +124,10 @@ void view_more_rows(const view *v, int64_t first, int64_t last)
     for (int32_t y = (int32_t)first; y < (int32_t)last; y++)
         for (int32_t x = 0; x < v->width; x++) {
             const size_t at = (size_t)y * (size_t)v->width + (size_t)x;
-            /* Neighbours read the sums while they are written to, so the new ones have a place of their own. */
+            /* Neighbours read the old sums during this pass, so new sums go to a separate array. */
             view_sums *sums = &v->more[at];
             *sums = v->sums[at];
-            const int32_t need = v->centres[at].paint != STAGE_SKY ? wanted(v, x, y) : 0;
+            const int32_t need = v->centres[at].paint != STAGE_SKY ? view_light_wanted(v, x, y) : 0;
             stage_hit hit;
             if (need > ROUND)
                 trace_centre(v, x, y, &hit);

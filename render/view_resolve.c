@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * view_resolve.c: from surfaces and light to the bytes of a panel.
+ * view_resolve.c: converts surfaces and light to the bytes of a panel.
  *
- * A pixel whose middle, corners and neighbours see one smooth surface has the colour of its middle. Others are edges:
- * they take a grid of rays, each of which looks for the light of its own surface among the pixels around; where none of
- * them sees that surface, it samples light of its own. So edges are smooth, and light is computed once a pixel.
+ * If the centre, the corners and the neighbours of a pixel show one smooth surface, the pixel has the colour of its
+ * centre. Other pixels are edges and get a grid of rays. Each ray takes the light of a neighbouring pixel with the same
+ * surface; if there is none, the ray samples light. Edges are therefore smooth, and most pixels compute light once.
  */
 #include "colour.h"
 #include "view.h"
 
 /* Rays for a pixel on an edge. */
 #define EDGE_RAYS 32
-/* Samples of light for a ray whose surface no pixel around sees. */
+/* Samples of light for a ray whose surface no neighbouring pixel shows. */
 #define LONE_SAMPLES 8
 
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach)
@@ -25,7 +25,7 @@ bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach)
            vec_dot(colours, colours) < 0.0009f;
 }
 
-/* Whether a pixel sees more than one thing. */
+/* True if a pixel shows more than one surface. */
 static bool is_edge(const view *v, int32_t x, int32_t y)
 {
     const size_t w = (size_t)v->width, at = (size_t)y * w + (size_t)x, corner = at + (size_t)y;
@@ -43,7 +43,7 @@ static bool is_edge(const view *v, int32_t x, int32_t y)
 
 /* ---- Edges ----------------------------------------------------------------------------------- */
 
-/* Light for a ray at (x, y) from the pixels around; false where none sees its surface. */
+/* Light for a ray at (x, y) from neighbouring pixels; false if none of them shows the ray's surface. */
 static bool borrow_light(const view *v, const view_pixel *seen, float x, float y, stage_light *light)
 {
     const int32_t px = (int32_t)x, py = (int32_t)y;
@@ -88,10 +88,10 @@ static vec3 edge_colour(const view *v, int32_t px, int32_t py)
 {
     vec3 sum = {0, 0, 0};
     const uint32_t seed = hash_pair((uint32_t)px, (uint32_t)py);
-    const sample_sequence places = sample_sequence_of(seed);
+    const sample_sequence pixel_offsets = sample_sequence_of(seed);
     for (uint32_t k = 0; k < EDGE_RAYS; k++) {
         float offset[2];
-        sample_square(&places, k, offset);
+        sample_square(&pixel_offsets, k, offset);
         const float x = (float)px + offset[0], y = (float)py + offset[1];
         const vec3 direction = view_direction(v, x, y);
         stage_hit hit;
@@ -113,11 +113,11 @@ static vec3 plain_colour(const view *v, int32_t x, int32_t y)
     const view_pixel *p = &v->centres[at];
     const stage_hit hit = {.paint = p->paint, .point = p->point, .normal = p->normal, .colour = p->colour};
     const stage_light light = {v->light[at].sun, v->light[at].other};
-    const vec3 view_way = vec_unit(view_direction(v, (float)x + 0.5f, (float)y + 0.5f));
-    return tone_map(stage_shade(v->stage, &hit, view_way, light));
+    const vec3 unit = vec_unit(view_direction(v, (float)x + 0.5f, (float)y + 0.5f));
+    return tone_map(stage_shade(v->stage, &hit, unit, light));
 }
 
-/* Rounds up or down by place, the same for all three colours: a slow gradient has no bands, and packs well. */
+/* Ordered dithering, equal for all three colours: slow gradients have no bands, and the PNG compresses well. */
 static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
 {
     static const uint8_t order[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
@@ -125,7 +125,7 @@ static void put_bytes(vec3 colour, int32_t x, int32_t y, uint8_t rgb[3])
     const float channels[3] = {colour.x, colour.y, colour.z};
     for (int c = 0; c < 3; c++) {
         const float value = 255 * srgb_from_linear(clamp_unit(channels[c])) + threshold;
-        rgb[c] = value >= 255 ? 255 : value > 0 ? (uint8_t)value : 0; /* 0: no number either */
+        rgb[c] = value >= 255 ? 255 : value > 0 ? (uint8_t)value : 0; /* also replaces NaN by 0 */
     }
 }
 

@@ -65,8 +65,9 @@ static inline void write_text(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Starts the program in the scratch folder; words are separated by single spaces. */
-static inline pid_t start(const char *program, const char *words, rlim_t largest_file)
+/* Starts the program in the scratch folder; words are separated by single spaces. scenes is $SINEW_SCENES, NULL: unset.
+ */
+static inline pid_t start_with_scenes(const char *program, const char *words, rlim_t largest_file, const char *scenes)
 {
     static char line[4096];
     char *argv[ARGUMENT_MAX] = {(char *)program};
@@ -85,9 +86,17 @@ static inline pid_t start(const char *program, const char *words, rlim_t largest
     struct rlimit limit = {largest_file, largest_file};
     if (chdir(SINEW_TEST_DIR) != 0 || (largest_file && setrlimit(RLIMIT_FSIZE, &limit) != 0))
         _exit(99);
-    setenv("SINEW_SCENES", SCENES, 1);
+    if (scenes)
+        setenv("SINEW_SCENES", scenes, 1);
+    else
+        unsetenv("SINEW_SCENES");
     execv(program, argv);
     _exit(98);
+}
+
+static inline pid_t start(const char *program, const char *words, rlim_t largest_file)
+{
+    return start_with_scenes(program, words, largest_file, SCENES);
 }
 
 static inline outcome finish(pid_t child)
@@ -226,7 +235,7 @@ static inline bool same_file(const char *one, const char *two, const char *name)
     return same;
 }
 
-/* Whether both folders hold the same files with the same bytes, times aside; says what differs. */
+/* True if both folders hold the same files with the same bytes, except for times; prints the first difference. */
 static inline bool same_results(const char *one, const char *two)
 {
     bool same = count_files(one, "") == count_files(two, "");
@@ -249,7 +258,7 @@ static inline void go(const char *words, int status)
     expect(&o, status, words);
 }
 
-/* The one line on standard error says `part`. */
+/* Asserts that standard error is one line that contains `part`. */
 static inline void refuse(const char *words, const char *part)
 {
     outcome o = sinew(words);

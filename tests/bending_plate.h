@@ -10,9 +10,9 @@
 #include "bending_meshes.h"
 #include "energy_batch.h"
 
-static inline const sinew_lane_variant *best_lanes(void)
+static inline const sinew_simd_variant *best_lanes(void)
 {
-    return sinew_lanes();
+    return sinew_simd();
 }
 
 static inline const sinew_energy_ops *ops_of(sinew_energy_kind kind)
@@ -40,7 +40,7 @@ static inline sample plain_sample(const sinew_energy_ops *ops)
     return s;
 }
 
-/* Angles of one period are B u + t: k[m], B by rows of four numbers of periodic vertices. */
+/* Angles of one period are B u + t: k[m], B in rows of four numbers of periodic vertices. */
 typedef struct plate {
     int count;
     double k[4 * PERIOD * PERIOD], row[4 * PERIOD * PERIOD][4], theta[4 * PERIOD * PERIOD], area;
@@ -63,18 +63,18 @@ static inline void make_plate(const sinew_mesh *mesh, const double d[2], const p
         for (int k = 0; k < 12; k++)
             s.rest[k] = (double)mesh->positions[3 * v[k / 3] + k % 3];
         batch b = batch_make(best_lanes(), ops, &s, 1);
-        _Alignas(64) sinew_real rows[4 * 16], weights[16];
+        _Alignas(64) sinew_real D[4 * 16], weights[16];
         const sinew_reduced_kernel kernel = {
-            .groups = {.count = 1, .vertex = b.vertex, .data = b.data}, .x = b.x, .rows = rows, .weights = weights};
+            .groups = {.count = 1, .vertex = b.vertex, .data = b.data}, .x = b.x, .D = D, .weights = weights};
         ops->reduce(&kernel);
         ops->stiffness(&kernel);
         const int m = out->count++;
         assert_true(m < 4 * PERIOD * PERIOD);
         out->k[m] = (double)weights[0];
         out->theta[m] = 0;
-        out->row[m][0] = 0; /* rows sum to zero, in single to round-off, which would make shifts cost energy */
+        out->row[m][0] = 0; /* rows of D sum to zero, in single to round-off, which would make shifts cost energy */
         for (int a = 0; a < 4; a++) {
-            out->row[m][a] = a == 0 ? 0 : (double)rows[a * b.width];
+            out->row[m][a] = a == 0 ? 0 : (double)D[a * b.width];
             out->row[m][0] -= out->row[m][a];
             out->vertex[m][a] = v[a] % ACROSS % PERIOD + PERIOD * (v[a] / ACROSS % PERIOD);
         }

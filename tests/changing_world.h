@@ -182,19 +182,19 @@ static inline sinew_real *body_positions(const sinew_world *world, sinew_body bo
 /* The largest distance between particles of the two worlds; exactly 0 where all bits agree. */
 static inline double distance_between(const changing *c, const sinew_world *other, const sinew_body *bodies)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < PLACES; i++) {
         if (!c->live[i])
             continue;
         sinew_real *a = body_positions(c->world, c->bodies[i]), *b = body_positions(other, bodies[i]);
         for (int32_t k = 0; k < 3 * body_vertices(c, i); k++) {
             const double apart = fabs((double)a[k] - (double)b[k]);
-            most = apart > most || isnan(apart) ? apart : most;
+            max = apart > max || isnan(apart) ? apart : max;
         }
         free(a);
         free(b);
     }
-    return most;
+    return max;
 }
 
 #endif

@@ -40,7 +40,7 @@ static inline double dense_pivot(double *A, int stride, double *b, int *order, i
 
 /* b [n] becomes x, A [n][stride] is destroyed. Pivots of at most `least` times the first are left out, and x is zero at
  * their unknowns. Returns the number of those that were taken. */
-static inline int dense_solve(double *A, int stride, double *b, int n, double least)
+static inline int dense_solve(double *A, int stride, double *b, int n, double min)
 {
     int *order = malloc((size_t)n * sizeof *order), rank = 0;
     double *x = calloc((size_t)n, sizeof *x), first = 0;
@@ -50,7 +50,7 @@ static inline int dense_solve(double *A, int stride, double *b, int n, double le
         const int k = rank;
         const double pivot = dense_pivot(A, stride, b, order, n, k);
         first = k == 0 ? pivot : first;
-        if (!(pivot > least * first))
+        if (!(pivot > min * first))
             break;
         for (int i = k + 1; i < n; i++) {
             const double f = A[i * stride + k] / A[k * stride + k];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * detect_cases.h: surfaces that nobody chose, for tests of what is near: soups, sheets, ropes, particles, spheres and
- * capsules at any scale, and slow referees of their distances.
+ * detect_cases.h: random surfaces for tests of detection: soups, sheets, ropes, particles, spheres and capsules at any
+ * scale, and slow independent algorithms for their distances.
  */
 #ifndef SINEW_DETECT_CASES_H
 #define SINEW_DETECT_CASES_H
@@ -45,24 +45,24 @@ typedef enum object_kind {
 
 typedef struct detect_case {
     int32_t object_count;
-    sinew_touch_object objects[CASE_OBJECTS];
-    sinew_object_cells cells[CASE_OBJECTS];
+    sinew_collision_object objects[CASE_OBJECTS];
+    sinew_object_primitives primitives[CASE_OBJECTS];
     bool lone[CASE_OBJECTS];
     int32_t triangles[CASE_OBJECTS][3 * CASE_TRIANGLES];
     int32_t edges[CASE_OBJECTS][2 * CASE_VERTICES];
     double size; /* m: largest coordinate or so */
-    sinew_features features;
-    sinew_real *x;          /* [vertex_count][4] */
-    sinew_real *reach;      /* [vertex_count] */
-    sinew_real *known_ways; /* [vertex_count][4] */
-    sinew_real *ways;       /* the same, or NULL where detection is not told */
+    sinew_collision_mesh mesh;
+    sinew_real *x;                /* [vertex_count][4] */
+    sinew_real *inflation_radius; /* [vertex_count] */
+    sinew_real *known_predicted;  /* [vertex_count][4] */
+    sinew_real *predicted;        /* the same, or NULL: detection without displacements */
 } detect_case;
 
 /* ---- Making ----------------------------------------------------------------------------------- */
 
 static inline void add_triangle(detect_case *c, int32_t o, int32_t a, int32_t b, int32_t d)
 {
-    int32_t *t = c->triangles[o] + 3 * c->cells[o].triangle_count++;
+    int32_t *t = c->triangles[o] + 3 * c->primitives[o].triangle_count++;
     t[0] = a;
     t[1] = b;
     t[2] = d;
@@ -70,7 +70,7 @@ static inline void add_triangle(detect_case *c, int32_t o, int32_t a, int32_t b,
 
 static inline void add_edge(detect_case *c, int32_t o, int32_t a, int32_t b)
 {
-    int32_t *e = c->edges[o] + 2 * c->cells[o].edge_count++;
+    int32_t *e = c->edges[o] + 2 * c->primitives[o].edge_count++;
     e[0] = a;
     e[1] = b;
 }
@@ -87,7 +87,7 @@ static inline int32_t case_sheet(detect_case *c, int32_t o)
     return n * n;
 }
 
-/* Fills the cells of an object; returns its number of vertices. */
+/* Fills the primitives of an object; returns its number of vertices. */
 static inline int32_t case_cells(random_cases *r, detect_case *c, int32_t o, object_kind kind)
 {
     const int32_t count = 1 + random_index(r, 12);
@@ -98,9 +98,9 @@ static inline int32_t case_cells(random_cases *r, detect_case *c, int32_t o, obj
         for (int32_t i = 0; i < 2 * count; i++)
             add_triangle(c, o, random_index(r, count + 3), random_index(r, count + 3), random_index(r, count + 3));
         for (int i = 0; i < 3; i++) /* the last one once more */
-            c->triangles[o][3 * c->cells[o].triangle_count + i] =
-                c->triangles[o][3 * c->cells[o].triangle_count - 3 + i];
-        c->cells[o].triangle_count++;
+            c->triangles[o][3 * c->primitives[o].triangle_count + i] =
+                c->triangles[o][3 * c->primitives[o].triangle_count - 3 + i];
+        c->primitives[o].triangle_count++;
     }
     if (kind == OBJECT_ROPE)
         for (int32_t i = 0; i < count; i++)
@@ -117,16 +117,16 @@ static inline void case_objects(random_cases *r, detect_case *c)
     const int32_t bodies = 1 + random_index(r, c->object_count);
     for (int32_t o = 0; o < c->object_count; o++) {
         const object_kind kind = random_index(r, OBJECT_KINDS);
-        c->cells[o] = (sinew_object_cells){.triangles = c->triangles[o], .edges = c->edges[o]};
+        c->primitives[o] = (sinew_object_primitives){.triangles = c->triangles[o], .edges = c->edges[o]};
         c->lone[o] = kind == OBJECT_POINTS || random_index(r, 2);
         const int32_t count = case_cells(r, c, o, kind);
         const bool core = kind >= OBJECT_ROPE && random_index(r, 2);
-        c->objects[o] = (sinew_touch_object){.body = o < bodies ? o : -1,
-                                             .collider = o < bodies ? -1 : o,
-                                             .first_vertex = first,
-                                             .vertex_count = count,
-                                             .core = core ? random_between(r, 0, 0.2) : 0,
-                                             .kinematic = o >= bodies};
+        c->objects[o] = (sinew_collision_object){.body = o < bodies ? o : -1,
+                                                 .collider = o < bodies ? -1 : o,
+                                                 .first_vertex = first,
+                                                 .vertex_count = count,
+                                                 .radius = core ? random_between(r, 0, 0.2) : 0,
+                                                 .kinematic = o >= bodies};
         first += count;
     }
 }
@@ -135,9 +135,9 @@ static inline void case_objects(random_cases *r, detect_case *c)
 static inline void case_points(random_cases *r, detect_case *c)
 {
     const int how = random_index(r, 4);
-    const double most = random_magnitude(r, 1e-3, 0.3);
-    for (int32_t v = 0; v < c->features.vertex_count; v++) {
-        const int32_t o = c->features.object[v];
+    const double max = random_magnitude(r, 1e-3, 0.3);
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
+        const int32_t o = c->mesh.object[v];
         for (int k = 0; k < 3; k++) {
             double at = random_between(r, -1, 1);
             if (how == 1)
@@ -147,15 +147,15 @@ static inline void case_points(random_cases *r, detect_case *c)
             c->x[4 * v + k] = (sinew_real)at;
         }
         c->x[4 * v + 3] = 0;
-        c->reach[v] = (sinew_real)random_between(r, 0, most);
+        c->inflation_radius[v] = (sinew_real)random_between(r, 0, max);
     }
 }
 
-/* A sheet's points are near their places on a wavy plane, so that its triangles have a size. */
+/* Points of a sheet are near their positions on a wavy plane, so that its triangles have an area. */
 static inline void case_waves(random_cases *r, detect_case *c)
 {
     for (int32_t o = 0; o < c->object_count; o++) {
-        if (c->cells[o].triangle_count != 32 || c->objects[o].vertex_count != 25)
+        if (c->primitives[o].triangle_count != 32 || c->objects[o].vertex_count != 25)
             continue;
         const double height = random_between(r, -1, 1), wave = random_between(r, 0, 0.5);
         for (int32_t i = 0; i < 25; i++) {
@@ -170,21 +170,21 @@ static inline void case_waves(random_cases *r, detect_case *c)
 static inline void case_scale(random_cases *r, detect_case *c)
 {
     const double scale = random_magnitude(r, 1e-6, 1e6), shift = random_index(r, 2) ? random_between(r, -3, 3) : 0;
-    for (int32_t v = 0; v < c->features.vertex_count; v++) {
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
         for (int k = 0; k < 3; k++)
             c->x[4 * v + k] = (sinew_real)(scale * ((double)c->x[4 * v + k] + shift));
-        c->reach[v] = (sinew_real)(scale * (double)c->reach[v]);
+        c->inflation_radius[v] = (sinew_real)(scale * (double)c->inflation_radius[v]);
     }
     for (int32_t o = 0; o < c->object_count; o++)
-        c->features.objects[o].core *= scale;
+        c->mesh.objects[o].radius *= scale;
     c->size = scale * (1 + fabs(shift));
 }
 
-/* Where vertices are expected to go: objects fall, spin and shrink, or their vertices go anywhere. Some stand still. */
+/* Predicted displacements: objects fall, spin and shrink, or their vertices move at random. Some stand still. */
 static inline void case_ways(random_cases *r, detect_case *c)
 {
     for (int32_t o = 0; o < c->object_count; o++) {
-        const sinew_touch_object *object = &c->objects[o];
+        const sinew_collision_object *object = &c->objects[o];
         const int how = random_index(r, 4);
         const double far = c->size * random_magnitude(r, 1e-3, 1), spin = how == 1 ? random_between(r, -1, 1) : 0;
         const double shrink = how == 2 ? random_between(r, -0.5, 0.5) : 0, rough = how == 3 ? 0.3 * c->size : 0;
@@ -194,7 +194,7 @@ static inline void case_ways(random_cases *r, detect_case *c)
         for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
             const sinew_real *x = c->x + 4 * v;
             for (int k = 0; k < 3; k++)
-                c->known_ways[4 * v + k] =
+                c->known_predicted[4 * v + k] =
                     (sinew_real)(fall[k] + spin * (double)x[(k + 1) % 3] - spin * (double)x[(k + 2) % 3] -
                                  shrink * (double)x[k] + random_between(r, -rough, rough));
         }
@@ -207,31 +207,32 @@ static inline detect_case *detect_case_make(random_cases *r)
     assert_non_null(c);
     case_objects(r, c);
     sinew_error error;
-    assert_int_equal(sinew_features_create(&c->features, NULL, c->objects, c->cells, c->lone, c->object_count, &error),
-                     SINEW_OK);
+    assert_int_equal(
+        sinew_collision_mesh_create(&c->mesh, NULL, c->objects, c->primitives, c->lone, c->object_count, &error),
+        SINEW_OK);
     for (int32_t a = 0; a < c->object_count; a++)
         for (int32_t b = 0; b <= a; b++) {
             const uint8_t may = random_index(r, 4) > 0;
-            c->features.touches[a * c->object_count + b] = c->features.touches[b * c->object_count + a] = may;
+            c->mesh.may_collide[a * c->object_count + b] = c->mesh.may_collide[b * c->object_count + a] = may;
         }
-    c->x = calloc(4 * (size_t)c->features.vertex_count + 4, sizeof *c->x);
-    c->reach = calloc((size_t)c->features.vertex_count + 1, sizeof *c->reach);
-    c->known_ways = calloc(4 * (size_t)c->features.vertex_count + 4, sizeof *c->known_ways);
-    assert_true(c->x && c->reach && c->known_ways);
+    c->x = calloc(4 * (size_t)c->mesh.vertex_count + 4, sizeof *c->x);
+    c->inflation_radius = calloc((size_t)c->mesh.vertex_count + 1, sizeof *c->inflation_radius);
+    c->known_predicted = calloc(4 * (size_t)c->mesh.vertex_count + 4, sizeof *c->known_predicted);
+    assert_true(c->x && c->inflation_radius && c->known_predicted);
     case_points(r, c);
     case_waves(r, c);
     case_scale(r, c);
     case_ways(r, c);
-    c->ways = random_index(r, 3) ? c->known_ways : NULL;
+    c->predicted = random_index(r, 3) ? c->known_predicted : NULL;
     return c;
 }
 
 static inline void detect_case_release(detect_case *c)
 {
-    sinew_features_destroy(&c->features);
+    sinew_collision_mesh_destroy(&c->mesh);
     free(c->x);
-    free(c->reach);
-    free(c->known_ways);
+    free(c->inflation_radius);
+    free(c->known_predicted);
     free(c);
 }
 
@@ -239,13 +240,13 @@ static inline sinew_detector *case_detector(const detect_case *c, int32_t thread
 {
     sinew_detector *detector;
     sinew_error error;
-    assert_int_equal(sinew_detector_create(&detector, &c->features, threads, &error), SINEW_OK);
+    assert_int_equal(sinew_detector_create(&detector, &c->mesh, threads, &error), SINEW_OK);
     return detector;
 }
 
-static inline bool has_vertex(const int32_t *cell, int32_t v)
+static inline bool has_vertex(const int32_t *primitive, int32_t v)
 {
-    return cell[0] == v || cell[1] == v || cell[2] == v;
+    return primitive[0] == v || primitive[1] == v || primitive[2] == v;
 }
 
 /* ---- Referees --------------------------------------------------------------------------------- */
@@ -279,7 +280,7 @@ static inline real referee_dot(const real *a, const real *b)
 
 /* min |z + sum s_i e_i| over s >= 0, sum s <= 1 (triangle), or 0 <= s_i <= 1 (not): all sets of active bounds. `n`
  * <= 2. */
-static inline real referee_least(const real z[3], real (*e)[3], int n, bool triangle)
+static inline real referee_min(const real z[3], real (*e)[3], int n, bool triangle)
 {
     if (n == 0)
         return referee_root(referee_dot(z, z));
@@ -293,14 +294,14 @@ static inline real referee_least(const real z[3], real (*e)[3], int n, bool tria
                 moved[k] = z[k] + (real)at * e[i][k];
                 rest[0][k] = n == 2 ? e[1 - i][k] : 0;
             }
-            best = referee_lower(best, referee_least(moved, rest, n - 1, false));
+            best = referee_lower(best, referee_min(moved, rest, n - 1, false));
         }
     if (triangle) { /* the side on which the sum is 1 */
         for (int k = 0; k < 3; k++) {
             moved[k] = z[k] + e[0][k];
             rest[0][k] = e[1][k] - e[0][k];
         }
-        best = referee_lower(best, referee_least(moved, rest, 1, false));
+        best = referee_lower(best, referee_min(moved, rest, 1, false));
     }
     /* None: normal equations. */
     const real a = referee_dot(e[0], e[0]), b = n == 2 ? referee_dot(e[0], e[1]) : 0;
@@ -327,16 +328,16 @@ static inline real referee_distance(const int32_t v[4], int kind, const sinew_re
         real p[4];
         for (int a = 0; a < 4; a++)
             p[a] = (real)x[4 * v[a] + k];
-        z[k] = kind == SINEW_PAIR_EDGES ? p[0] - p[2] : p[0] - p[1];
-        e[0][k] = kind == SINEW_PAIR_EDGES ? p[1] - p[0] : p[1] - p[2];
-        e[1][k] = kind == SINEW_PAIR_EDGES ? p[2] - p[3] : p[1] - p[3];
+        z[k] = kind == SINEW_CANDIDATE_EDGE_EDGE ? p[0] - p[2] : p[0] - p[1];
+        e[0][k] = kind == SINEW_CANDIDATE_EDGE_EDGE ? p[1] - p[0] : p[1] - p[2];
+        e[1][k] = kind == SINEW_CANDIDATE_EDGE_EDGE ? p[2] - p[3] : p[1] - p[3];
     }
-    return referee_least(z, e, 2, kind == SINEW_PAIR_FACE);
+    return referee_min(z, e, 2, kind == SINEW_CANDIDATE_VERTEX_FACE);
 }
 
-/* The true distance lies between that of the weights' points and the gap between both features along n, whatever the
- * weights. Whether the two agree: an error of z turns n, by that over |z|, and the gap with it. */
-static inline bool referee_agrees(const sinew_touch_pair *pair, const sinew_real *x, double size, double round_off)
+/* The exact distance lies between that of the weighted points and the separation along n, for any weights. Whether the
+ * two agree: an error of z turns n by that over |z|, and changes the separation. */
+static inline bool referee_agrees(const sinew_candidate *pair, const sinew_real *x, double size, double round_off)
 {
     real z[3] = {0}, first = (real)HUGE_VALL, second = -(real)HUGE_VALL;
     for (int a = 0; a < 4; a++) {
@@ -345,7 +346,7 @@ static inline bool referee_agrees(const sinew_touch_pair *pair, const sinew_real
             z[k] += (real)pair->w[a] * (real)x[4 * pair->v[a] + k];
             along += (real)pair->n[k] * (real)x[4 * pair->v[a] + k];
         }
-        const bool of_first = pair->kind == SINEW_PAIR_EDGES ? a < 2 : a < 1;
+        const bool of_first = pair->kind == SINEW_CANDIDATE_EDGE_EDGE ? a < 2 : a < 1;
         first = of_first ? referee_lower(first, along) : first;
         second = of_first ? second : referee_higher(second, along);
     }

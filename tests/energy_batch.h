@@ -78,10 +78,10 @@ static inline const char *batch_prepare(const sinew_energy_ops *ops, const sampl
 }
 
 /* Elements beyond count copy the first, with weight zero. */
-static inline batch batch_make(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const sample *samples,
+static inline batch batch_make(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const sample *samples,
                                int count)
 {
-    const int W = lanes->width, n = ops->info.vertex_count, groups = (count + W - 1) / W, padded = groups * W;
+    const int W = simd->width, n = ops->info.vertex_count, groups = (count + W - 1) / W, padded = groups * W;
     batch b = {.ops = ops, .width = W, .count = count, .group_count = groups, .vertex_count = n, .size = 3 * n};
     b.vertex = batch_array((size_t)(padded * n), sizeof(int32_t));
     b.data = batch_array((size_t)(padded * ops->data_count), sizeof(sinew_real));
@@ -118,7 +118,7 @@ static inline sinew_kernel batch_kernel(batch *b, bool project)
                           .tangent = b->tangent,
                           .blocks = b->blocks,
                           .project = project,
-                          .pull = 1};
+                          .multiplier = 1};
 }
 
 static inline double batch_value(batch *b)
@@ -352,7 +352,7 @@ static inline bool is_tet(const sinew_energy_info *info)
 /* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
-    return is_tet(info) || ((const sinew_energy_ops *)info)->sheet;
+    return is_tet(info) || ((const sinew_energy_ops *)info)->is_surface;
 }
 
 #endif

@@ -9,6 +9,12 @@ if(NOT SINEW_SANITIZE)
              ${CMAKE_CURRENT_BINARY_DIR}/installed)
   endif()
   add_test(NAME test_rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/rooms)
+  foreach(name sinew sinew_single)
+    if(TARGET ${name}_command)
+      add_test(NAME test_linked_libraries_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_linked_libraries.sh
+               $<TARGET_FILE:${name}> $<TARGET_FILE:${name}_command>)
+    endif()
+  endforeach()
   if(TARGET sinew_command)
     add_test(NAME test_documents COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_documents.sh ${PROJECT_BINARY_DIR}
              ${CMAKE_CURRENT_BINARY_DIR}/documents)
@@ -23,33 +29,41 @@ if(NOT SINEW_SANITIZE)
   endif()
 endif()
 
+# ---- The worked example of docs/guides/extending.md ----
+if(TARGET sinew AND TARGET sinew_app AND NOT SINEW_SANITIZE)
+  add_executable(extended_command extended_command.c ${PROJECT_SOURCE_DIR}/examples/extend/extend_energy.c
+                 ${PROJECT_SOURCE_DIR}/examples/extend/extend_solver.c)
+  target_link_libraries(extended_command PRIVATE sinew_flags sinew_app)
+  add_test(NAME test_extend_example COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_extend.sh ${PROJECT_BINARY_DIR}
+           ${CMAKE_CURRENT_BINARY_DIR}/extend $<TARGET_FILE:extended_command>)
+endif()
+
 # ---- The referee of contact, against surfaces of which the answer is known ----
 add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
-# ---- Tests that start threads: what the thread sanitizer runs (`make test`, preset tsan) ----
-add_custom_target(threaded_tests)
-foreach(target test_threads test_contact_state test_picture test_own_tasks test_tasks test_phases test_prefactor test_sweep test_refresh_sweeps
-               test_coarse test_mpbng test_mpbng_contact
-               test_changing_world test_tree test_fill test_detect test_crossings)
-  if(TARGET ${target})
-    add_dependencies(threaded_tests ${target})
-    set_tests_properties(${target} PROPERTIES LABELS threads)
+# ---- Tests that start threads: what the thread sanitizer runs ----
+foreach(test ${SINEW_THREADED_TESTS})
+  if(TEST ${test})
+    set_tests_properties(${test} PROPERTIES LABELS threads)
   endif()
 endforeach()
 
-# ---- Tests that include failing_malloc.h: every allocation goes through it ----
-file(GLOB sources CONFIGURE_DEPENDS test_*.c)
-foreach(source ${sources})
-  file(STRINGS ${source} included REGEX "include \"failing_malloc.h\"")
-  get_filename_component(base ${source} NAME_WE)
-  foreach(target ${base} ${base}_single)
-    if(included AND TARGET ${target})
-      target_link_options(${target} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
-                          -Wl,--wrap=aligned_alloc,--wrap=posix_memalign)
-    endif()
+# ---- Libraries of single tests, which the product does not link ----
+# sinew_link_tests(PATTERN LIBRARY): every test whose source has a line like PATTERN
+function(sinew_link_tests pattern library)
+  foreach(source ${SINEW_TEST_SOURCES})
+    file(STRINGS ${source} found REGEX ${pattern})
+    get_filename_component(base ${source} NAME_WE)
+    foreach(objects ${base}_objects ${base}_single_objects)
+      if(found AND TARGET ${objects})
+        target_link_libraries(${objects} PRIVATE ${library})
+      endif()
+    endforeach()
   endforeach()
-endforeach()
+endfunction()
+sinew_link_tests("include \"linear_methods.h\"" sinew_lu_qr) # LU and QR of the experiments
+sinew_link_tests("(dsyev|dgesvd|dposv)_\\(" sinew_reference_blas) # LAPACK, which some results are compared with
 
 # ---- Fuzzers: each tests/fuzz_*.c is a libFuzzer program (`make fuzz`, preset fuzz) ----
 if(SINEW_FUZZ)
@@ -66,17 +80,13 @@ if(SINEW_FUZZ)
 endif()
 
 # ---- One experiment is run in both precisions ----
-if(TARGET test_reproduce AND TARGET sinew_single_command)
-  add_dependencies(test_reproduce sinew_single_command)
-endif()
-if(TARGET test_reproduce)
-  # About three quarters of a minute on an idle core; many tests share the cores.
-  set_tests_properties(test_reproduce PROPERTIES TIMEOUT 900)
+if(TARGET tests_command AND TARGET sinew_single_reproduce)
+  add_dependencies(tests_command sinew_single_command sinew_single_reproduce)
 endif()
 
 # ---- The long ones first, so that none is left over at the end while the other cores wait ----
-foreach(base reproduce allocation determinism threads newton solvers pbng_acceleration admm_weights contact_overlap
-             contact_factors contact_state contact_physics)
+foreach(base reproduce own_tasks allocation admm_weights contact_state pages_app newton render_app solver_traits kill_app
+             contact_factors solvers foreign_hands pbng_descent determinism picture)
   foreach(target test_${base} test_${base}_single)
     if(TARGET ${target})
       set_tests_properties(${target} PROPERTIES COST 10)
@@ -85,8 +95,7 @@ foreach(base reproduce allocation determinism threads newton solvers pbng_accele
 endforeach()
 
 # ---- Tests that draw random cases (random_cases.h): a sample in `make test`, many in `make nightly` ----
-file(GLOB sources CONFIGURE_DEPENDS test_*.c)
-foreach(source ${sources})
+foreach(source ${SINEW_TEST_SOURCES})
   file(STRINGS ${source} included REGEX "include \"random_cases.h\"")
   get_filename_component(base ${source} NAME_WE)
   foreach(target ${base} ${base}_single)
@@ -96,14 +105,24 @@ foreach(source ${sources})
   endforeach()
 endforeach()
 
+# ---- The command of the single precision, which differs from the other by its library alone: `make test` (tools/ctest)
+# runs test_run_app_single, `make nightly` all ----
+if(TARGET sinew_command AND TARGET sinew_single_command)
+  foreach(test ${group_command})
+    if(NOT test STREQUAL "test_run_app")
+      set_property(TEST ${test}_single APPEND PROPERTY LABELS nightly_only)
+    endif()
+  endforeach()
+endif()
+
 # ---- The double build judges the gaps of the single one ----
 if(TARGET test_gap AND TARGET test_gap_single)
-  target_compile_definitions(test_gap_single PRIVATE SINEW_REFEREE="$<TARGET_FILE:test_gap>")
+  target_compile_definitions(test_gap_single_objects PRIVATE SINEW_REFEREE="${CMAKE_CURRENT_BINARY_DIR}/test_gap")
   add_dependencies(test_gap_single test_gap)
 endif()
 
 # ---- Plates and shells are built as the experiments build them ----
-foreach(target test_thin test_thin_single)
+foreach(target test_thin_objects test_thin_single_objects)
   if(TARGET ${target})
     foreach(file plate plate_mesh strip roof drape triangulate)
       target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/experiments/${file}.c)
@@ -115,7 +134,7 @@ endforeach()
 # ---- The referee of contact judges every frame ----
 foreach(target test_no_crossing test_no_crossing_single)
   if(TARGET ${target})
-    target_compile_definitions(${target} PRIVATE SINEW_CROSSINGS="$<TARGET_FILE:crossings>")
+    target_compile_definitions(${target}_objects PRIVATE SINEW_CROSSINGS="$<TARGET_FILE:crossings>")
     add_dependencies(${target} crossings)
   endif()
 endforeach()
@@ -124,7 +143,7 @@ endforeach()
 pkg_check_modules(GSL IMPORTED_TARGET gsl)
 foreach(target test_chain_ode test_chain_ode_single)
   if(GSL_FOUND AND TARGET ${target})
-    target_compile_definitions(${target} PRIVATE SINEW_WITH_GSL)
-    target_link_libraries(${target} PRIVATE PkgConfig::GSL)
+    target_compile_definitions(${target}_objects PRIVATE SINEW_WITH_GSL)
+    target_link_libraries(${target}_objects PRIVATE PkgConfig::GSL)
   endif()
 endforeach()

@@ -15,7 +15,7 @@
 #ifndef SINEW_FOREIGN_ENERGIES_H
 #define SINEW_FOREIGN_ENERGIES_H
 
-#include "foreign_lanes.h"
+#include "foreign_simd.h"
 
 static const sinew_parameter foreign_parameters[] = {{.name = "stiffness",
                                                       .unit = "N/m",
@@ -39,7 +39,7 @@ static sinew_status find_corners(const sinew_allocator *allocator, const sinew_m
     return *cells ? SINEW_OK : sinew_fail_memory(error, "corners");
 }
 
-static const sinew_stencil_row corner_row = {
+static const sinew_stencil_info corner_row = {
     .noun = "corner", .plural = "corners", .vertex_count = 3, .find = find_corners};
 
 /* ---- Bend ---------------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static void bend_reduce_any(const sinew_reduced_kernel *kernel, int W)
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < 3; a++)
             for (int lane = 0; lane < W; lane++)
-                kernel->rows[foreign_at(W, group, 3, a, lane)] = (sinew_real)bend_d[a];
+                kernel->D[foreign_at(W, group, 3, a, lane)] = (sinew_real)bend_d[a];
 }
 
 static void bend_stiffness_any(const sinew_reduced_kernel *kernel, int W)
@@ -165,13 +165,14 @@ static void bend_prox_any(const sinew_reduced_kernel *kernel, int W)
 }
 
 /* Three constraints, the numbers of z. They share no unknown, so that one after the other is all at once. */
-static void bend_constrain_lane(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane)
+static void bend_constrain_wide(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane)
 {
     double z[3], w[3], mass = 0;
     const double k = bend_z(&kernel->groups, kernel->xw, W, group, lane, z);
     const double tilde = (double)kernel->compliance / k;
     const double share =
-        (double)kernel->stiffness * (kernel->share ? (double)kernel->share[foreign_at(W, group, 1, 0, lane)] : 1);
+        (double)kernel->stiffness *
+        (kernel->averaging_weight ? (double)kernel->averaging_weight[foreign_at(W, group, 1, 0, lane)] : 1);
     const int32_t *vertex = kernel->groups.vertex;
     for (int a = 0; a < 3; a++) {
         w[a] = (double)kernel->xw[vertex[foreign_at(W, group, 3, a, lane)] + 3];
@@ -192,7 +193,7 @@ static void bend_constrain_any(const sinew_constrain_kernel *kernel, int W)
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int lane = 0; lane < W; lane++)
             if (kernel->groups.data[foreign_at(W, group, 1, 0, lane)] > 0)
-                bend_constrain_lane(kernel, W, group, lane);
+                bend_constrain_wide(kernel, W, group, lane);
 }
 
 static void bend_jacobian_any(const sinew_jacobian_kernel *kernel, int W)
@@ -214,7 +215,7 @@ static void bend_jacobian_any(const sinew_jacobian_kernel *kernel, int W)
 }
 
 /* Data of a visit: k, the node's own d, those of the others. */
-static void bend_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void bend_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     out[0] = data[0];
     out[1] = (sinew_real)bend_d[node];
@@ -242,13 +243,13 @@ static double bend_look(const sinew_vertex_kernel *kernel, int W, int32_t group,
 static void bend_vertex_any(const sinew_vertex_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->group_count; group++)
-        for (int32_t v = kernel->first_visit[group]; v < kernel->first_visit[group + 1]; v++)
+        for (int32_t v = kernel->first_incidence[group]; v < kernel->first_incidence[group + 1]; v++)
             for (int lane = 0; lane < W; lane++) {
                 double z[3], d;
                 const double k = bend_look(kernel, W, group, v, lane, z, &d);
                 for (int c = 0; c < 3; c++) {
-                    kernel->sum[foreign_at(W, group, SINEW_VISIT_SUM, c, lane)] += (sinew_real)(k * d * z[c]);
-                    kernel->sum[foreign_at(W, group, SINEW_VISIT_SUM, 3 + c, lane)] += (sinew_real)(k * d * d);
+                    kernel->sum[foreign_at(W, group, SINEW_VERTEX_SUM, c, lane)] += (sinew_real)(k * d * z[c]);
+                    kernel->sum[foreign_at(W, group, SINEW_VERTEX_SUM, 3 + c, lane)] += (sinew_real)(k * d * d);
                 }
             }
 }
@@ -256,7 +257,7 @@ static void bend_vertex_any(const sinew_vertex_kernel *kernel, int W)
 static void bend_change_any(const sinew_vertex_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->group_count; group++)
-        for (int32_t v = kernel->first_visit[group]; v < kernel->first_visit[group + 1]; v++)
+        for (int32_t v = kernel->first_incidence[group]; v < kernel->first_incidence[group + 1]; v++)
             for (int lane = 0; lane < W; lane++) {
                 double z[3], d, change = 0;
                 const double k = bend_look(kernel, W, group, v, lane, z, &d);
@@ -503,15 +504,15 @@ FOREIGN_WORK(ground_jacobian, sinew_jacobian_kernel)
 
 #define BEND_PARTS(width)                                                                                              \
     .constraint_count = 3, .constrain = bend_constrain##width, .jacobian = bend_jacobian##width, .other_count = 2,     \
-    .visit_data_count = 4, .visit = bend_visit, .vertex = bend_vertex##width, .vertex_change = bend_change##width,     \
-    .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT
+    .incidence_data_count = 4, .incidence = bend_incidence, .vertex = bend_vertex##width,                              \
+    .vertex_change = bend_change##width, .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT
 
 #define BEND_OPS(corner, width)                                                                                        \
     {                                                                                                                  \
         .info = {FOREIGN_INFO("bend", "k/2 |x0 - 2 x1 + x2|^2", corner, 3),                                            \
                  .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX |        \
                                  SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},                                               \
-        .data_count = 1, .tangent_count = 1, FOREIGN_REQUIRED(bend, width), .row_count = 1,                            \
+        .data_count = 1, .tangent_count = 1, FOREIGN_REQUIRED(bend, width), .reduced_count = 1,                        \
         .reduce = bend_reduce##width, .stiffness = bend_stiffness##width, .local_project = bend_project##width,        \
         .local_prox = bend_prox##width, BEND_PARTS(width)                                                              \
     }

@@ -104,7 +104,7 @@ static void check_fixed(const sinew_mesh *fixed)
     for (size_t i = 0; i < sizeof cured / sizeof cured[0]; i++)
         if (report.counts[cured[i]] > 0)
             fail("fix left", sinew_flaw_name(cured[i]));
-    bool one_sided = strstr(sinew_mesh_notes(fixed), "one side only") != NULL;
+    bool one_sided = strstr(sinew_mesh_warnings(fixed), "one side only") != NULL;
     if (report.counts[SINEW_FLAW_FLIPPED_TRIANGLE] > 0 && !one_sided)
         fail("fix left", sinew_flaw_name(SINEW_FLAW_FLIPPED_TRIANGLE));
 }

@@ -122,8 +122,8 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
 
 /* ---- Checksums ----------------------------------------------------------------------------- */
 
-/* The layout of base/tagged_blob.h, version 2: header, table, contents. Changed states are given true checksums and a true
- * size again, most of the time, or nothing behind them would ever be reached. */
+/* The layout of base/tagged_blob.h, version 2: header, table, contents. Changed states are given true checksums and a
+ * true size again, most of the time, or nothing behind them would ever be reached. */
 enum {
     HEADER_SIZE = 40,
     ENTRY_SIZE = 32
@@ -147,7 +147,8 @@ static void repair(uint8_t *block, size_t size)
     if (size < HEADER_SIZE || memcmp(block, "SINEWST\n", 8) != 0 || get32(block + 8) != 2)
         return;
     uint64_t whole = size;
-    size_t room = (size - HEADER_SIZE) / ENTRY_SIZE, count = get32(block + 20) < room ? get32(block + 20) : room;
+    size_t capacity_bytes = (size - HEADER_SIZE) / ENTRY_SIZE,
+           count = get32(block + 20) < capacity_bytes ? get32(block + 20) : capacity_bytes;
     for (size_t i = 0; i < count; i++) {
         uint8_t *entry = block + HEADER_SIZE + i * ENTRY_SIZE;
         uint64_t place[2];

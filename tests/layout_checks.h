@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout_checks.h: the layouts of sweeps and visits by brute force, transient elements included: nothing that may move
+ * layout_checks.h: the layouts of sweeps and incidences by brute force, transient elements included: nothing that may move
  * at the same time shares a particle, and everything has its place once.
  */
 #ifndef SINEW_LAYOUT_CHECKS_H
@@ -12,15 +12,15 @@
 #include "solve/vertex_sweep/vertex_layout.h"
 
 /* colour [particle_count] of every node in the fixed groups or the layer, each in one of them once; -1 at pins. */
-static inline void find_node_colours(const sinew_visits *v, int32_t *colour)
+static inline void find_node_colours(const sinew_vertex_layout *v, int32_t *colour)
 {
     const sinew_objective *o = v->objective;
-    const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
-    const int32_t W = v->lanes->width;
+    const sinew_incidence_groups *both[] = {&v->fixed, &v->transient};
+    const int32_t W = v->simd->width;
     int32_t nodes = 0;
     for (int32_t i = 0; i < o->particle_count; i++) {
         colour[i] = -1;
-        nodes += o->pinned[i] > 0;
+        nodes += o->step.pinned[i] > 0;
     }
     for (int k = 0; k < 2; k++)
         for (int32_t c = 0; c < both[k]->colour_count; c++)
@@ -28,15 +28,15 @@ static inline void find_node_colours(const sinew_visits *v, int32_t *colour)
                 const int32_t node = both[k]->node[p] / SINEW_POINT;
                 if (both[k]->mass[p] == 0)
                     continue;
-                assert_true(colour[node] < 0 && !o->pinned[node] && c < v->colour_count);
-                assert_true(both[k]->mass[p] == o->mass[node]);
+                assert_true(colour[node] < 0 && !o->step.pinned[node] && c < v->colour_count);
+                assert_true(both[k]->mass[p] == o->step.mass[node]);
                 colour[node] = c;
                 nodes++;
             }
     assert_int_equal(nodes, o->particle_count);
 }
 
-/* Nodes of one colour share no element; returns how many visits by free nodes a batch must have. */
+/* Nodes of one colour share no element; returns how many incidences by free nodes a batch must have. */
 static inline int64_t check_colours_of(const sinew_batch *batch, const int32_t *colour)
 {
     const int32_t n = batch->ops->info.vertex_count;
@@ -58,14 +58,14 @@ static inline int64_t check_colours_of(const sinew_batch *batch, const int32_t *
     return expected;
 }
 
-/* Real visits of lanes that move, of one source of a batch. */
-static inline int64_t count_visits(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b,
-                                   int32_t source)
+/* Real incidences of lanes that move, of one source of a batch. */
+static inline int64_t count_incidences(const sinew_vertex_layout *v, const sinew_incidence_groups *g,
+                                       const sinew_incidence_batch *b, int32_t source)
 {
-    const int32_t W = v->lanes->width;
+    const int32_t W = v->simd->width;
     int64_t found = 0;
     for (int32_t group = 0; group < g->group_count; group++)
-        for (int32_t k = b->first_visit[group]; k < b->first_visit[group + 1]; k++)
+        for (int32_t k = b->first_incidence[group]; k < b->first_incidence[group + 1]; k++)
             for (int32_t lane = 0; lane < W; lane++) {
                 const int32_t element = b->element[k * W + lane];
                 found += g->mass[group * W + lane] > 0 && element >= b->first_element[source] &&
@@ -74,23 +74,23 @@ static inline int64_t count_visits(const sinew_visits *v, const sinew_visit_grou
     return found;
 }
 
-static inline void assert_visits(const sinew_visits *v)
+static inline void assert_incidences(const sinew_vertex_layout *v)
 {
     const sinew_objective *o = v->objective;
-    const int32_t fixed = v->fixed.batch_count, all = v->layer.group_count > 0 ? v->layer.batch_count : fixed;
+    const int32_t fixed = v->fixed.batch_count, all = v->transient.group_count > 0 ? v->transient.batch_count : fixed;
     int32_t *colour = make_array((size_t)o->particle_count, sizeof *colour), sources = 0, batches = 0;
     find_node_colours(v, colour);
     for (int32_t b = 0; b < all; b++) {
-        const sinew_visit_batch *batch = b < fixed ? &v->fixed.batches[b] : &v->layer.batches[b];
+        const sinew_incidence_batch *batch = b < fixed ? &v->fixed.batches[b] : &v->transient.batches[b];
         for (int32_t k = 0; k < batch->source_count; k++, sources++) {
-            int64_t found = b < fixed ? count_visits(v, &v->fixed, batch, k) : 0;
-            found += all > fixed ? count_visits(v, &v->layer, &v->layer.batches[b], k) : 0;
+            int64_t found = b < fixed ? count_incidences(v, &v->fixed, batch, k) : 0;
+            found += all > fixed ? count_incidences(v, &v->transient, &v->transient.batches[b], k) : 0;
             assert_int_equal(found, check_colours_of(batch->sources[k], colour));
         }
     }
     for (int32_t t = 0; t < o->task_count; t++)
         batches += t == 0 || o->tasks[t].batch != o->tasks[t - 1].batch;
-    if (v->layer.group_count > 0 || o->task_count == o->fixed_task_count)
+    if (v->transient.group_count > 0 || o->task_count == o->fixed_task_count)
         assert_int_equal(sources, batches);
     free(colour);
 }

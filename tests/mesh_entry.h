@@ -40,7 +40,7 @@ static inline void mesh_entry_split(const char *bytes, size_t size, mesh_entry_p
     }
 }
 
-/* Which part a path stands for: its ending says so; a buffer of any name is the second. */
+/* The part that a path represents, by its ending; a buffer of any other name is the second part. */
 static inline char *mesh_entry_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                     size_t *size, sinew_error *error)
 {

@@ -17,7 +17,7 @@ typedef struct tight_scene {
     void (*fill)(sinew_world *world, double E);
     double thickness;    /* m */
     double drop;         /* m: falls freely so far, before the first touch; 0: it is held */
-    const char *referee; /* options that tell the referee of the colliders */
+    const char *referee; /* options that describe the colliders to the check */
 } tight_scene;
 
 /* ---- Parts ------------------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static inline npy_file npy_read(const char *folder, const char *name)
     return f;
 }
 
-/* The number at a flat index, whatever its type. */
+/* The number at a flat index, for every type. */
 static inline double npy_at(const npy_file *f, long long index)
 {
     const int width = f->type[2] - '0';

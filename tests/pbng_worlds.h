@@ -72,15 +72,15 @@ static inline sinew_world *inverted_world(sinew_energy_kind kind, double E, doub
 static inline double largest_rise(sinew_world *world)
 {
     int32_t count;
-    double most = 0;
+    double max = 0;
     step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
     for (int32_t k = 1; k < count; k++) {
         /* The round-off of a strongly deformed body is more than value_noise, which is for the rest shape. */
-        const double noise = fmax(world->solve.value_noise, (IS_SINGLE ? 1e-6 : 1e-14) * fabs(rows[k].objective));
-        most = fmax(most, (rows[k].objective - rows[k - 1].objective) / noise);
+        const double noise = fmax(world->solve.value_noise, (IS_SINGLE ? 1e-6 : 1e-14) * fabs(records[k].objective));
+        max = fmax(max, (records[k].objective - records[k - 1].objective) / noise);
     }
-    return most;
+    return max;
 }
 
 #endif

@@ -15,7 +15,7 @@ typedef struct still_life {
     sinew_energy material;
 } still_life;
 
-/* Moves the vertices of a body as `bend` says. */
+/* Moves the vertices of a body by the function `bend`. */
 static inline void move_body(sinew_world *world, sinew_body body, void (*bend)(const double from[3], double to[3]))
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, body);

@@ -6,12 +6,12 @@
  *     skewed   the same, of two constraints whose compliance is a matrix [1 s; t 1] / k, s and t parameters in place of
  *              the last two c: what no energy has, unless s = t and |s| <= 1
  *
- * Kernels loop over lanes, as in foreign_lanes.h.
+ * Kernels loop over lanes, as in foreign_simd.h.
  */
 #ifndef SINEW_PLANK_ENERGY_H
 #define SINEW_PLANK_ENERGY_H
 
-#include "foreign_lanes.h"
+#include "foreign_simd.h"
 
 enum {
     PLANK_STIFFNESS = 0,

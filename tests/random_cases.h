@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * random_cases.h: tests that draw cases nobody chose. `make test` runs a small sample with a fresh seed, `make nightly`
- * (SINEW_NIGHTLY=1) many cases; SINEW_SEED=N repeats a run, whose seed was printed at its start.
+ * (SINEW_NIGHTLY=1) many cases, or SINEW_NIGHTLY_SHARE percent of them; SINEW_SEED=N repeats a run, whose seed was
+ * printed at its start.
  */
 #ifndef SINEW_RANDOM_CASES_H
 #define SINEW_RANDOM_CASES_H
@@ -50,10 +51,13 @@ static inline random_cases random_cases_begin(const char *what, int32_t sample, 
     const char *seed_text = getenv("SINEW_SEED"), *nightly = getenv("SINEW_NIGHTLY");
     const uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : (uint64_t)time(NULL);
     const bool all = nightly && nightly[0] == '1';
-    printf("%s: SINEW_SEED=%llu, %d cases%s\n", what, (unsigned long long)seed, (int)(all ? many : sample),
+    const char *share = getenv("SINEW_NIGHTLY_SHARE");
+    const int32_t part = share ? (int32_t)(many * (atof(share) / 100)) : many;
+    const int32_t count = all && part > sample ? part : sample;
+    printf("%s: SINEW_SEED=%llu, %d cases%s\n", what, (unsigned long long)seed, (int)count,
            all ? "" : " (SINEW_NIGHTLY=1 for all)");
     fflush(stdout);
-    return (random_cases){.state = seed, .count = all ? many : sample};
+    return (random_cases){.state = seed, .count = count};
 }
 
 #endif

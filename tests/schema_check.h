@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema_check.h: does a JSON value satisfy a JSON Schema? The keywords that docs/scene.schema.json uses, read straight
- * from the specification (2020-12): a second opinion on scenes that shares no code with the reader.
+ * schema_check.h: does a JSON value satisfy a JSON Schema? The keywords that docs/reference/scene.schema.json uses,
+ * read straight from the specification (2020-12): a second opinion on scenes that shares no code with the reader.
  */
 #ifndef SINEW_SCHEMA_CHECK_H
 #define SINEW_SCHEMA_CHECK_H

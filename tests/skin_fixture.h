@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * skin_fixture.h: small skins and worlds for the tests of surfaces that ride.
+ * skin_fixture.h: small skins and worlds for the tests of embedded surfaces.
  */
 #ifndef SINEW_SKIN_FIXTURE_H
 #define SINEW_SKIN_FIXTURE_H
@@ -96,7 +96,7 @@ static inline sinew_world *world_of(sinew_mesh *mesh, const sinew_allocator *all
 
 static inline sinew_status put_skin(sinew_world *world, sinew_body body, const sinew_skin *skin, sinew_error *error)
 {
-    sinew_ride_def def = sinew_default_ride_def();
+    sinew_embedding_def def = sinew_default_embedding_def();
     def.skin = skin;
     return sinew_body_set_skin(world, body, &def, error);
 }

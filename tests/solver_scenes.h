@@ -173,10 +173,10 @@ static inline double newton_minimum(const scene *s, sinew_real **q)
 
 static inline double largest_difference(const sinew_real *a, const sinew_real *b, int32_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < count; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
+        max = fmax(max, fabs((double)a[i] - (double)b[i]));
+    return max;
 }
 
 /* Newton's minimum of a scene's first step, computed once a program. */
@@ -195,8 +195,8 @@ static inline double step_error(int index, const sinew_solver_def *solver)
     const double best = minimum_of(index);
     int32_t count;
     step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    const double error = (rows[count - 1].objective - best) / (rows[0].objective - best);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
+    const double error = (records[count - 1].objective - best) / (records[0].objective - best);
     sinew_world_destroy(world);
     return error;
 }

@@ -243,10 +243,10 @@ static inline void system_multipliers(const sinew_world *world, sinew_energy har
 
 static inline double system_distance(const double *a, const sinew_real *b, int32_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * count; i++)
-        most = fmax(most, fabs(a[i] - (double)b[i]));
-    return most;
+        max = fmax(max, fabs(a[i] - (double)b[i]));
+    return max;
 }
 
 #endif

@@ -139,20 +139,20 @@ static void violation_is_that_of_the_positions(void **unused)
             sinew_world *world = make_hard_rope(&d, iterations);
             const sinew_step_result result = step_of(world);
             sinew_real *q = positions_of(world);
-            double most = 0;
+            double max = 0;
             for (int j = 0; j < LINKS; j++) {
                 double l = 0;
                 for (int c = 0; c < 3; c++)
                     l += pow((double)(q[3 * (j + 1) + c] - q[3 * j + c]), 2);
-                most = fmax(most, fabs(sqrt(l) - d.rest));
+                max = fmax(max, fabs(sqrt(l) - d.rest));
             }
-            assert_true(fabs(sinew_world_violation(world) - most) < (IS_SINGLE ? 1e-6 : 1e-14));
-            assert_true(iterations > 1 || most > 1e-6);
-            assert_true(most < before);
+            assert_true(fabs(sinew_world_violation(world) - max) < (IS_SINGLE ? 1e-6 : 1e-14));
+            assert_true(iterations > 1 || max > 1e-6);
+            assert_true(max < before);
             assert_int_equal(result.gap_kind, SINEW_GAP_UNKNOWN);
             assert_non_null(strstr(result.gap_reason, "hard"));
             assert_true(result.bits & SINEW_STEP_NOT_CONVERGED);
-            before = IS_SINGLE ? HUGE_VAL : most;
+            before = IS_SINGLE ? HUGE_VAL : max;
             free(q);
             sinew_world_destroy(world);
         }

@@ -2,11 +2,11 @@
  *
  * test_admm_weights.c: the weight that ADMM chooses by itself against a scan of weights chosen by hand.
  *
- * The untwisting beam of the thesis (5.5, docs/thesis.md): twisted ends let go, one step, all pairs of four time steps
- * and eight stiffnesses. Iterations until the objective stays within 1 % (what the thesis draws) and within 1e-4 of the
- * way from its start to Newton's minimum; for both the automatic weight may need at most half as many again as the best
- * of the scan for that. The scan runs once for each h^2 k: the objective of pairs with the same is the same up to a
- * factor. Neo-Hookean: the automatic weight converges.
+ * The untwisting beam of the thesis (5.5, docs/evidence/thesis.md): twisted ends let go, one step, all pairs of four
+ * time steps and eight stiffnesses. Iterations until the objective stays within 1 % (what the thesis draws) and within
+ * 1e-4 of the way from its start to Newton's minimum; for both the automatic weight may need at most half as many again
+ * as the best of the scan for that. The scan runs once for each h^2 k: the objective of pairs with the same is the same
+ * up to a factor. Neo-Hookean: the automatic weight converges.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 #include "sinew/sinew.h"
 
 enum {
-    MOST = 150,      /* iterations of a scan */
-    MOST_NEO = 1500, /* of a neo-Hookean step */
+    MOST = 150,     /* iterations of a scan */
+    MAX_NEO = 1500, /* of a neo-Hookean step */
 #ifdef SINEW_SANITIZED
     CELLS = 2 /* across the beam: a coarse one where every access is checked */
 #else
@@ -66,7 +66,7 @@ static sinew_world *world_of(const beam *b, const problem *p, const sinew_real *
     sinew_body_def body = sinew_default_body_def();
     body.mesh = b->mesh;
     body.positions = positions;
-    body.density = (sinew_real)353.3; /* docs/thesis.md */
+    body.density = (sinew_real)353.3; /* docs/evidence/thesis.md */
     sinew_energy_def energy = sinew_default_energy_def(p->kind);
     energy.body = sinew_world_add_body(world, &body, &error);
     energy.parameters[0] = (sinew_real)p->modulus;
@@ -133,59 +133,59 @@ static void drop_beam(beam *b)
 }
 
 /* The objective at the start and at the minimum. */
-static void ends_of(const beam *b, const problem *p, double *first, double *least)
+static void ends_of(const beam *b, const problem *p, double *first, double *min)
 {
     const sinew_solver_def solver = newton(1e-10);
     sinew_step_result result;
     sinew_world *world = world_of(b, p, b->start, &solver);
     assert_int_equal(sinew_world_objective(world, b->start, first, NULL), SINEW_OK);
     sinew_world_step(world, &result);
-    *least = result.objective;
+    *min = result.objective;
     sinew_world_destroy(world);
 }
 
 /* Iterations after which the objective stays near the minimum, for both meanings of near; most + 1: not within `most`.
  * weight 0: automatic. */
-static void iterations_of(const beam *b, const problem *p, double weight, int most, double first, double least,
+static void iterations_of(const beam *b, const problem *p, double weight, int max, double first, double min,
                           int needed[2])
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_ADMM);
     def.tolerance = 0;
-    def.iterations = most;
+    def.iterations = max;
     def.record = SINEW_RECORD_ITERATIONS;
     def.parameters[sinew_solver_parameter(SINEW_SOLVER_ADMM, "weight")] = (sinew_real)weight;
     sinew_world *world = world_of(b, p, b->start, &def);
     sinew_world_step(world, NULL);
     int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
     for (int k = 0; k < 2; k++) {
-        needed[k] = most + 1;
-        for (int32_t i = count - 1; i >= 0 && rows[i].objective - least <= near[k] * (first - least); i--)
-            needed[k] = rows[i].iteration;
+        needed[k] = max + 1;
+        for (int32_t i = count - 1; i >= 0 && records[i].objective - min <= near[k] * (first - min); i--)
+            needed[k] = records[i].iteration;
     }
     sinew_world_destroy(world);
 }
 
 /* Findings for one h^2 k: the objective's ends over k, and the fewest iterations for each meaning of near. */
 typedef struct scan {
-    double first, least;
+    double first, min;
     int best[2];
 } scan;
 
 static scan scan_of(const beam *b, const problem *p)
 {
     static const double weights[] = {0.45, 1, 0.6, 0.8, 0.4, 0.7, 0.35, 0.5, 0.3, 1.4};
-    double first, least;
+    double first, min;
     scan s = {.best = {MOST, MOST}};
-    ends_of(b, p, &first, &least);
+    ends_of(b, p, &first, &min);
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         int needed[2];
-        iterations_of(b, p, weights[i], s.best[1], first, least, needed);
+        iterations_of(b, p, weights[i], s.best[1], first, min, needed);
         for (int k = 0; k < 2; k++)
             s.best[k] = needed[k] < s.best[k] ? needed[k] : s.best[k];
     }
     s.first = first / p->modulus;
-    s.least = least / p->modulus;
+    s.min = min / p->modulus;
     return s;
 }
 
@@ -202,7 +202,7 @@ static void test_automatic_is_near_the_best(void **state)
             int needed[2];
             if (s->best[0] == 0)
                 *s = scan_of(&b, &p);
-            iterations_of(&b, &p, 0, 2 * s->best[1] + 2, s->first * p.modulus, s->least * p.modulus, needed);
+            iterations_of(&b, &p, 0, 2 * s->best[1] + 2, s->first * p.modulus, s->min * p.modulus, needed);
             print_message("h %-6g k %-6g best by hand %3d and %3d, automatic %3d and %3d\n", p.h, p.modulus, s->best[0],
                           s->best[1], needed[0], needed[1]);
             for (int k = 0; k < 2; k++) {
@@ -221,12 +221,12 @@ static void test_neo_hookean_converges(void **state)
     for (double h = 1e-1; h > 0.9e-3; h /= 10)
         for (double E = 1e5; E < 1.1 * fmin(stiffest, 1e9); E *= 10) {
             const problem p = {.kind = SINEW_ENERGY_NEO_HOOKEAN, .h = h, .modulus = E};
-            double first, least;
+            double first, min;
             int needed[2];
-            ends_of(&b, &p, &first, &least);
-            iterations_of(&b, &p, 0, MOST_NEO, first, least, needed);
+            ends_of(&b, &p, &first, &min);
+            iterations_of(&b, &p, 0, MAX_NEO, first, min, needed);
             print_message("neo_hookean h %-6g E %-6g automatic %4d and %4d\n", h, E, needed[0], needed[1]);
-            assert_true(needed[1] <= MOST_NEO);
+            assert_true(needed[1] <= MAX_NEO);
         }
     drop_beam(&b);
 }

@@ -23,6 +23,88 @@ static void test_help_and_version(void **state)
     assert_string_equal(o.out, "sinew " SINEW_VERSION " (" SINEW_PRECISION ")\n");
 }
 
+/* The library, its headers and the build (SINEW_BUILD_VERSION) agree. */
+static void test_version(void **state)
+{
+    (void)state;
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", SINEW_VERSION_MAJOR, SINEW_VERSION_MINOR, SINEW_VERSION_PATCH);
+    assert_string_equal(sinew_version(), numbers);
+    assert_string_equal(sinew_version(), SINEW_VERSION);
+    assert_string_equal(sinew_version(), SINEW_BUILD_VERSION);
+}
+
+/* ---- Scenes from any folder ------------------------------------------------------------------ */
+
+/* Runs the command in the scratch folder, which has no scenes, without SINEW_SCENES. */
+static outcome sinew_from_elsewhere(const char *program, const char *words)
+{
+    return finish(start_with_scenes(program, words, 0, NULL));
+}
+
+static void test_scenes_from_any_folder(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "run cantilever --frames 1 --out found_a --overwrite --quiet",
+        "run cantilever.json --frames 1 --out found_b --overwrite --quiet",
+        "run scenes/cantilever.json --frames 1 --out found_c --overwrite --quiet",
+        "mesh check scenes/meshes/bean.obj",
+        "info mesh scenes/meshes/bean.obj",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        outcome o = sinew_from_elsewhere(SINEW_COMMAND, lines[i]);
+        expect(&o, 0, lines[i]);
+    }
+    outcome o = sinew_from_elsewhere(SINEW_COMMAND, "info scenes");
+    expect(&o, 0, "info scenes");
+    assert_non_null(strstr(o.out, "/share/sinew/scenes:\n"));
+    assert_non_null(strstr(o.out, "\ncantilever "));
+}
+
+/* A scene of the folder in which the command is called comes before the product's of the same name. */
+static void test_own_scenes_come_first(void **state)
+{
+    (void)state;
+    mkdir(scratch("scenes"), 0777);
+    write_text(scratch("scenes/cantilever.json"), "{\"sinew\": 1, \"own\": 1}");
+    outcome o = sinew_from_elsewhere(SINEW_COMMAND, "run cantilever --frames 1");
+    unlink(scratch("scenes/cantilever.json"));
+    rmdir(scratch("scenes"));
+    expect(&o, 2, "run cantilever");
+    assert_non_null(strstr(o.err, "scenes/cantilever.json"));
+    assert_non_null(strstr(o.err, "unknown key \"own\""));
+}
+
+/* Paths other than below scenes/ are taken as they are, and the refusal says where was looked. */
+static void test_missing_scene_names_the_folders(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"run no_such", "run scenes/no_such.json", "run other/cantilever.json"};
+    for (int i = 0; i < 3; i++) {
+        outcome o = sinew_from_elsewhere(SINEW_COMMAND, words[i]);
+        expect(&o, 2, words[i]);
+        assert_non_null(strstr(o.err, "no such scene"));
+        assert_non_null(strstr(o.err, "Looked for the file and in scenes, /"));
+        assert_non_null(strstr(o.err, "/share/sinew/scenes, /"));
+        assert_int_equal(count_lines(o.err), 1);
+    }
+}
+
+/* A copy of the command in PREFIX/bin finds PREFIX/share/sinew/scenes, wherever PREFIX is. */
+static void test_installed_scenes(void **state)
+{
+    (void)state;
+    char line[4096];
+    snprintf(line, sizeof line,
+             "cd '%s' && rm -rf prefix && mkdir -p prefix/bin prefix/share/sinew/scenes && cp '%s' "
+             "prefix/bin/sinew && cp '%s/cantilever.json' prefix/share/sinew/scenes/moved.json",
+             SINEW_TEST_DIR, SINEW_COMMAND, SCENES);
+    assert_int_equal(system(line), 0);
+    outcome o = sinew_from_elsewhere(scratch("prefix/bin/sinew"), "run moved --frames 1 --out found_d --overwrite");
+    expect(&o, 0, "run moved");
+}
+
 /* ---- Wrong command lines --------------------------------------------------------------------- */
 
 static void test_wrong_command_lines(void **state)
@@ -65,6 +147,7 @@ static void test_wrong_command_lines(void **state)
         {"compare ragdoll --solvers scd", "the reference, whoever is compared, is newton: newton cannot keep"},
         {"info solver", "unknown topic \"solver\"; did you mean \"solvers\"?"},
         {"info solvers energies", "takes one topic"},
+        {"info energies --all", "--all is for solvers"},
         {"info mesh", "needs one FILE: sinew info mesh FILE"},
         {"info mesh nowhere.msh", "nowhere.msh"},
         {"info --hlep", "did you mean --help?"},
@@ -76,6 +159,27 @@ static void test_wrong_command_lines(void **state)
             fail_msg("sinew %s says %s, expected %s", cases[i].words, o.err, cases[i].fragment);
         assert_int_equal(count_lines(o.err), 1);
         assert_string_equal(o.out, "");
+    }
+}
+
+/* Keys that were renamed have no alias: the message has the line and the name of today. */
+static void test_renamed_keys(void **state)
+{
+    (void)state;
+    static const char *const keys[][2] = {
+        {"guard", "intersection_free"}, {"rounds", "multiplier_interval"}, {"epochs", "max_detections"}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char text[200], expected[200];
+        snprintf(text, sizeof text, "{\n\"sinew\": 1,\n\"contact\": {\n\"%s\": 1},\n\"bodies\": []}", keys[i][0]);
+        snprintf(expected, sizeof expected,
+                 "old.json:4: contact.%s: unknown key \"%s\" in contact; did you mean \"%s\"?", keys[i][0], keys[i][0],
+                 keys[i][1]);
+        write_text(scratch("old.json"), text);
+        outcome o = sinew("run old.json");
+        expect(&o, 2, keys[i][0]);
+        if (!strstr(o.err, expected))
+            fail_msg("the key %s is refused by %s, expected %s", keys[i][0], o.err, expected);
+        assert_int_equal(count_lines(o.err), 1);
     }
 }
 
@@ -127,13 +231,35 @@ static void test_other_precision(void **state)
 
 /* ---- Info ------------------------------------------------------------------------------------ */
 
+/* Expert parameters are left out of the list, which counts them, and `--all` has them. */
+static void test_expert_parameters(const char *listed)
+{
+    char all[65536], line[256];
+    int experts = 0;
+    const outcome o = sinew("info solvers --all");
+    expect(&o, 0, "info solvers --all");
+    snprintf(all, sizeof all, "%s", o.out);
+    assert_non_null(strstr(listed, "expert parameters: --all"));
+    for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)solver);
+        for (int32_t i = 0; i < info->parameter_count; i++) {
+            snprintf(line, sizeof line, "\n    %-18s ", info->parameters[i].name);
+            assert_non_null(strstr(all, line));
+            if (!info->parameters[i].expert)
+                assert_non_null(strstr(listed, line));
+            experts += info->parameters[i].expert;
+        }
+    }
+    assert_true(experts > 0 && strstr(all, "(expert)") && !strstr(listed, "(expert)"));
+}
+
 static void test_info_names_everything(void **state)
 {
     (void)state;
     outcome o = sinew("info");
     expect(&o, 0, "info");
     assert_non_null(strstr(o.out, SINEW_PRECISION));
-    assert_non_null(strstr(o.out, sinew_lanes_name()));
+    assert_non_null(strstr(o.out, sinew_simd_name()));
     o = sinew("info energies");
     expect(&o, 0, "info energies");
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
@@ -148,6 +274,7 @@ static void test_info_names_everything(void **state)
         assert_non_null(strstr(o.out, sinew_get_solver_info((sinew_solver_kind)solver)->name));
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
         assert_non_null(strstr(o.out, sinew_get_energy_info((sinew_energy_kind)kind)->name));
+    test_expert_parameters(o.out);
     o = sinew("info scenes");
     expect(&o, 0, "info scenes");
     assert_non_null(strstr(o.out, "twist_release"));
@@ -164,7 +291,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help_and_version),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_scenes_from_any_folder),
+        cmocka_unit_test(test_own_scenes_come_first),
+        cmocka_unit_test(test_missing_scene_names_the_folders),
+        cmocka_unit_test(test_installed_scenes),
         cmocka_unit_test(test_wrong_command_lines),
+        cmocka_unit_test(test_renamed_keys),
         cmocka_unit_test(test_standard_output_that_is_full),
         cmocka_unit_test(test_other_precision),
         cmocka_unit_test(test_info_names_everything),

@@ -36,9 +36,9 @@ static double angle_by_normals(const double *x)
 static double angle_by_energy(const sinew_energy_ops *ops, const sample *s)
 {
     batch b = batch_make(best_lanes(), ops, s, 1);
-    const size_t lanes = (size_t)b.width;
-    sinew_real *C = batch_array(lanes, sizeof *C), *J = batch_array(12 * lanes, sizeof *J);
-    sinew_real *alpha = batch_array(lanes, sizeof *alpha);
+    const size_t padded_count = (size_t)b.width;
+    sinew_real *C = batch_array(padded_count, sizeof *C), *J = batch_array(12 * padded_count, sizeof *J);
+    sinew_real *alpha = batch_array(padded_count, sizeof *alpha);
     const sinew_jacobian_kernel kernel = {.groups = {.count = 1, .vertex = b.vertex, .data = b.data},
                                           .x = b.x,
                                           .C = C,
@@ -214,7 +214,7 @@ static void the_plate_depends_on_the_mesh(void **unused)
 static double curvature_energy(const sinew_mesh *mesh, int *count)
 {
     const sinew_energy_ops *ops = ops_of(SINEW_ENERGY_MEAN_CURVATURE);
-    const sinew_stencil_row *row = sinew_get_stencil(SINEW_STENCIL_WHEEL);
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(SINEW_STENCIL_WHEEL);
     cells wheels = find(mesh, SINEW_STENCIL_WHEEL, SINEW_STENCIL_MAX);
     double sum = 0;
     *count = wheels.count;
@@ -223,8 +223,9 @@ static double curvature_energy(const sinew_mesh *mesh, int *count)
         sinew_real rest[SIZE_MAX3], parameters[SINEW_PARAMETER_MAX] = {1, 1}, data[SINEW_DATA_MAX];
         for (int k = 0; k < SIZE_MAX3; k++)
             rest[k] = mesh->positions[3 * v[k / 3] + k % 3];
-        const sinew_element element = {
-            .vertex_count = sinew_stencil_size(row, v, SINEW_STENCIL_MAX), .rest = rest, .parameters = parameters};
+        const sinew_element element = {.vertex_count = sinew_stencil_size(stencil_info, v, SINEW_STENCIL_MAX),
+                                       .rest = rest,
+                                       .parameters = parameters};
         assert_null(ops->prepare(&element, data));
         double z[3] = {0};
         for (int k = 0; k < SIZE_MAX3; k++)
@@ -300,12 +301,12 @@ static void check_projection(random_cases *r, const sinew_energy_ops *ops)
 {
     const int n = ops->info.vertex_count;
     const state drawn = {.name = "drawn", .angle = 1, .sigma = {1.2, 0.9, 0.7}, .noise = 0.4};
-    _Alignas(64) sinew_real rows[SINEW_STENCIL_MAX * 16], weights[16];
+    _Alignas(64) sinew_real D[SINEW_STENCIL_MAX * 16], weights[16];
     random_state = random_bits(r);
     const sample s = sample_make(&ops->info, &drawn);
     batch b = batch_make(best_lanes(), ops, &s, 1);
     sinew_reduced_kernel kernel = {
-        .groups = {.count = 1, .vertex = b.vertex, .data = b.data}, .x = b.x, .rows = rows, .weights = weights};
+        .groups = {.count = 1, .vertex = b.vertex, .data = b.data}, .x = b.x, .D = D, .weights = weights};
     ops->reduce(&kernel);
     ops->stiffness(&kernel);
     const double psi = batch_value(&b), k = (double)weights[0];
@@ -314,7 +315,7 @@ static void check_projection(random_cases *r, const sinew_energy_ops *ops)
     kernel.g = b.g;
     ops->local_project(&kernel);
     for (int a = 0; a < n; a++) {
-        const double c = (double)rows[a * b.width];
+        const double c = (double)D[a * b.width];
         square += c * c;
         for (int i = 0; i < 3; i++) {
             z[i] += c * (double)*batch_at(&b, b.x, 0, 3 * a + i);
@@ -350,14 +351,14 @@ static void projections_are_nearest(void **unused)
 static void check_prox(random_cases *r, const sinew_energy_ops *ops)
 {
     const state drawn = {.name = "drawn", .angle = 1, .sigma = {1.2, 0.9, 0.7}, .noise = 0.4};
-    _Alignas(64) sinew_real rows[SINEW_STENCIL_MAX * 16], weights[16], u[3 * 16];
+    _Alignas(64) sinew_real D[SINEW_STENCIL_MAX * 16], weights[16], u[3 * 16];
     random_state = random_bits(r);
     const sample s = sample_make(&ops->info, &drawn);
     batch b = batch_make(best_lanes(), ops, &s, 1);
     sinew_reduced_kernel kernel = {.groups = {.count = 1, .vertex = b.vertex, .data = b.data},
                                    .x = b.x,
                                    .g = b.g,
-                                   .rows = rows,
+                                   .D = D,
                                    .weights = weights,
                                    .u = u};
     ops->reduce(&kernel);
@@ -372,8 +373,8 @@ static void check_prox(random_cases *r, const sinew_energy_ops *ops)
         y[i] = (double)u[i * b.width];
     for (int a = 0; a < ops->info.vertex_count; a++)
         for (int i = 0; i < 3; i++) {
-            y[i] += (double)rows[a * b.width] * (double)*batch_at(&b, b.x, 0, 3 * a + i);
-            rest[i] += (double)rows[a * b.width] * s.rest[3 * a + i];
+            y[i] += (double)D[a * b.width] * (double)*batch_at(&b, b.x, 0, 3 * a + i);
+            rest[i] += (double)D[a * b.width] * s.rest[3 * a + i];
         }
     ops->local_prox(&kernel);
     const double L = sqrt(dot(rest, rest));

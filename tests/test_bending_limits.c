@@ -25,12 +25,12 @@ static const sinew_energy_kind kinds[2] = {SINEW_ENERGY_ISOMETRIC, SINEW_ENERGY_
 
 /* ---- One element --------------------------------------------------------------------------------- */
 
-/* An element with slack, and what follows from its rows: z now, the limits of |z|. */
+/* An element with slack, and what follows from its D: z now, the limits of |z|. */
 typedef struct limited {
     const sinew_energy_ops *ops;
     sample s;
     batch b;
-    double c[SINEW_STENCIL_MAX], z[3], k, least, greatest;
+    double c[SINEW_STENCIL_MAX], z[3], k, min, greatest;
 } limited;
 
 static double length_of(const double z[3])
@@ -47,7 +47,7 @@ static void find_limits(limited *l, sinew_energy_kind kind, const double slack[2
     }
     const double L = length_of(rest), angle = 2 * asin(fmin(L / 2, 1));
     const bool hinge = kind == SINEW_ENERGY_ISOMETRIC;
-    l->least = hinge ? 2 * sin(fmax(angle - slack[0], 0) / 2) : fmax(L - slack[0], 0);
+    l->min = hinge ? 2 * sin(fmax(angle - slack[0], 0) / 2) : fmax(L - slack[0], 0);
     l->greatest = hinge ? 2 * sin(fmin(angle + slack[1], MAKE_PI) / 2) : L + slack[1];
 }
 
@@ -55,29 +55,29 @@ static limited limited_make(random_cases *r, sinew_energy_kind kind)
 {
     static const double reach[2] = {1.5, 4}; /* rad, 1/m */
     const state drawn = {.name = "drawn", .angle = 1, .sigma = {1.1, 0.9, 0.8}, .noise = 0.3};
-    _Alignas(64) sinew_real rows[SINEW_STENCIL_MAX * 16], weights[16];
+    _Alignas(64) sinew_real D[SINEW_STENCIL_MAX * 16], weights[16];
     limited l = {.ops = ops_of(kind)};
     random_state = random_bits(r);
     l.s = sample_make(&l.ops->info, &drawn);
-    const double most = reach[kind == SINEW_ENERGY_MEAN_CURVATURE];
-    const double slack[2] = {random_between(r, 0, most), random_between(r, 0, most)};
+    const double max = reach[kind == SINEW_ENERGY_MEAN_CURVATURE];
+    const double slack[2] = {random_between(r, 0, max), random_between(r, 0, max)};
     l.s.parameters[sinew_energy_parameter(kind, "slack_below")] = slack[0];
     l.s.parameters[sinew_energy_parameter(kind, "slack_above")] = slack[1];
     l.b = batch_make(best_lanes(), l.ops, &l.s, 1);
     const sinew_reduced_kernel kernel = {
-        .groups = {.count = 1, .vertex = l.b.vertex, .data = l.b.data}, .x = l.b.x, .rows = rows, .weights = weights};
+        .groups = {.count = 1, .vertex = l.b.vertex, .data = l.b.data}, .x = l.b.x, .D = D, .weights = weights};
     l.ops->reduce(&kernel);
     l.ops->stiffness(&kernel);
     l.k = (double)weights[0];
     for (int a = 0; a < l.ops->info.vertex_count; a++)
-        l.c[a] = (double)rows[a * l.b.width];
+        l.c[a] = (double)D[a * l.b.width];
     find_limits(&l, kind, slack);
     return l;
 }
 
 static double psi_of(const limited *l, const double z[3])
 {
-    const double n = length_of(z), off = n - fmin(fmax(n, l->least), l->greatest);
+    const double n = length_of(z), off = n - fmin(fmax(n, l->min), l->greatest);
     return 0.5 * l->k * off * off;
 }
 
@@ -103,7 +103,7 @@ static void check_derivatives(limited *l)
     static double H[SIZE_MAX3 * SIZE_MAX3];
     double up[SIZE_MAX3], gradient[SIZE_MAX3], scale = 0;
     const double n = length_of(l->z), edge = 100 * STEP * (1 + n);
-    if (fabs(n - l->least) < edge || fabs(n - l->greatest) < edge || n < edge)
+    if (fabs(n - l->min) < edge || fabs(n - l->greatest) < edge || n < edge)
         return;
     batch_gradient(&l->b);
     for (int i = 0; i < l->b.size; i++)
@@ -149,14 +149,14 @@ static void flat_ones_begin_free(void **unused)
     memcpy(s.x, s.rest, sizeof s.x);
     s.parameters[0] = 1;
     for (int slack = 0; slack < 2; slack++) {
-        double most = 0;
+        double max = 0;
         s.parameters[sinew_energy_parameter(SINEW_ENERGY_ISOMETRIC, "slack_above")] = 0.5 * slack;
         batch b = batch_make(best_lanes(), ops, &s, 1);
         batch_linearise(&b, false);
         batch_hessian(&b, 0, H);
         for (int i = 0; i < b.size * b.size; i++)
-            most = fmax(most, fabs(H[i]));
-        assert_true(slack ? most == 0 : most > 0.1);
+            max = fmax(max, fabs(H[i]));
+        assert_true(slack ? max == 0 : max > 0.1);
         batch_free(&b);
     }
 }
@@ -172,7 +172,7 @@ static void draw_member(random_cases *r, const limited *l, double p[3])
             p[i] = random_between(r, -1, 1);
         n = length_of(p);
     }
-    const double wanted = random_between(r, l->least, l->greatest) / n;
+    const double wanted = random_between(r, l->min, l->greatest) / n;
     for (int i = 0; i < 3; i++)
         p[i] *= wanted;
 }
@@ -192,7 +192,7 @@ static void check_projection(random_cases *r, limited *l)
         apart += (p[i] - l->z[i]) * (p[i] - l->z[i]);
     }
     const double n = length_of(p), slip = 10 * NEAR * sqrt(scale);
-    assert_true(n >= l->least - slip && n <= l->greatest + slip);
+    assert_true(n >= l->min - slip && n <= l->greatest + slip);
     for (int k = 0; k < 20; k++) {
         double other[3], off = 0;
         draw_member(r, l, other);
@@ -291,7 +291,7 @@ static void solvers_agree(void **unused)
 
 /* Two triangles of 1 m, one pinned, the other hangs on the edge that both share and falls; returns its angle at the end
  * and the largest on the way. */
-static double drop_flap(sinew_solver_kind solver, bool hard, double limit, double *most)
+static double drop_flap(sinew_solver_kind solver, bool hard, double limit, double *max)
 {
     static const sinew_real positions[] = {0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -1, 0};
     static const int32_t triangles[] = {0, 1, 2, 1, 0, 3}, pinned[] = {0, 1, 2};
@@ -325,13 +325,13 @@ static double drop_flap(sinew_solver_kind solver, bool hard, double limit, doubl
     add_energy(world, &energy);
     add_pins(world, flap, pinned, 3, NULL);
     double angle = 0;
-    *most = 0;
+    *max = 0;
     for (int step = 0; step < 250; step++) {
         sinew_real q[3];
         sinew_world_step(world, NULL);
         sinew_world_get_positions(world, 3, 1, q);
         angle = atan2(-(double)q[2], -(double)q[1]);
-        *most = fmax(*most, angle);
+        *max = fmax(*max, angle);
     }
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
@@ -350,14 +350,14 @@ static void a_flap_rests_at_its_limit(void **unused)
                 {SINEW_SOLVER_PBD, true},     {SINEW_SOLVER_XPBD, true},  {SINEW_SOLVER_PRIMAL_DUAL, true},
                 {SINEW_SOLVER_SAP, true}};
     const double limit = 0.6;
-    double most;
+    double max;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        const double angle = drop_flap(ways[i].solver, ways[i].hard, limit, &most);
+        const double angle = drop_flap(ways[i].solver, ways[i].hard, limit, &max);
         printf("    %-11s %s: limit %.2f rad, rests at %.5f, at most %.5f\n",
-               sinew_get_solver_info(ways[i].solver)->name, ways[i].hard ? "hard" : "soft", limit, angle, most);
-        assert_true(fabs(angle - limit) < 0.01 && most < limit + 0.03);
+               sinew_get_solver_info(ways[i].solver)->name, ways[i].hard ? "hard" : "soft", limit, angle, max);
+        assert_true(fabs(angle - limit) < 0.01 && max < limit + 0.03);
     }
-    assert_true(fabs(drop_flap(SINEW_SOLVER_NEWTON, false, 0, &most)) < 0.01);
+    assert_true(fabs(drop_flap(SINEW_SOLVER_NEWTON, false, 0, &max)) < 0.01);
 }
 
 int main(void)

@@ -158,15 +158,15 @@ static void no_weights_are_better(void **unused)
         place(&b, (double[]){random_between(&r, 0, 1), random_between(&r, 0, 1)}, 0.3, x);
         disturb(&r, 0.05, x);
         fit_at(&b, x, w);
-        const double least = energy_at(&b, x, w);
+        const double min = energy_at(&b, x, w);
         for (int k = 0; k < 10; k++) {
             const double size = random_magnitude(&r, 1e-2, 1), angle = random_between(&r, 0, 6.2832);
             const double other[EXAMPLES] = {w[0] + size * cos(angle), w[1] + size * sin(angle)};
             const double back[EXAMPLES] = {2 * w[0] - other[0], 2 * w[1] - other[1]};
             const double up = energy_at(&b, x, other), down = energy_at(&b, x, back);
-            assert_true(size > 0.3 || (up > least * (1 - SAME) && down > least * (1 - SAME)));
+            assert_true(size > 0.3 || (up > min * (1 - SAME) && down > min * (1 - SAME)));
             /* a parabola about w, up to the cubes of a small way */
-            assert_true(size > 0.05 || fabs(up - down) < 0.3 * (up + down - 2 * least) + NEAR * least);
+            assert_true(size > 0.05 || fabs(up - down) < 0.3 * (up + down - 2 * min) + NEAR * min);
         }
         sinew_world_destroy(b.world);
     }

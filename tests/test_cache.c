@@ -494,12 +494,12 @@ static void check_glb(const char *folder, int frames)
     check_glb_every(folder, frames, 1);
 }
 
-static void write_morphs(const char *folder, int frames, int most)
+static void write_morphs(const char *folder, int frames, int max)
 {
     sinew_world *world = make_world(NULL);
     set_state(world, 0);
     sinew_cache_def def = cache_def(world, fresh_folder(folder), SINEW_CACHE_GLTF);
-    def.morph_frames = most;
+    def.morph_frames = max;
     write_frames(world, &def, frames);
     sinew_world_destroy(world);
 }
@@ -518,12 +518,12 @@ static void gltf_morphs(void **state)
 {
     (void)state;
     const struct {
-        int frames, most, every, kept;
+        int frames, max, every, kept;
     } cases[] = {{120, 120, 1, 120}, {121, 120, 2, 61}, {9, 4, 4, 3}, {8, 4, 2, 4}, {9, 1, 16, 1}, {9, 0, 1, 9}};
     assert_int_equal(sinew_default_cache_def().morph_frames, 120);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(sinew_cache_morph_stride(cases[i].frames, cases[i].most), cases[i].every);
-        write_morphs(IN_SCRATCH("morphs"), cases[i].frames, cases[i].most);
+        assert_int_equal(sinew_cache_morph_stride(cases[i].frames, cases[i].max), cases[i].every);
+        write_morphs(IN_SCRATCH("morphs"), cases[i].frames, cases[i].max);
         check_glb_every(IN_SCRATCH("morphs"), cases[i].kept, cases[i].every);
     }
     assert_int_equal(sinew_cache_morph_stride(INT32_MAX, 1), 1 << 30);

@@ -386,14 +386,14 @@ static void fields_and_skins(void **state)
         const sinew_body body = sinew_world_body_at(world, place);
         add_material(world, body, SINEW_ENERGY_NEO_HOOKEAN, NULL, 0);
         sinew_skin *skin = sinew_skin_of_mesh(sinew_body_mesh(world, body), &error);
-        sinew_ride_def ride = sinew_default_ride_def();
+        sinew_embedding_def ride = sinew_default_embedding_def();
         ride.skin = skin;
         assert_int_equal(sinew_body_set_skin(world, body, &ride, &error), SINEW_OK);
         sinew_skin_destroy(skin);
         sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_VTU);
         def.fields = 1u << SINEW_FIELD_FORCE | 1u << SINEW_FIELD_DETERMINANT;
         if (place == 3) {
-            refuse(&def, "its bodies are written as the surfaces that ride on them");
+            refuse(&def, "its bodies are written as their embedded surfaces");
             break;
         }
         write_frames(world, &def, 1); /* the other solid still has its tets */

@@ -125,7 +125,7 @@ static void skins(void **state)
         const sinew_body body = sinew_world_body_at(world, place);
         sinew_skin *skin = sinew_skin_of_mesh(sinew_body_mesh(world, body), &error);
         assert_non_null(skin);
-        sinew_ride_def ride = sinew_default_ride_def();
+        sinew_embedding_def ride = sinew_default_embedding_def();
         ride.skin = skin;
         assert_int_equal(sinew_body_set_skin(world, body, &ride, &error), SINEW_OK);
         sinew_skin_destroy(skin);

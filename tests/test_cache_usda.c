@@ -280,7 +280,7 @@ static sinew_world *skinned_world(void)
     sinew_skin *skin = sinew_skin_read(&def, &error);
     if (!skin)
         fail_msg("%s", error.text);
-    sinew_ride_def ride = sinew_default_ride_def();
+    sinew_embedding_def ride = sinew_default_embedding_def();
     ride.skin = skin;
     for (int place = 0; place < 4; place += 3) /* both solids */
         if (sinew_body_set_skin(world, sinew_world_body_at(world, place), &ride, &error) != SINEW_OK)

@@ -122,10 +122,10 @@ static void integrate(const chain *c, const gsl_odeiv2_step_type *method, double
 
 static double farthest(int links, const double *a, const double *b)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < links; i++)
-        most = fmax(most, hypot(a[2 * i] - b[2 * i], a[2 * i + 1] - b[2 * i + 1]));
-    return most;
+        max = fmax(max, hypot(a[2 * i] - b[2 * i], a[2 * i + 1] - b[2 * i + 1]));
+    return max;
 }
 
 static void find_truth(const chain *c, double *x)
@@ -184,7 +184,7 @@ static void simulate(const chain *c, sinew_solver_kind kind, double h, double *x
     solver.measure = SINEW_MEASURE_RESIDUAL;
     solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-6 : 1e-11);
     if (kind != SINEW_SOLVER_DAE)
-        assert_int_equal(sinew_solver_def_set_word(&solver, "rows", "hard", &error), SINEW_OK);
+        assert_int_equal(sinew_solver_def_set_keyword(&solver, "constraints", "hard", &error), SINEW_OK);
     sinew_world *world = make_chain(c, &solver, h);
     const uint32_t bad = SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED | SINEW_STEP_INDEFINITE;
     for (int i = 0; i < (int)lround(c->seconds / h); i++)
@@ -206,12 +206,12 @@ static void compare(const chain *c, const double *truth, sinew_solver_kind kind)
     for (int i = 0; i < 2 * c->links; i++)
         both[i] = 2 * half[i] - whole[i];
     const double off = farthest(c->links, whole, truth), less = farthest(c->links, half, truth);
-    const double least = farthest(c->links, both, truth);
+    const double min = farthest(c->links, both, truth);
     printf("    %-12s off by %.3e m at h = %g s, %.3e m at half of it: ratio %.3f; extrapolated %.2e m\n",
-           sinew_get_solver_info(kind)->name, off, c->h, less, off / less, least);
+           sinew_get_solver_info(kind)->name, off, c->h, less, off / less, min);
     const bool single = sizeof(sinew_real) == 4;
     assert_true(fabs(off / less - 2) < (single ? 0.3 : 0.1));
-    assert_true(least < (single ? 0.3 : 0.05) * less);
+    assert_true(min < (single ? 0.3 : 0.05) * less);
 }
 
 static void compare_all(const chain *c)

@@ -13,8 +13,8 @@ enum {
     BODIES = 4,
     ENERGIES = 10,
     PINS = 4,
-    ELEMENTS_MOST = 1024, /* of one energy */
-    PAIRS_MOST = 24,
+    ELEMENTS_MAX = 1024, /* of one energy */
+    PAIRS_MAX = 24,
     CORNERS = 8
 };
 
@@ -42,12 +42,12 @@ typedef struct listed_energy {
     int32_t count;
     double parameters[2];
     bool by_element; /* the first parameter */
-    sinew_real each[ELEMENTS_MOST];
-    corner corners[PAIRS_MOST][CORNERS];
-    sinew_real weights[PAIRS_MOST][CORNERS];
-    uint8_t off[ELEMENTS_MOST];
-    sinew_real targets[3 * ELEMENTS_MOST]; /* of position energies */
-    double growth;                         /* factor of the elements' own rest shapes; 0: the body's */
+    sinew_real each[ELEMENTS_MAX];
+    corner corners[PAIRS_MAX][CORNERS];
+    sinew_real weights[PAIRS_MAX][CORNERS];
+    uint8_t off[ELEMENTS_MAX];
+    sinew_real targets[3 * ELEMENTS_MAX]; /* of position energies */
+    double growth;                        /* factor of the elements' own rest shapes; 0: the body's */
     sinew_energy id;
 } listed_energy;
 
@@ -150,7 +150,7 @@ static void grow_rest(sinew_world *world, const listed_world *l, const listed_en
 static void switch_elements(sinew_world *world, const listed_energy *e, sinew_energy id, bool on)
 {
     sinew_error error = {0};
-    int32_t list[ELEMENTS_MOST], count = 0;
+    int32_t list[ELEMENTS_MAX], count = 0;
     for (int32_t i = 0; i < e->count; i++)
         if (e->off[i] == !on)
             list[count++] = i;
@@ -161,12 +161,12 @@ static void switch_elements(sinew_world *world, const listed_energy *e, sinew_en
 static sinew_energy put_energy(sinew_world *world, const listed_world *l, const sinew_body *ids, listed_energy *e)
 {
     sinew_error error = {0};
-    int32_t elements[PAIRS_MOST * CORNERS];
+    int32_t elements[PAIRS_MAX * CORNERS];
     const sinew_energy_def def = energy_def(world, ids, e, elements);
     const sinew_energy id = sinew_world_add_energy(world, &def, &error);
     must(&error);
     e->count = sinew_energy_element_count(world, id);
-    assert_true(e->count <= ELEMENTS_MOST);
+    assert_true(e->count <= ELEMENTS_MAX);
     if (e->growth > 0)
         grow_rest(world, l, e, id);
     return id;
@@ -260,7 +260,7 @@ static corner draw_corner(random_cases *r, const listed_world *l, int32_t body)
 
 static void draw_pairs(random_cases *r, const listed_world *l, listed_energy *e)
 {
-    e->count = 1 + random_index(r, PAIRS_MOST);
+    e->count = 1 + random_index(r, PAIRS_MAX);
     memset(e->off, 0, sizeof e->off);
     for (int32_t i = 0; i < e->count; i++)
         for (int side = 0; side < 2; side++) {
@@ -392,7 +392,7 @@ static void change_elements(random_cases *r, sinew_world *world, listed_world *l
                             listed_energy *e)
 {
     sinew_error error = {0};
-    int32_t elements[PAIRS_MOST * CORNERS];
+    int32_t elements[PAIRS_MAX * CORNERS];
     if (e->body >= 0)
         return;
     draw_pairs(r, l, e);
@@ -408,7 +408,7 @@ static void change_elements(random_cases *r, sinew_world *world, listed_world *l
 static void change_pairs(random_cases *r, sinew_world *world, listed_world *l, const sinew_body *ids, listed_energy *e)
 {
     sinew_error error = {0};
-    int32_t elements[PAIRS_MOST * CORNERS], gone[PAIRS_MOST], gone_count = 0, left = 0, first = -1;
+    int32_t elements[PAIRS_MAX * CORNERS], gone[PAIRS_MAX], gone_count = 0, left = 0, first = -1;
     if (e->body >= 0)
         return;
     for (int32_t i = 0; i < e->count; i++) {
@@ -425,7 +425,7 @@ static void change_pairs(random_cases *r, sinew_world *world, listed_world *l, c
     must(&error);
     listed_energy more = *e;
     draw_pairs(r, l, &more);
-    more.count = more.count < PAIRS_MOST - left ? more.count : PAIRS_MOST - left;
+    more.count = more.count < PAIRS_MAX - left ? more.count : PAIRS_MAX - left;
     more.by_element = false;
     e->count = left;
     if (more.count == 0)
@@ -580,10 +580,10 @@ typedef struct tally {
 
 static double distance(const sinew_real *a, const sinew_real *b, int32_t count)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * count; i++)
-        most = fmax(most, fabs((double)a[i] - (double)b[i]));
-    return most;
+        max = fmax(max, fabs((double)a[i] - (double)b[i]));
+    return max;
 }
 
 enum {

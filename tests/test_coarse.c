@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h, solve/coarse/coarse_correction.h): its matrix
- * against P^T H P with dense matrices, pbng and Newton's conjugate gradients with it against Newton's method without,
- * and what changes of a world, threads and failing allocations do to it.
+ * Tests of the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h,
+ * solve/coarse/coarse_correction.h): its matrix against P^T H P with dense matrices, pbng and Newton's conjugate
+ * gradients with it against Newton's method without, and what changes of a world, threads and failing allocations do to
+ * it.
  */
 #include "failing_allocator.h"
 #include "objective/coarse/aggregates.h"
@@ -59,7 +60,7 @@ static void check_space(const sinew_coarse_space *space, const sinew_objective *
 {
     int32_t found = 0;
     for (int32_t i = 0; i < o->particle_count; i++) {
-        assert_true((space->aggregate[i] >= 0) == !o->pinned[i]);
+        assert_true((space->aggregate[i] >= 0) == !o->step.pinned[i]);
         found += space->aggregate[i] >= 0;
     }
     assert_int_equal(space->first_particle[space->count], found);
@@ -169,14 +170,14 @@ static void solve_inverts_the_matrix(void **unused)
     random_cases r = random_cases_begin("test_coarse, solve", 4, 40);
     for (int32_t k = 0; k < r.count; k++) {
         /* A factor of at most so many numbers makes a further level. */
-        const int64_t most = k % 4 < 2 ? 0 : 3000;
+        const int64_t max = k % 4 < 2 ? 0 : 3000;
         const double near = IS_SINGLE ? 1e-2 : k % 4 < 2 ? 1e-8 : 1e-2;
         sinew_error error = {0};
         sinew_world *world = prepared(k % 2 ? CLOTH_STIFF : RUBBER_STIFF, 2, 2, &r);
         sinew_objective *o = &world->objective;
         sinew_coarse c;
-        assert_int_equal(sinew_coarse_create(&c, o, 20, most, &error), SINEW_OK);
-        assert_true((c.upper.group != NULL) == (most > 0));
+        assert_int_equal(sinew_coarse_create(&c, o, 20, max, &error), SINEW_OK);
+        assert_true((c.second_level.group != NULL) == (max > 0));
         assert_true(sinew_coarse_fill(&c, world->q));
         const size_t n = 4 * (size_t)o->particle_count;
         sinew_real *x = make_array(n, sizeof *x), *Hx = make_array(n, sizeof *x), *z = make_array(n, sizeof *x);
@@ -292,8 +293,8 @@ static int32_t outer_iterations(int refine, int coarse)
     sinew_world *world = build(&scenes[RUBBER_STIFF], &def, refine, 1);
     int32_t count, k = 0;
     step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
-    while (k < count - 1 && rows[k].objective - lowest > 1e-3 * (rows[0].objective - lowest))
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
+    while (k < count - 1 && records[k].objective - lowest > 1e-3 * (records[0].objective - lowest))
         k++;
     sinew_world_destroy(world);
     return k;

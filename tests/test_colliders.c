@@ -97,14 +97,14 @@ static void test_round_shapes_are_cores(void **state)
     sinew_collider_record sphere = make_shape(&def);
     assert_int_equal(sphere.vertex_count, 1);
     assert_int_equal(sphere.triangle_count + sphere.edge_count, 0);
-    assert_true(sphere.core == 2 && sphere.closed);
+    assert_true(sphere.radius == 2 && sphere.closed);
     drop_shape(&sphere);
     def.kind = SINEW_SHAPE_CAPSULE;
     def.size[1] = 3;
     sinew_collider_record capsule = make_shape(&def);
     assert_int_equal(capsule.vertex_count, 2);
     assert_int_equal(capsule.edge_count, 1);
-    assert_true(capsule.core == 2 && capsule.closed);
+    assert_true(capsule.radius == 2 && capsule.closed);
     assert_true(fabs((double)capsule.vertices[4] - (double)capsule.vertices[1]) == 3);
     drop_shape(&capsule);
 }
@@ -230,7 +230,7 @@ static void test_motion(void **state)
     for (int step = -2; step <= 20; step++) {
         const double time = step * 0.25, t = time < 0 ? 0 : time > 4 ? 4 : time, a = PI / 2 * t;
         sinew_real x[8];
-        sinew_shape_place(&record, time, 0, x);
+        sinew_shape_positions(&record, time, 0, x);
         /* Ends at (1.5, 0, 0) and (0.5, 0, 0) before the motion. */
         for (int end = 0; end < 2; end++) {
             const double r = end ? 0.5 : 1.5, at[3] = {x[4 * end], x[4 * end + 1], x[4 * end + 2]};
@@ -277,7 +277,7 @@ static void test_cache_is_interpolated_and_held(void **state)
     const double times[5] = {-1, 0.25, 0.5, 0.75, 9}, z[5] = {0, 0.5, 1, 2.5, 4};
     for (int i = 0; i < 5; i++) {
         sinew_real x[16];
-        sinew_shape_place(&record, times[i], 0, x);
+        sinew_shape_positions(&record, times[i], 0, x);
         const double first[3] = {x[0], x[1], x[2]};
         near3(first, 0, 1, z[i]);
     }
@@ -522,6 +522,40 @@ static void test_memory_runs_out(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* Euler: a drawing that is a closed surface has V = F / 2 + 2 vertices, each of a triangle. */
+static void test_drawings_have_no_spare_vertices(void **state)
+{
+    (void)state;
+    static const sinew_shape_kind kinds[] = {SINEW_SHAPE_BOX, SINEW_SHAPE_SPHERE, SINEW_SHAPE_CAPSULE,
+                                             SINEW_SHAPE_CYLINDER};
+    for (int k = 0; k < 4; k++) {
+        sinew_error error = {0};
+        sinew_world_def world_def = sinew_default_world_def();
+        sinew_world *world = make_world(&world_def);
+        const sinew_collider_def def = sinew_default_collider_def(kinds[k]);
+        const sinew_collider collider = sinew_world_add_collider(world, &def, &error);
+        must(&error);
+        int32_t vertices, triangles;
+        assert_int_equal(sinew_collider_surface(world, collider, 1, &vertices, NULL, &triangles, NULL, &error),
+                         SINEW_OK);
+        assert_int_equal(2 * vertices, triangles + 4);
+        sinew_real *x = make_array(3 * (size_t)vertices, sizeof *x);
+        int32_t *corners = make_array(3 * (size_t)triangles, sizeof *corners), used = 0;
+        uint8_t *seen = make_array((size_t)vertices, 1);
+        sinew_collider_surface(world, collider, 1, &vertices, x, &triangles, corners, &error);
+        must(&error);
+        for (int32_t i = 0; i < 3 * triangles; i++) {
+            used += !seen[corners[i]];
+            seen[corners[i]] = 1;
+        }
+        assert_int_equal(used, vertices);
+        free(x);
+        free(corners);
+        free(seen);
+        sinew_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -537,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_rotations),
         cmocka_unit_test(test_ids_and_places),
         cmocka_unit_test(test_drawings),
+        cmocka_unit_test(test_drawings_have_no_spare_vertices),
         cmocka_unit_test(test_poses),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_names),

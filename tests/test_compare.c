@@ -147,7 +147,7 @@ static const row *last_row(int count, const char *solver, int step)
 /* Thesis (5.5) once more, from the objectives of the file. */
 static void check_errors(int count, int step)
 {
-    double lowest = HUGE_VAL, least = HUGE_VAL, start = find_row(count, "reference", step, 0)->objective;
+    double lowest = HUGE_VAL, min = HUGE_VAL, start = find_row(count, "reference", step, 0)->objective;
     for (int i = 0; i < count; i++)
         if (rows[i].step == step)
             lowest = fmin(lowest, rows[i].objective);
@@ -159,9 +159,9 @@ static void check_errors(int count, int step)
         assert_true(rows[i].error >= 0);
         assert_true(rows[i].seconds >= 0);
         assert_true(fabs(rows[i].objective - rows[i].inertia - rows[i].elastic) <= 1e-6 * fabs(rows[i].objective));
-        least = fmin(least, rows[i].error);
+        min = fmin(min, rows[i].error);
     }
-    assert_true(least == 0);
+    assert_true(min == 0);
 }
 
 static void test_metrics_hold_the_relative_error(void **state)
@@ -247,7 +247,7 @@ static void test_summary_says_what_the_metrics_say(void **state)
     json_t *root = read_summary("summary/summary.json");
     const json_t *machine = json_object_get(root, "machine");
     assert_string_equal(json_string_value(json_object_get(machine, "precision")), SINEW_PRECISION);
-    assert_string_equal(json_string_value(json_object_get(machine, "lanes")), sinew_lanes_name());
+    assert_string_equal(json_string_value(json_object_get(machine, "simd")), sinew_simd_name());
     assert_int_equal(json_number_value(json_object_get(machine, "threads")), 2);
     assert_int_equal(json_array_size(json_object_get(root, "solvers")), 4);
     const json_t *admm = solver_named(root, "admm:weight=0.5");

@@ -84,12 +84,12 @@ static contact_case draw_case(random_cases *random)
     return c;
 }
 
-static batch make_batch(const sinew_lane_variant *lanes, const contact_case *cases)
+static batch make_batch(const sinew_simd_variant *simd, const contact_case *cases)
 {
     sample samples[CASES] = {0};
     for (int e = 0; e < CASES; e++)
         memcpy(samples[e].x, cases[e].x, sizeof cases[e].x);
-    batch b = batch_make(lanes, lanes->contact, samples, CASES);
+    batch b = batch_make(simd, simd->contact, samples, CASES);
     for (int e = 0; e < CASES; e++) {
         const contact_case *c = &cases[e];
         double data[SINEW_CONTACT_DATA_COUNT] = {1};
@@ -175,15 +175,13 @@ static void all_derivatives(void **unused)
 {
     (void)unused;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     random_cases random = random_cases_begin("derivatives", 20, 2000);
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {
-            if (!variants[v]->usable())
-                continue;
             batch b = make_batch(variants[v], cases);
             check_derivatives(&b, cases);
             check_blocks(&b, cases);
@@ -211,9 +209,9 @@ static double prox_objective(const contact_case *c, double w2, const double y[3]
 static void check_prox(batch *b, const contact_case *cases, random_cases *random)
 {
     const double w2 = random_magnitude(random, 0.1, 100);
-    const int lanes = b->group_count * b->width;
-    sinew_real *weights = batch_array((size_t)lanes, sizeof *weights), *u = batch_array(3 * (size_t)lanes, sizeof *u);
-    for (int k = 0; k < lanes; k++)
+    const int simd = b->group_count * b->width;
+    sinew_real *weights = batch_array((size_t)simd, sizeof *weights), *u = batch_array(3 * (size_t)simd, sizeof *u);
+    for (int k = 0; k < simd; k++)
         weights[k] = (sinew_real)w2;
     const sinew_reduced_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                          .x = b->x,
@@ -246,9 +244,9 @@ static void check_prox(batch *b, const contact_case *cases, random_cases *random
 /* After one contact has had its turn its normal is satisfied, and friction is within the cone. */
 static void check_constraint(batch *b, const contact_case *cases)
 {
-    const int lanes = b->group_count * b->width;
-    sinew_real *lambda = batch_array(4 * (size_t)lanes, sizeof *lambda);
-    for (int k = 0; k < 4 * lanes; k++)
+    const int simd = b->group_count * b->width;
+    sinew_real *lambda = batch_array(4 * (size_t)simd, sizeof *lambda);
+    for (int k = 0; k < 4 * simd; k++)
         b->x[4 * k + 3] = 1; /* inverse masses */
     const sinew_constrain_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                            .xw = b->x,
@@ -276,15 +274,13 @@ static void proximal_maps_and_constraints(void **unused)
 {
     (void)unused;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     random_cases random = random_cases_begin("proximal maps", 20, 2000);
     for (int round = 0; round < random.count; round++) {
         contact_case cases[CASES];
         for (int e = 0; e < CASES; e++)
             cases[e] = draw_case(&random);
         for (int32_t v = 0; v < count; v++) {
-            if (!variants[v]->usable())
-                continue;
             batch b = make_batch(variants[v], cases);
             check_prox(&b, cases, &random);
             check_constraint(&b, cases);

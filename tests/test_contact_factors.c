@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_factors.c: what contacts cost solvers with a constant matrix: no factorisation in a thousand steps in
+ * test_contact_factors.c: cost of contacts for solvers with a constant matrix: no factorisation in a thousand steps in
  * which they come and go, only solves with the factor, which are counted; and nothing is lost when memory runs out as
  * they come.
  */

@@ -54,7 +54,7 @@ static sinew_status ask(place *p, sinew_error *error)
         return error->status;
     if (sinew_world_overlaps(p->world, low, high, 0, NULL, &count, error) != SINEW_OK)
         return error->status;
-    return sinew_world_crossings(p->world, 0, NULL, &count, error);
+    return sinew_world_intersections(p->world, 0, NULL, &count, error);
 }
 
 static sinew_status change(place *p, sinew_error *error)
@@ -69,13 +69,13 @@ static sinew_status change(place *p, sinew_error *error)
     return status;
 }
 
-/* Until the deed is done with no allocation refused. */
-static void walk(place *p, const char *what, sinew_status (*deed)(place *, sinew_error *))
+/* Until the operation is done with no allocation refused. */
+static void walk(place *p, const char *what, sinew_status (*operation)(place *, sinew_error *))
 {
     for (p->memory.fail_at = 1;; p->memory.fail_at++) {
         sinew_error error = {0};
         p->memory.calls = 0;
-        const sinew_status status = deed(p, &error);
+        const sinew_status status = operation(p, &error);
         if (p->memory.calls < p->memory.fail_at) {
             if (status != SINEW_OK)
                 fail_msg("%s: %s", what, error.text);

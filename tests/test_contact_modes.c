@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_modes.c: modes of the papers do what the papers say: penalty (PBNG (18), (19)), projection (PBNG 7.2),
+ * test_contact_modes.c: modes follow the equations of the papers: penalty (PBNG (18), (19)), projection (PBNG 7.2),
  * half_space (PD, section 6), each on a block that falls, rests and slides.
  */
 #include "contact_worlds.h"

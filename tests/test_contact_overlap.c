@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_contact_overlap.c: starts that overlap are accepted: what is inside a closed collider is led out of it, bodies
- * that are within each other are counted, and whatever the start, no step is not finite.
+ * that are within each other are counted, and whatever the start, no step is not finite. Reported penetration and status
+ * against all pairs and against a lighter world.
  */
+#include "collide/contact_list.h"
 #include "contact_worlds.h"
 #include "random_cases.h"
 
@@ -116,23 +118,23 @@ static void anything_goes(void **state)
         sinew_world *world = make_mess(&r, solver);
         sinew_contact_report report = {0};
         int32_t before = 0, listed = 0;
-        assert_int_equal(sinew_world_crossings(world, 0, NULL, &listed, NULL), SINEW_OK);
+        assert_int_equal(sinew_world_intersections(world, 0, NULL, &listed, NULL), SINEW_OK);
         for (int k = 0; k < 10; k++) {
             const uint32_t bits = sinew_world_step(world, NULL);
             if (bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
                 fail_msg("case %d (state %llu), %s: step %d: %s", (int)i, (unsigned long long)seed,
                          sinew_get_solver_info(solver)->name, k, sinew_step_bit_name(bits & 2 ? 2 : 32));
             assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
-            assert_true(report.crossings >= 0);
+            assert_true(report.intersections >= 0);
             if (k == 0)
-                assert_int_equal(report.crossings_before, listed);
-            before = k == 0 ? report.crossings_before : before;
+                assert_int_equal(report.intersections_before, listed);
+            before = k == 0 ? report.intersections_before : before;
         }
-        assert_int_equal(sinew_world_crossings(world, 0, NULL, &listed, NULL), SINEW_OK);
-        assert_int_equal(report.crossings, listed);
+        assert_int_equal(sinew_world_intersections(world, 0, NULL, &listed, NULL), SINEW_OK);
+        assert_int_equal(report.intersections, listed);
         crossed += before > 0;
-        fewer += report.crossings < before;
-        more += report.crossings > before;
+        fewer += report.intersections < before;
+        more += report.intersections > before;
         sinew_world_destroy(world);
     }
     print_message("%d of %d starts crossed; after 10 steps %d had fewer crossings, %d more\n", (int)crossed,
@@ -140,11 +142,101 @@ static void anything_goes(void **state)
     assert_true(r.count < 8 || crossed > r.count / 4);
 }
 
+/* ---- How deep -------------------------------------------------------------------------------- */
+
+/* The largest penetration of pairs of two objects is the largest thickness less distance, never less than none. Pairs
+ * of planes and of vertices inside a collider do not count. */
+static void the_deepest_pair_is_reported(void **unused)
+{
+    (void)unused;
+    enum {
+        PAIRS = 5
+    };
+    random_cases r = random_cases_begin("penetrations", 200, 10000);
+    for (int32_t k = 0; k < r.count; k++) {
+        sinew_collision_object objects[2] = {{.half_thickness = random_between(&r, 0.001, 0.01)},
+                                             {.half_thickness = random_between(&r, 0.001, 0.01)}};
+        int32_t object[4] = {0, 1, 1, 1};
+        const sinew_collision_mesh mesh = {.object_count = 2, .vertex_count = 4, .objects = objects, .object = object};
+        const double thickness = objects[0].half_thickness + objects[1].half_thickness;
+        sinew_candidate list[PAIRS];
+        const sinew_candidates pairs = {.list = list, .count = random_index(&r, PAIRS + 1)};
+        double deepest = 0;
+        for (int i = 0; i < PAIRS; i++) {
+            list[i] = (sinew_candidate){.v = {0, 1, 2, 3},
+                                        .distance = (sinew_real)random_between(&r, 0, 3 * thickness),
+                                        .kind = random_index(&r, 4) ? SINEW_CANDIDATE_VERTEX_FACE
+                                                                    : SINEW_CANDIDATE_VERTEX_PLANE,
+                                        .inside = random_index(&r, 4) == 0};
+            if (i < pairs.count && list[i].kind == SINEW_CANDIDATE_VERTEX_FACE && !list[i].inside)
+                deepest = fmax(deepest, thickness - (double)list[i].distance);
+        }
+        const sinew_penetration found = sinew_candidates_penetration(&mesh, &pairs, NULL, NULL);
+        assert_true(fabs(found.violation - deepest) <= 1e-12);
+        assert_true(fabs(found.fraction - deepest / thickness) <= 1e-9);
+    }
+}
+
+/* ---- Light and heavy ------------------------------------------------------------------------- */
+
+/* Status bits of a box that slides on a floor, one step after the other; mass and stiffness are multiplied. */
+static uint32_t slide_box(double factor, int iterations, uint32_t *bits, int count)
+{
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.solver = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
+    def.solver.iterations = iterations;
+    def.solver.tolerance = 0;
+    sinew_world *world = make_world(&def);
+    set_touch(world, 4e-3, 0.5);
+    add_floor(world);
+    sinew_mesh *mesh = make_beam(2, 2, 2, 0.1, 0.1, 0.1);
+    const int32_t n = sinew_mesh_vertex_count(mesh);
+    sinew_real *x = make_array(3 * (size_t)n, sizeof *x), *v = make_array(3 * (size_t)n, sizeof *v);
+    for (int32_t i = 0; i < 3 * n; i++) {
+        x[i] = sinew_mesh_positions(mesh)[i] + (sinew_real)(i % 3 == 1 ? 0.06 : 0);
+        v[i] = (sinew_real)(i % 3 == 1 ? -1 : i % 3 == 0 ? 1 : 0);
+    }
+    const sinew_body body = add_mesh(world, mesh, 1000 * factor, x, v);
+    add_material(world, body, SINEW_ENERGY_STABLE_NEO_HOOKEAN, 1e4 * factor, 0.3);
+    uint32_t all = 0;
+    for (int i = 0; i < count; i++)
+        all |= bits[i] = sinew_world_step(world, NULL);
+    sinew_world_destroy(world);
+    sinew_mesh_destroy(mesh);
+    free(x);
+    free(v);
+    return all;
+}
+
+/* A unit of force is arbitrary: a box of a millionth of the mass and the stiffness moves in the same way, and its steps
+ * have the same status. The factor is a power of two, so that round-off is the same, too. */
+static void status_does_not_depend_on_the_mass(void **unused)
+{
+    (void)unused;
+    enum {
+        STEPS = 20
+    };
+    uint32_t seen = 0;
+    for (int iterations = 1; iterations <= 4; iterations++) {
+        uint32_t heavy[STEPS], light[STEPS];
+        seen |= slide_box(1, iterations, heavy, STEPS);
+        slide_box(ldexp(1, -20), iterations, light, STEPS);
+        for (int i = 0; i < STEPS; i++)
+            if (heavy[i] != light[i])
+                fail_msg("%d iterations, step %d: bits %x and, where it is light, %x", iterations, i, heavy[i],
+                         light[i]);
+    }
+    assert_true(seen & SINEW_STEP_CONTACT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(led_out),
         cmocka_unit_test(anything_goes),
+        cmocka_unit_test(the_deepest_pair_is_reported),
+        cmocka_unit_test(status_does_not_depend_on_the_mass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

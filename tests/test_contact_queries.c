@@ -32,24 +32,24 @@ static void cross3(const double a[3], const double b[3], double c[3])
 /* ---- The world by hand ------------------------------------------------------------------------- */
 
 enum {
-    TRIANGLES_MOST = 4000
+    TRIANGLES_MAX = 4000
 };
 
 /* All triangles, and whose they are: bodies, then colliders. */
 typedef struct soup {
-    double x[TRIANGLES_MOST][3][3];
-    int party[TRIANGLES_MOST];
+    double x[TRIANGLES_MAX][3][3];
+    int object[TRIANGLES_MAX];
     int count;
 } soup;
 
-static void add_soup(soup *s, const sinew_real *x, const int32_t *triangles, int32_t count, int party)
+static void add_soup(soup *s, const sinew_real *x, const int32_t *triangles, int32_t count, int object)
 {
     for (int32_t t = 0; t < count; t++, s->count++) {
-        assert_true(s->count < TRIANGLES_MOST);
+        assert_true(s->count < TRIANGLES_MAX);
         for (int a = 0; a < 3; a++)
             for (int k = 0; k < 3; k++)
                 s->x[s->count][a][k] = (double)x[3 * triangles[3 * t + a] + k];
-        s->party[s->count] = party;
+        s->object[s->count] = object;
     }
 }
 
@@ -280,17 +280,17 @@ static void check_boxes(sinew_world *world, const soup *s, random_cases *r)
             for (int k = 0; k < 3; k++)
                 meets = meets && fmin(s->x[t][0][k], fmin(s->x[t][1][k], s->x[t][2][k])) <= (double)high[k] &&
                         fmax(s->x[t][0][k], fmax(s->x[t][1][k], s->x[t][2][k])) >= (double)low[k];
-            met[s->party[t]] = met[s->party[t]] || meets;
+            met[s->object[t]] = met[s->object[t]] || meets;
         }
         met[1003] = low[1] <= 0;
-        sinew_contact_party parties[16];
+        sinew_contact_object objects[16];
         int32_t count = 0;
-        assert_int_equal(sinew_world_overlaps(world, low, high, 16, parties, &count, NULL), SINEW_OK);
+        assert_int_equal(sinew_world_overlaps(world, low, high, 16, objects, &count, NULL), SINEW_OK);
         for (int32_t k = 0; k < count; k++) {
-            const int party = parties[k].body.index >= 0 ? parties[k].body.index : 1000 + parties[k].collider.index;
-            if (party != 1001 && party != 1002 && !met[party])
-                fail_msg("box %d: %d is not in it", i, party);
-            met[party] = false;
+            const int object = objects[k].body.index >= 0 ? objects[k].body.index : 1000 + objects[k].collider.index;
+            if (object != 1001 && object != 1002 && !met[object])
+                fail_msg("box %d: %d is not in it", i, object);
+            met[object] = false;
         }
         for (int k = 0; k < 2000; k++)
             if (met[k])
@@ -331,8 +331,8 @@ static void hits_are_named(void **state)
     sinew_world_hit hit;
     const sinew_real origin[3] = {(sinew_real)0.01, 2, (sinew_real)0.02}, down[3] = {0, -2, 0};
     assert_true(sinew_world_ray(world, origin, down, INFINITY, &hit, NULL));
-    assert_int_equal(hit.party.body.index, body.index);
-    assert_int_equal(hit.party.collider.index, -1);
+    assert_int_equal(hit.object.body.index, body.index);
+    assert_int_equal(hit.object.collider.index, -1);
     assert_true(fabs((double)hit.t - 0.95) < 1e-6 && (double)hit.normal[1] > 0.999);
     double sum[3] = {0, 0, 0};
     for (int a = 0; a < 3; a++) {
@@ -362,16 +362,16 @@ static void crossings_are_listed(void **state)
     sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
     sinew_error error = {0};
     int32_t count;
-    assert_int_equal(sinew_world_crossings(world, 0, NULL, &count, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_int_equal(sinew_world_intersections(world, 0, NULL, &count, &error), SINEW_ERROR_UNSUPPORTED);
     set_touch(world, 2e-3, 0.3);
     const sinew_body low = add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0, 0, 0}, 1e5);
     const sinew_body high = add_box(world, SINEW_SOLVER_NEWTON, 1, 0.2, (const double[]){0.05, 0.15, 0.03}, 1e5);
-    assert_int_equal(sinew_world_crossings(world, 0, NULL, &count, &error), SINEW_OK);
+    assert_int_equal(sinew_world_intersections(world, 0, NULL, &count, &error), SINEW_OK);
     assert_true(count > 4);
-    sinew_crossing *list = make_array((size_t)count, sizeof *list);
+    sinew_intersection *list = make_array((size_t)count, sizeof *list);
     const int32_t all = count;
-    assert_int_equal(sinew_world_crossings(world, 1, list, &count, &error), SINEW_ERROR_DATA);
-    assert_int_equal(sinew_world_crossings(world, all, list, &count, &error), SINEW_OK);
+    assert_int_equal(sinew_world_intersections(world, 1, list, &count, &error), SINEW_ERROR_DATA);
+    assert_int_equal(sinew_world_intersections(world, all, list, &count, &error), SINEW_OK);
     assert_int_equal(count, all);
     for (int32_t k = 0; k < count; k++) {
         assert_int_equal(list[k].a.body.index, low.index);
@@ -382,7 +382,7 @@ static void crossings_are_listed(void **state)
     sinew_contact_report report;
     sinew_world_step(world, NULL);
     assert_int_equal(sinew_world_contact_report(world, &report, &error), SINEW_OK);
-    assert_int_equal(report.crossings_before, all);
+    assert_int_equal(report.intersections_before, all);
     free(list);
     sinew_world_destroy(world);
 }

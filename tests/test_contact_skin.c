@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_skin.c: bodies that touch colliders with the surface that rides on them, in place of their own.
+ * test_contact_skin.c: bodies that touch colliders with their embedded surface, in place of their own.
  */
 #include "contact_worlds.h"
 #include "skin_fixture.h"
 
-/* A cube of 0.3 m around the origin as an OBJ file: it rides on a block of 0.2 m. */
+/* A cube of 0.3 m around the origin as an OBJ file: it is embedded in a block of 0.2 m. */
 static const char cube_obj[] = "v -0.15 -0.15 -0.15\nv 0.15 -0.15 -0.15\nv 0.15 -0.15 0.15\nv -0.15 -0.15 0.15\n"
                                "v -0.15 0.15 -0.15\nv 0.15 0.15 -0.15\nv 0.15 0.15 0.15\nv -0.15 0.15 0.15\n"
                                "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
@@ -18,7 +18,7 @@ static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, doub
     sinew_skin *skin = read_skin("cube.obj", NULL, &error);
     must(&error);
     const sinew_body body = add_box(world, solver, 2, 0.2, (const double[]){0, height, 0}, 1e6);
-    sinew_ride_def ride = sinew_default_ride_def();
+    sinew_embedding_def ride = sinew_default_embedding_def();
     ride.skin = skin;
     sinew_body_set_skin(world, body, &ride, &error);
     must(&error);
@@ -103,10 +103,10 @@ static void skins_are_remembered(void **state)
         assert_true(sinew_world_state_hash(worlds[0]) == sinew_world_state_hash(worlds[1]));
     }
     free(blob);
-    const sinew_ride_def none = sinew_default_ride_def();
+    const sinew_embedding_def none = sinew_default_embedding_def();
     assert_int_equal(sinew_body_set_skin(worlds[0], (sinew_body){0, 0}, &none, NULL), SINEW_OK);
     assert_true(sinew_world_step(worlds[0], NULL) & SINEW_STEP_UNPREPARED);
-    assert_non_null(strstr(sinew_world_error(worlds[0]), "none rides on it"));
+    assert_non_null(strstr(sinew_world_error(worlds[0]), "and has none"));
     for (int i = 0; i < 2; i++)
         sinew_world_destroy(worlds[i]);
 }

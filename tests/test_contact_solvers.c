@@ -3,7 +3,7 @@
  * test_contact_solvers.c: solvers that minimise the same function end in the same place, also where bodies touch with
  * friction: one step from one state, solved to round-off, against newton's.
  *
- * The guard rests in that step: it asks for detections at iterates, and those of different solvers find different
+ * The step filter is idle in that step: it causes detections at iterates, and those of different solvers find different
  * contacts. Surfaces have the distance then that they should: no step says `contact`. xpbd has hard contacts and
  * compliant constraints, and mpbng bindings between layers: how far they end from newton is printed.
  */
@@ -22,7 +22,8 @@ typedef struct row {
     sinew_solver_kind kind;
     int32_t iterations;
     bool agrees;
-    int32_t rounds; /* iterations between two updates of multipliers; slow solvers would use up their number */
+    int32_t
+        multiplier_interval; /* iterations between two updates of multipliers; slow solvers would use up their number */
 } row;
 
 static const row rows[] = {
@@ -50,8 +51,8 @@ static sinew_real *solve_step(const contact_scene *scene, const row *r, sinew_st
     for (int i = 0; i < scene->warm; i++)
         assert_false(sinew_world_step(world, NULL) & SINEW_STEP_NOT_FINITE);
     sinew_contact_def contact = sinew_world_contact(world);
-    contact.guard = false;
-    contact.rounds = r->rounds;
+    contact.intersection_free = false;
+    contact.multiplier_interval = r->multiplier_interval;
     sinew_world_set_contact(world, &contact, &error);
     must(&error);
     sinew_world_set_solver(world, &own, &error);
@@ -88,7 +89,7 @@ static void solvers_agree(void **state)
         print_message("%-16s %-6s %4d iterations, %5d linear, %3d updates, %2d contacts, %d held, relative residual "
                       "%.1e, violation %.1e m, apart %.1e of the size\n",
                       scene->name, sinew_get_solver_info(rows[i].kind)->name, result.iterations,
-                      result.linear_iterations, report.updates, report.contacts, report.clamped,
+                      result.linear_iterations, report.updates, report.contacts, report.filtered_vertices,
                       result.relative_residual, report.violation, apart / scene->size);
         assert_true(report.contacts > 0);
         assert_false(rows[i].agrees && result.bits & SINEW_STEP_CONTACT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_state.c: what contact remembers: in states, when bodies and colliders come and go, for any number of
+ * test_contact_state.c: persistent data of contact: in states, when bodies and colliders come and go, for any number of
  * threads.
  */
 #include "base/tagged_blob.h"
@@ -57,15 +57,15 @@ static void go_on_with(sinew_solver_kind solver)
 {
     const char *name = sinew_get_solver_info(solver)->name;
     sinew_world *whole = make_pile(solver, 1), *fresh = make_pile(solver, 1);
-    int32_t most = 0;
+    int32_t max = 0;
     for (int i = 0; i < BEFORE; i++) {
         sinew_contact_report report;
         steps(whole, 1);
         assert_int_equal(sinew_world_contact_report(whole, &report, NULL), SINEW_OK);
-        most = report.contacts > most ? report.contacts : most;
+        max = report.contacts > max ? report.contacts : max;
     }
-    if (most < 5)
-        fail_msg("%s: only %d contacts", name, most);
+    if (max < 5)
+        fail_msg("%s: only %d contacts", name, max);
     const saved state = save(whole);
     sinew_error error = {0};
     sinew_world_state_load(fresh, state.bytes, state.size, &error);
@@ -200,15 +200,15 @@ static void forged_states(void **state)
     f.good = save(f.world);
     steps(f.world, 2);
     f.now = save(f.world);
-    load_forged(&f, "TCHS", 0, &far, sizeof far, "bears what nothing can");
-    load_forged(&f, "TCHS", 0, &below, sizeof below, "bears what nothing can");
-    load_forged(&f, "TCHS", 48, &bad, sizeof bad, "bears what nothing can");
-    load_forged(&f, "TCHS", 48, &minus, sizeof minus, "bears what nothing can");
-    load_forged(&f, "TCHS", 88, &bad, sizeof bad, "bears what nothing can");
+    load_forged(&f, "TCHS", 0, &far, sizeof far, "an invalid kind or force");
+    load_forged(&f, "TCHS", 0, &below, sizeof below, "an invalid kind or force");
+    load_forged(&f, "TCHS", 48, &bad, sizeof bad, "an invalid kind or force");
+    load_forged(&f, "TCHS", 48, &minus, sizeof minus, "an invalid kind or force");
+    load_forged(&f, "TCHS", 88, &bad, sizeof bad, "an invalid kind or force");
     load_forged(&f, "CVEL", 3 * sizeof half, &half, sizeof half, "velocities of body");
-    load_forged(&f, "COLL", 4, &many, sizeof many, "place of collider 1");
-    load_forged(&f, "COLL", 8, &minus, sizeof minus, "place of collider 1");
-    load_forged(&f, "COLL", 16, &bad, sizeof bad, "place of collider 1");
+    load_forged(&f, "COLL", 4, &many, sizeof many, "pose of collider 1");
+    load_forged(&f, "COLL", 8, &minus, sizeof minus, "pose of collider 1");
+    load_forged(&f, "COLL", 16, &bad, sizeof bad, "pose of collider 1");
     /* Names of things that are not there are forgotten. */
     for (size_t at = 4; at < 48; at += 4) {
         load_forged(&f, "TCHS", at, &far, sizeof far, NULL);
@@ -267,11 +267,11 @@ static double moved(const sinew_world *world, int32_t first, int32_t count, cons
 {
     sinew_real *q = make_array(3 * (size_t)count, sizeof *q);
     assert_int_equal(sinew_world_get_positions(world, first, count, q), SINEW_OK);
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * count; i++)
-        most = fmax(most, fabs((double)q[i] - (double)before[i]));
+        max = fmax(max, fabs((double)q[i] - (double)before[i]));
     free(q);
-    return most;
+    return max;
 }
 
 static double force_on_floor(const sinew_world *world)
@@ -381,7 +381,7 @@ static void teleports_are_counted(void **state)
     const int32_t n = sinew_world_particle_count(world);
     sinew_real *q = make_array(3 * (size_t)n, sizeof *q);
     assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
-    assert_int_equal(report.crossings, 0);
+    assert_int_equal(report.intersections, 0);
     const saved before = save(world);
     assert_int_equal(sinew_world_get_positions(world, 0, n, q), SINEW_OK);
     const int32_t first = sinew_body_first_particle(world, (sinew_body){1, 0});
@@ -390,18 +390,18 @@ static void teleports_are_counted(void **state)
     assert_int_equal(sinew_world_set_positions(world, first, n - first, q + 3 * first), SINEW_OK);
     assert_false(sinew_world_step(world, NULL) & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
     assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
-    assert_true(report.crossings_before > 0);
-    const int32_t crossed = report.crossings_before;
+    assert_true(report.intersections_before > 0);
+    const int32_t crossed = report.intersections_before;
     const saved within = save(world);
     steps(world, 1);
     assert_int_equal(sinew_world_state_load(world, before.bytes, before.size, NULL), SINEW_OK);
     steps(world, 1);
     assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
-    assert_int_equal(report.crossings_before, 0);
+    assert_int_equal(report.intersections_before, 0);
     assert_int_equal(sinew_world_state_load(world, within.bytes, within.size, NULL), SINEW_OK);
     steps(world, 1);
     assert_int_equal(sinew_world_contact_report(world, &report, NULL), SINEW_OK);
-    print_message("%d crossings after a teleport, %d one step later\n", crossed, report.crossings_before);
+    print_message("%d crossings after a teleport, %d one step later\n", crossed, report.intersections_before);
     free(within.bytes);
     free(before.bytes);
     free(q);

@@ -54,7 +54,7 @@ static void run(sinew_world *world, int steps)
         const uint32_t bits = sinew_world_step(world, NULL);
         if (bits & SINEW_STEP_UNPREPARED)
             fail_msg("%s", sinew_world_error(world));
-        assert_false(bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CROSSED));
+        assert_false(bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_INTERSECTING));
     }
 }
 

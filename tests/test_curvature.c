@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_curvature.c: second derivatives of constraints, of every energy that offers them, every lane variant of this
+ * test_curvature.c: second derivatives of constraints, of every energy that offers them, every SIMD variant of this
  * processor and every form, on random elements at rest, turned, stretched, squashed and inverted.
  *
- * Second way: central differences of the Jacobian, sum_i lambda_i (J_i(x + h) - J_i(x - h)) / 2h. Beside that the
- * blocks are symmetric, linear in lambda, and nothing for elements of weight zero.
+ * Reference: central differences of the Jacobian, sum_i lambda_i (J_i(x + h) - J_i(x - h)) / 2h. Blocks are also
+ * symmetric, linear in lambda, and zero for elements of weight zero.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -42,12 +42,12 @@ typedef struct drawn {
 
 static drawn drawn_make(random_cases *r, const batch *b, int form)
 {
-    const size_t lanes = (size_t)(b->group_count * b->width), m = (size_t)b->ops->constraint_count;
-    drawn d = {.form = form, .hard = random_index(r, 3) == 0, .C = batch_array(lanes * m, sizeof(sinew_real))};
-    d.jacobian = batch_array(lanes * m * (size_t)b->size, sizeof(sinew_real));
-    d.compliance = batch_array(lanes * m * m, sizeof(sinew_real));
-    d.lambda = batch_array(lanes * m, sizeof(sinew_real));
-    for (size_t i = 0; i < lanes * m; i++)
+    const size_t padded_count = (size_t)(b->group_count * b->width), m = (size_t)b->ops->constraint_count;
+    drawn d = {.form = form, .hard = random_index(r, 3) == 0, .C = batch_array(padded_count * m, sizeof(sinew_real))};
+    d.jacobian = batch_array(padded_count * m * (size_t)b->size, sizeof(sinew_real));
+    d.compliance = batch_array(padded_count * m * m, sizeof(sinew_real));
+    d.lambda = batch_array(padded_count * m, sizeof(sinew_real));
+    for (size_t i = 0; i < padded_count * m; i++)
         d.lambda[i] = (sinew_real)random_between(r, -2, 2);
     return d;
 }
@@ -76,11 +76,11 @@ static sinew_jacobian_kernel kernel_of(const batch *b, const drawn *d)
 /* sum_i lambda_i dC_i/dx_row of element e. */
 static double pull_at(const batch *b, const drawn *d, int e, int row)
 {
-    const int m = b->ops->constraint_count, group = e / b->width, lane = e % b->width;
+    const int m = b->ops->constraint_count, group = e / b->width, wide = e % b->width;
     double sum = 0;
     for (int i = 0; i < m; i++)
-        sum += (double)d->lambda[(group * m + i) * b->width + lane] *
-               (double)d->jacobian[((group * m + i) * b->size + row) * b->width + lane];
+        sum += (double)d->lambda[(group * m + i) * b->width + wide] *
+               (double)d->jacobian[((group * m + i) * b->size + row) * b->width + wide];
     return sum;
 }
 
@@ -113,13 +113,13 @@ static void compare(const batch *b, const drawn *d, const char *name, const doub
     double H[SIZE_MAX3 * SIZE_MAX3];
     for (int e = 0; e < b->count; e++) {
         const double *wanted = D + e * b->size * b->size;
-        double most = 1;
+        double max = 1;
         for (int i = 0; i < b->size * b->size; i++)
-            most = fmax(most, fabs(wanted[i]));
+            max = fmax(max, fabs(wanted[i]));
         batch_hessian(b, e, H);
         for (int i = 0; i < b->size * b->size; i++) {
             const double mirrored = H[i % b->size * b->size + i / b->size];
-            if (!(fabs(H[i] - wanted[i]) <= CLOSE * most) || !(fabs(H[i] - mirrored) <= 1e-5 * most))
+            if (!(fabs(H[i] - wanted[i]) <= CLOSE * max) || !(fabs(H[i] - mirrored) <= 1e-5 * max))
                 fail_msg("%s, %s, form %d, width %d, element %d, entry %d %d: %.9g, differences %.9g, mirrored %.9g",
                          b->ops->info.name, name, d->form, b->width, e, i / b->size, i % b->size, H[i], wanted[i],
                          mirrored);
@@ -150,7 +150,7 @@ static bool smooth_at(const sinew_energy_ops *ops, const state *s, int form)
     return stretched || !(rooted || distance);
 }
 
-static void run_case(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
 {
     const state *s = &states[random_index(r, STATE_COUNT)];
     sample samples[ELEMENTS];
@@ -162,7 +162,7 @@ static void run_case(random_cases *r, const sinew_lane_variant *lanes, const sin
         for (int i = 0; i < 3; i++)
             samples[e].target[i] += 0.5; /* away from where a distance has no direction */
     }
-    batch b = batch_make(lanes, ops, samples, ELEMENTS);
+    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
     drawn d = drawn_make(r, &b, form);
     double *D = batch_array((size_t)(ELEMENTS * b.size * b.size), sizeof *D);
     const sinew_jacobian_kernel kernel = kernel_of(&b, &d);
@@ -182,10 +182,10 @@ static void curvature_is_the_change_of_the_jacobian(void **unused)
     (void)unused;
     random_cases r = random_cases_begin("second derivatives of constraints", 12, 2000);
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t i = 0; i < r.count; i++)
         for (int32_t v = 0; v < count; v++)
-            for (int kind = 0; variants[v]->usable() && kind < SINEW_ENERGY_COUNT; kind++)
+            for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
                 for (int form = SINEW_FORM_ROOT; form < SINEW_FORM_COUNT; form++)
                     if (variants[v]->energies[kind]->curvature)
                         run_case(&r, variants[v], variants[v]->energies[kind], form);

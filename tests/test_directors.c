@@ -36,13 +36,13 @@ static sinew_mesh *make_cloth(int32_t n, sinew_diagonals diagonals)
 }
 
 /* Every point moved at random by at most `most`. */
-static sinew_mesh *crumpled(random_cases *r, sinew_mesh *mesh, double most)
+static sinew_mesh *crumpled(random_cases *r, sinew_mesh *mesh, double max)
 {
     sinew_error error = {0};
     const int32_t count = 3 * sinew_mesh_vertex_count(mesh);
     sinew_real *x = make_array((size_t)count, sizeof *x);
     for (int32_t i = 0; i < count; i++)
-        x[i] = sinew_mesh_positions(mesh)[i] + (sinew_real)random_between(r, -most, most);
+        x[i] = sinew_mesh_positions(mesh)[i] + (sinew_real)random_between(r, -max, max);
     sinew_mesh *moved = sinew_mesh_moved(mesh, x, &error);
     must(&error);
     free(x);
@@ -81,7 +81,7 @@ static sinew_status find(const sinew_mesh *mesh, sinew_stencil stencil, int32_t 
                          sinew_error *error)
 {
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const sinew_stencil_row *row = sinew_get_stencil(stencil);
+    const sinew_stencil_info *row = sinew_get_stencil(stencil);
     *cells = NULL;
     sinew_error_clear(error);
     return row->find(&allocator, mesh, row->vertex_count, cells, count, error);
@@ -254,7 +254,7 @@ static void copies_make_sense(void **unused)
     assert_int_equal(sinew_mesh_director_count(surface), sinew_mesh_director_count(mesh));
     assert_int_equal(sinew_mesh_director_count(fixed), 0);
     assert_int_equal(sinew_mesh_vertex_count(fixed), 9);
-    assert_non_null(strstr(sinew_mesh_notes(fixed), "16 directors dropped"));
+    assert_non_null(strstr(sinew_mesh_warnings(fixed), "16 directors dropped"));
     sinew_mesh_destroy(surface);
     sinew_mesh_destroy(fixed);
     sinew_mesh_destroy(mesh);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_energies.c: every energy of the table, in every lane variant that this processor has, against second ways:
+ * test_energies.c: every energy of the table, in every SIMD variant of this processor, against independent references:
  * finite differences, linear elasticity, LAPACK's eigenvalues, formulas of homogeneous stretch, the width-1 kernels.
  */
 #include <stdarg.h>
@@ -38,16 +38,16 @@ static double worst_of(double *worst, double error)
 
 /* ---- Every energy, every variant, every state ------------------------------------------------------ */
 
-typedef void energy_check(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst);
+typedef void energy_check(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst);
 
 static void for_all(const char *what, double tolerance, energy_check *check)
 {
     double worst = 0;
     int failures = 0;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t v = 0; v < count; v++)
-        for (int kind = 0; kind < SINEW_ENERGY_COUNT && variants[v]->usable(); kind++)
+        for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
             for (int i = 0; i < STATE_COUNT; i++) {
                 const sinew_energy_ops *ops = variants[v]->energies[kind];
                 if (undefined_at(&ops->info, &states[i]))
@@ -83,10 +83,10 @@ static double difference(const double f[4], double h)
 
 static const double offsets[4] = {-2 * STEP, -STEP, STEP, 2 * STEP};
 
-static void check_gradient(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_gradient(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     const sample one = sample_make(&ops->info, s);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     double g[SIZE_MAX3], H[SIZE_MAX3 * SIZE_MAX3];
     const double value = batch_value(&b);
     const double same = batch_gradient(&b);
@@ -117,10 +117,10 @@ static void test_gradient(void **context)
     for_all("gradient", TOLERANCE_FD, check_gradient);
 }
 
-static void check_hessian(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_hessian(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     const sample one = sample_make(&ops->info, s);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     double H[SIZE_MAX3 * SIZE_MAX3];
     batch_linearise(&b, false);
     batch_hessian(&b, 0, H);
@@ -149,10 +149,10 @@ static void test_hessian(void **context)
 }
 
 /* `product` and `hessian`, exact and projected, are the same symmetric matrix. */
-static void check_product(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_product(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     const sample one = sample_make(&ops->info, s);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     for (int project = 0; project < 2; project++) {
         double H[SIZE_MAX3 * SIZE_MAX3], K[SIZE_MAX3 * SIZE_MAX3];
         batch_linearise(&b, project);
@@ -175,7 +175,7 @@ static void test_product(void **context)
 }
 
 /* psi >= 0 everywhere, and at rest neither value nor force; loads have both. */
-static void check_rest(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_rest(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     if (ops->load)
         return;
@@ -185,7 +185,7 @@ static void check_rest(const sinew_lane_variant *lanes, const sinew_energy_ops *
             one.weights[4 + a] = -one.weights[a];
             memcpy(one.x + 12 + 3 * a, one.x + 3 * a, 3 * sizeof *one.x);
         }
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     const double value = batch_gradient(&b);
     worst_of(worst, fmax(-value, 0));
     if (s == &states[0]) {
@@ -203,7 +203,7 @@ static void test_rest(void **context)
 }
 
 /* A rigid motion keeps the value and turns the gradient, where the energy's table says so. */
-static void check_rigid(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_rigid(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     if (ops->rigid_cost & SINEW_COSTS_TRANSLATION || ops->load)
         return;
@@ -218,7 +218,7 @@ static void check_rigid(const sinew_lane_variant *lanes, const sinew_energy_ops 
                                    Q[3 * i + 2] * pair[0].x[3 * a + 2] + 0.5 * i - 0.7;
     double value[2], g[2][SIZE_MAX3];
     for (int k = 0; k < 2; k++) {
-        batch b = batch_make(lanes, ops, &pair[k], 1);
+        batch b = batch_make(simd, ops, &pair[k], 1);
         value[k] = batch_gradient(&b);
         for (int i = 0; i < b.size; i++)
             g[k][i] = (double)*batch_at(&b, b.g, 0, i);
@@ -252,7 +252,7 @@ static void eigen(int n, double *A, double *w)
 
 /* Tets and triangles: rest shape = the unit corner, so that the vertices of H but the first are dP/dF times weight.
  * Others: all of H. */
-static int projection_matrices(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s,
+static int projection_matrices(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s,
                                double *exact, double *projected)
 {
     sample one = sample_make(&ops->info, s);
@@ -265,7 +265,7 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
         state_deformation(s, F);
         sample_move(&one, F, t);
     }
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     const int skip = corner_shape ? 3 : 0, n = b.size - skip;
     for (int project = 0; project < 2; project++) {
         double H[SIZE_MAX3 * SIZE_MAX3];
@@ -280,12 +280,12 @@ static int projection_matrices(const sinew_lane_variant *lanes, const sinew_ener
 
 /* The projection is the nearest semi-definite matrix: the exact one with its eigenvalues clamped by LAPACK. Energies
  * that project term by term promise less: check_no_smaller. */
-static void check_nearest(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_nearest(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     double exact[SIZE_MAX3 * SIZE_MAX3], projected[SIZE_MAX3 * SIZE_MAX3], Q[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
     if (ops->projects_terms)
         return;
-    const int n = projection_matrices(lanes, ops, s, exact, projected);
+    const int n = projection_matrices(simd, ops, s, exact, projected);
     const double scale = largest(exact, n * n);
     memcpy(Q, exact, sizeof Q);
     eigen(n, Q, w);
@@ -307,11 +307,10 @@ static void test_nearest(void **context)
 }
 
 /* Projecting only adds: the projected matrix less the exact one has no negative eigenvalue, however it was made. */
-static void check_no_smaller(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s,
-                             double *worst)
+static void check_no_smaller(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     double exact[SIZE_MAX3 * SIZE_MAX3], added[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
-    const int n = projection_matrices(lanes, ops, s, exact, added);
+    const int n = projection_matrices(simd, ops, s, exact, added);
     const double scale = largest(exact, n * n);
     for (int i = 0; i < n * n; i++)
         added[i] -= exact[i];
@@ -326,11 +325,11 @@ static void test_no_smaller(void **context)
 }
 
 /* On any rest shape the projected Hessian of an element has no negative eigenvalue. */
-static void check_semidefinite(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s,
+static void check_semidefinite(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s,
                                double *worst)
 {
     const sample one = sample_make(&ops->info, s);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     double H[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
     batch_linearise(&b, true);
     batch_hessian(&b, 0, H);
@@ -356,9 +355,9 @@ typedef struct outcome {
     double g[MANY * SIZE_MAX3], H[2][MANY * SIZE_MAX3 * SIZE_MAX3];
 } outcome;
 
-static void compute(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const sample *samples, outcome *o)
+static void compute(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const sample *samples, outcome *o)
 {
-    batch b = batch_make(lanes, ops, samples, MANY);
+    batch b = batch_make(simd, ops, samples, MANY);
     memset(o, 0, sizeof *o);
     o->value = batch_gradient(&b);
     for (int i = 0; i < MANY * b.size; i++)
@@ -372,11 +371,11 @@ static void compute(const sinew_lane_variant *lanes, const sinew_energy_ops *ops
 }
 
 /* Every width gives what width 1 gives. */
-static void check_width(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const state *s, double *worst)
+static void check_width(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     static outcome wide, narrow;
     int32_t count;
-    const sinew_lane_variant *scalar = sinew_lane_variants(&count)[count - 1];
+    const sinew_simd_variant *scalar = sinew_simd_variants(&count)[count - 1];
     assert_int_equal(scalar->width, 1);
     sample samples[MANY];
     for (int e = 0; e < MANY; e++)
@@ -385,7 +384,7 @@ static void check_width(const sinew_lane_variant *lanes, const sinew_energy_ops 
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
         if (strcmp(scalar->energies[kind]->info.name, ops->info.name) == 0)
             reference = scalar->energies[kind];
-    compute(lanes, ops, samples, &wide);
+    compute(simd, ops, samples, &wide);
     compute(scalar, reference, samples, &narrow);
     worst_of(worst, fabs(wide.value - narrow.value) / (1 + narrow.value));
     const double gradient = 1 + largest(narrow.g, MANY * SIZE_MAX3);
@@ -409,9 +408,9 @@ static void test_padding(void **context)
 {
     (void)context;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t v = 0; v < count; v++)
-        for (int kind = 0; kind < SINEW_ENERGY_COUNT && variants[v]->usable(); kind++)
+        for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
             for (int i = 0; i < STATE_COUNT; i++) {
                 const sinew_energy_ops *ops = variants[v]->energies[kind];
                 const sample one = sample_make(&ops->info, &states[i]);
@@ -440,22 +439,38 @@ static char *read_text(const char *path)
     return text;
 }
 
+/* Folders of src/energy with one file an energy. */
+static const char *const energy_folders[] = {"tet", "triangle", "edge", "bending", "rod", "joint"};
+enum {
+    ENERGY_FOLDERS = sizeof energy_folders / sizeof energy_folders[0]
+};
+
+static bool has_source(const char *name)
+{
+    int found = 0;
+    for (int i = 0; i < ENERGY_FOLDERS; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/src/energy/%s/%s.c", SINEW_SOURCE_DIR, energy_folders[i], name);
+        found += read_text(path) != NULL;
+    }
+    return found == 1;
+}
+
 /* One file, one table line and one page for each energy. */
 static void check_files(const char *name)
 {
     char path[1024], line[256];
-    snprintf(path, sizeof path, "%s/src/energy/energy_%s.c", SINEW_SOURCE_DIR, name);
-    if (!read_text(path))
-        fail_msg("energy %s has no file %s", name, path);
-    snprintf(path, sizeof path, "%s/src/energy/energy_table.c", SINEW_SOURCE_DIR);
+    if (!has_source(name))
+        fail_msg("energy %s has no file src/energy/<stencil>/%s.c", name, name);
+    snprintf(path, sizeof path, "%s/src/energy/kernels/table.c", SINEW_SOURCE_DIR);
     snprintf(line, sizeof line, ", %s)", name);
     const char *first = strstr(read_text(path), line);
     if (!first || strstr(first + 1, line))
         fail_msg("energy %s does not have exactly one line in %s", name, path);
-    snprintf(path, sizeof path, "%s/docs/energies/%s.md", SINEW_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/docs/reference/energies/%s.md", SINEW_SOURCE_DIR, name);
     if (!read_text(path) || !strstr(read_text(path), name))
         fail_msg("energy %s has no page %s that names it", name, path);
-    snprintf(path, sizeof path, "%s/docs/energies/index.md", SINEW_SOURCE_DIR);
+    snprintf(path, sizeof path, "%s/docs/reference/energies/index.md", SINEW_SOURCE_DIR);
     snprintf(line, sizeof line, "(%s.md)", name);
     if (!read_text(path) || !strstr(read_text(path), line))
         fail_msg("energy %s is not listed in %s", name, path);
@@ -484,10 +499,10 @@ static void check_contract(const sinew_energy_ops *ops)
     if (sinew_energy_flaw(ops))
         fail_msg("%s: %s", ops->info.name, sinew_energy_flaw(ops));
     assert_true(((bits & SINEW_CAN_CONSTRAINT) != 0) ==
-                ((ops->constrain || ops->whole_row) && ops->constraint_count > 0));
+                ((ops->constrain || ops->global_constraint) && ops->constraint_count > 0));
     assert_true(((bits & SINEW_CAN_PROJECT) != 0) == (ops->local_project != NULL));
     assert_true(((bits & SINEW_CAN_PROX) != 0) == (ops->local_prox != NULL));
-    assert_true(((bits & SINEW_CAN_VERTEX) != 0) == (ops->visit && ops->vertex && ops->vertex_change));
+    assert_true(((bits & SINEW_CAN_VERTEX) != 0) == (ops->incidence && ops->vertex && ops->vertex_change));
     assert_true(((bits & SINEW_CAN_REDUCE) != 0) == (ops->reduce && ops->stiffness));
     assert_true(((bits & SINEW_CAN_JACOBIAN) != 0) == (ops->jacobian != NULL));
 }
@@ -496,7 +511,7 @@ static void test_table(void **context)
 {
     (void)context;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const char *name = variants[0]->energies[kind]->info.name;
         for (int other = 0; other < kind; other++)
@@ -512,25 +527,37 @@ static void test_table(void **context)
     }
 }
 
+/* Counts the energies of one folder: every file there is an energy, the shared templates of a stencil or contact. */
+static int energies_in(const char *folder_name)
+{
+    int found = 0;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/src/energy/%s", SINEW_SOURCE_DIR, folder_name);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char name[256];
+        if (sscanf(entry->d_name, "%255[a-z0-9_].c", name) != 1 || !strstr(entry->d_name, ".c"))
+            continue;
+        if (strcmp(name, folder_name) == 0 && sinew_energy_by_name(name) == SINEW_ENERGY_COUNT)
+            continue;
+        if (strcmp(name, "contact") == 0)
+            continue;
+        if (sinew_energy_by_name(name) == SINEW_ENERGY_COUNT)
+            fail_msg("src/energy/%s/%s holds no energy of the table", folder_name, entry->d_name);
+        found++;
+    }
+    closedir(folder);
+    return found;
+}
+
 /* No energy file is left out of the table. */
 static void test_no_stray_files(void **context)
 {
     (void)context;
     int found = 0;
-    DIR *folder = opendir(SINEW_SOURCE_DIR "/src/energy");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        char name[256];
-        if (sscanf(entry->d_name, "energy_%255[a-z0-9_].c", name) != 1 || !strstr(entry->d_name, ".c"))
-            continue;
-        if (strcmp(name, "table") == 0 || strcmp(name, "choice") == 0 || strcmp(name, "tet") == 0 ||
-            strcmp(name, "triangle") == 0 || strcmp(name, "visit_step") == 0 || strcmp(name, "contact") == 0)
-            continue;
-        if (sinew_energy_by_name(name) == SINEW_ENERGY_COUNT)
-            fail_msg("src/energy/%s holds no energy of the table", entry->d_name);
-        found++;
-    }
-    closedir(folder);
+    for (int i = 0; i < ENERGY_FOLDERS; i++)
+        found += energies_in(energy_folders[i]);
     assert_int_equal(found, SINEW_ENERGY_COUNT);
 }
 

@@ -42,7 +42,7 @@ static sinew_world *make_kkt(int expansion, double h, double gravity)
     def.time_step = (sinew_real)h;
     def.gravity[1] = (sinew_real)-gravity;
     def.solver = sinew_default_solver_def(SINEW_SOLVER_KKT);
-    sinew_solver_def_set_word(&def.solver, "expansion", words[expansion], &error);
+    sinew_solver_def_set_keyword(&def.solver, "expansion", words[expansion], &error);
     must(&error);
     return make_world(&def);
 }
@@ -101,8 +101,8 @@ static void a_compliant_row_follows_the_equation(void **unused)
         sinew_error error = {0};
         sinew_world *world = make_kkt(i, h, 0);
         sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_KKT);
-        sinew_solver_def_set_word(&solver, "expansion", words[i], &error);
-        sinew_solver_def_set_word(&solver, "rows", "all", &error);
+        sinew_solver_def_set_keyword(&solver, "expansion", words[i], &error);
+        sinew_solver_def_set_keyword(&solver, "constraints", "all", &error);
         assert_int_equal(sinew_world_set_solver(world, &solver, &error), SINEW_OK);
         const sinew_body body = add_masses(world, mesh, velocities);
         add_rows(world, body, SINEW_ENERGY_SPRING, false);
@@ -241,8 +241,8 @@ static void servin_is_refused(void **unused)
     (void)unused;
     sinew_error error = {0};
     sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_KKT);
-    sinew_solver_def_set_word(&solver, "expansion", "end", &error);
-    sinew_solver_def_set_word(&solver, "stepper", "servin", &error);
+    sinew_solver_def_set_keyword(&solver, "expansion", "end", &error);
+    sinew_solver_def_set_keyword(&solver, "stepper", "servin", &error);
     sinew_world_def def = sinew_default_world_def();
     def.solver = solver;
     sinew_world *world = make_world(&def);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fans.c: kernels that take tets in fans (energy/batch_layout.h) do what they do with the same tets one by one: value,
- * gradient, product and local steps of every material, on chunks with fans of three, of two and of one.
+ * test_fans.c: kernels that take tets in fans (energy/batch_layout.h) do what they do with the same tets one by one:
+ * value, gradient, product and local steps of every material, on chunks with fans of three, of two and of one.
  */
 #include "make_world.h"
 
@@ -67,8 +67,8 @@ static outcome run(const sinew_task *task, int operation, bool fans, const sinew
                    sinew_real *weights)
 {
     const sinew_energy_ops *ops = task->batch->ops;
-    const size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
-    outcome out = {0, array_of(4 * (size_t)task->chunk->slot_count), array_of(9 * lanes)};
+    const size_t padded_count = (size_t)task->chunk->group_count * (size_t)task->batch->width;
+    outcome out = {0, array_of(4 * (size_t)task->chunk->slot_count), array_of(9 * padded_count)};
     sinew_groups groups = sinew_batch_groups(task->batch, task->chunk);
     if (!fans)
         groups.threes = groups.twos = 0;
@@ -106,16 +106,16 @@ static double difference(const sinew_real *a, const sinew_real *b, size_t count)
 static double check_task(const sinew_world *world, const sinew_task *task, int operation)
 {
     const size_t points = (size_t)task->chunk->slot_count;
-    const size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
-    sinew_real *x = array_of(4 * points), *weights = array_of(lanes);
-    sinew_real *tangent = array_of(lanes * (size_t)task->batch->ops->tangent_count);
-    world->objective.lanes->slots->copy(world->q, task->batch->particle + task->chunk->first_slot,
-                                        task->chunk->slot_count, x, NULL);
+    const size_t padded_count = (size_t)task->chunk->group_count * (size_t)task->batch->width;
+    sinew_real *x = array_of(4 * points), *weights = array_of(padded_count);
+    sinew_real *tangent = array_of(padded_count * (size_t)task->batch->ops->tangent_count);
+    world->objective.simd->slots->copy(world->q, task->batch->particle + task->chunk->first_slot,
+                                       task->chunk->slot_count, x, NULL);
     outcome fans = run(task, operation, true, x, tangent, weights);
     outcome alone = run(task, operation, false, x, tangent, weights);
     double apart = fabs(fans.value - alone.value) / fmax(fabs(alone.value), 1e-30);
     apart = fmax(apart, difference(fans.g, alone.g, 4 * points));
-    apart = fmax(apart, difference(fans.u, alone.u, 9 * lanes));
+    apart = fmax(apart, difference(fans.u, alone.u, 9 * padded_count));
     for (size_t i = 3; i < 4 * points; i += 4)
         assert_true(fans.g[i] == 0);
     void *arrays[] = {x, weights, tangent, fans.g, fans.u, alone.g, alone.u};
@@ -139,7 +139,7 @@ static void test_fans(void **state)
                 worst = fmax(worst, check_task(world, &o->tasks[t], operation));
         }
         printf("%s, %s: %d groups in fans of three, %d of two, %d alone: %.1e apart\n",
-               sinew_get_energy_info((sinew_energy_kind)kind)->name, o->lanes->name, groups[2], groups[1], groups[0],
+               sinew_get_energy_info((sinew_energy_kind)kind)->name, o->simd->name, groups[2], groups[1], groups[0],
                worst);
         assert_true(groups[0] > 0 && groups[1] > 0 && groups[2] > 0);
         assert_true(worst <= TOLERANCE);

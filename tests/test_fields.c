@@ -174,7 +174,7 @@ static void rubber_by_hand(void **unused)
     const double mu = young / (2 * (1 + poisson)), a = 1.3, b = 0.9, g = 0.4;
     const double stretch[9] = {a, 0, 0, 0, b, 0, 0, 0, b}, shear[9] = {1, g, 0, 0, 1, 0, 0, 0, 1};
     const double stress[2] = {mu * (a * a - b * b) / (a * b * b), mu * sqrt(3 * g * g + g * g * g * g)};
-    const double most[2] = {a, sqrt(1 + g * g / 4) + g / 2}, least[2] = {b, sqrt(1 + g * g / 4) - g / 2};
+    const double max[2] = {a, sqrt(1 + g * g / 4) + g / 2}, min[2] = {b, sqrt(1 + g * g / 4) - g / 2};
     for (int i = 0; i < 2; i++) {
         int32_t count;
         sinew_energy energy;
@@ -182,8 +182,8 @@ static void rubber_by_hand(void **unused)
         sinew_real *mises = field_of(world, energy, SINEW_FIELD_VON_MISES, &count);
         sinew_real *stretches = field_of(world, energy, SINEW_FIELD_STRETCHES, &count);
         near((double)mises[0], stress[i], stress[i], "von Mises");
-        near((double)stretches[0], most[i], 1, "largest stretch");
-        near((double)stretches[2], least[i], 1, "smallest stretch");
+        near((double)stretches[0], max[i], 1, "largest stretch");
+        near((double)stretches[2], min[i], 1, "smallest stretch");
         free(mises);
         free(stretches);
         sinew_world_destroy(world);

@@ -79,7 +79,7 @@ static void round_bodies_hold_their_volume(void **unused)
             sinew_fill_report report;
             sinew_mesh *surface = round_surface(makers[i], 24);
             sinew_mesh *body = fill_with(surface, 16, conform, true, 0, &report);
-            assert_true(report.closed && report.parts == 1 && report.crossings == 0);
+            assert_true(report.closed && report.components == 1 && report.crossings == 0);
             assert_true(fabs(report.volume / report.surface_volume - 1) < 0.02);
             assert_true(conform ? report.quality_min >= 0.399 : report.quality_min > 0.929);
             sinew_mesh_destroy(body);
@@ -161,9 +161,9 @@ static void near_parts_have_tets_of_their_own(void **unused)
         const double corners[2][6] = {{0, 0, 0, 1, at, 1}, {0, at + gap, 0, 1, 1, 1}};
         sinew_mesh *two = boxes(corners, 2);
         sinew_mesh *apart = fill_with(two, 8, n % 2, true, 0, &report);
-        assert_int_equal(report.parts, 2);
+        assert_int_equal(report.components, 2);
         sinew_mesh *together = fill_with(two, 8, false, false, 0, &report);
-        assert_int_equal(report.parts, 1);
+        assert_int_equal(report.components, 1);
         assert_int_equal(report.split_cells, 0);
         sinew_mesh_destroy(apart);
         sinew_mesh_destroy(together);
@@ -187,7 +187,7 @@ static void thin_walls_stay(void **unused)
             low = fmin(low, (double)x[3 * v]);
             high = fmax(high, (double)x[3 * v]);
         }
-        assert_int_equal(report.parts, 1);
+        assert_int_equal(report.components, 1);
         assert_true(low <= 0.001 && high >= 0.999);
         assert_true(report.volume > 0.4 * thick && report.volume < 2 * thick);
         sinew_mesh_destroy(body);

@@ -62,7 +62,7 @@ static const body_shape shapes[] = {
 /* Weights of a place in a tet; returns the smallest. */
 static double weights_in(const sinew_real *x, const int32_t tet[4], const double place[3], double w[4])
 {
-    double e[4][3], least = 1;
+    double e[4][3], min = 1;
     for (int i = 0; i < 4; i++)
         for (int c = 0; c < 3; c++)
             e[i][c] = (double)x[3 * tet[i] + c] - place[c];
@@ -75,9 +75,9 @@ static double weights_in(const sinew_real *x, const int32_t tet[4], const double
     }
     for (int i = 0; i < 4; i++) {
         w[i] /= sum;
-        least = fmin(least, w[i]);
+        min = fmin(min, w[i]);
     }
-    return least;
+    return min;
 }
 
 /* How far the place went along an axis: in the tet that it lies in, or lies nearest to. */
@@ -86,10 +86,10 @@ static double sag_at(const sinew_mesh *mesh, const sinew_real *q, const double p
     double best = -INFINITY, sag = 0;
     for (int32_t t = 0; t < sinew_mesh_tet_count(mesh); t++) {
         const int32_t *tet = sinew_mesh_tets(mesh) + 4 * (size_t)t;
-        double w[4], least = weights_in(sinew_mesh_positions(mesh), tet, place, w);
-        if (least <= best)
+        double w[4], min = weights_in(sinew_mesh_positions(mesh), tet, place, w);
+        if (min <= best)
             continue;
-        best = least;
+        best = min;
         sag = 0;
         for (int i = 0; i < 4; i++)
             sag += w[i] * ((double)q[3 * tet[i] + axis] - (double)sinew_mesh_positions(mesh)[3 * tet[i] + axis]);

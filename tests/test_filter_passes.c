@@ -112,13 +112,12 @@ static void without_contact_it_is_sap(void **unused)
 /* m: from the ball to the nearest point, negative inside of it. */
 static double clearance_of(const sinew_world *world)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     sinew_real q[3 * POINTS];
     sinew_world_get_positions(world, 0, POINTS, q);
     for (int i = 0; i < POINTS; i++)
-        least =
-            fmin(least, sqrt(pow((double)q[3 * i], 2) + pow((double)q[3 * i + 1], 2) + pow((double)q[3 * i + 2], 2)));
-    return least - RADIUS;
+        min = fmin(min, sqrt(pow((double)q[3 * i], 2) + pow((double)q[3 * i + 1], 2) + pow((double)q[3 * i + 2], 2)));
+    return min - RADIUS;
 }
 
 /* A rope falls on a ball and hangs over it: links keep their length to round-off, points stay out of the ball. */

@@ -68,8 +68,8 @@ static void flaws_are_refused(void **unused)
 {
     (void)unused;
     sinew_energy_ops bad[6];
-    static const char *const why[6] = {"required",      "capabilities", "row_count",
-                                       "visit, vertex", "vertex_count", "of that name"};
+    static const char *const why[6] = {"required",          "capabilities", "reduced_count",
+                                       "incidence, vertex", "vertex_count", "of that name"};
     for (int i = 0; i < 6; i++) {
         bad[i] = wide[BEND];
         bad[i].info.name = i < 5 ? "bad" : "spring";
@@ -96,11 +96,11 @@ enum {
 static batch draw_batch(random_cases *r, const sinew_energy_ops *ops, int width)
 {
     sample samples[ELEMENTS];
-    const sinew_lane_variant lanes = {.width = width};
+    const sinew_simd_variant simd = {.width = width};
     random_state = random_bits(r);
     for (int e = 0; e < ELEMENTS; e++)
         samples[e] = sample_make(&ops->info, &states[1]);
-    return batch_make(&lanes, ops, samples, ELEMENTS);
+    return batch_make(&simd, ops, samples, ELEMENTS);
 }
 
 /* Central differences of `value` and `gradient`; doubles only. */
@@ -152,7 +152,7 @@ static void derivatives_agree(void **unused)
     random_cases r = random_cases_begin("derivatives", 10, 1000);
     for (int32_t i = 0; i < r.count; i++)
         for (int k = 0; k < 2 * FOREIGN_COUNT; k++) {
-            batch b = draw_batch(&r, k % 2 ? &scalar[k / 2] : &wide[k / 2], k % 2 ? 1 : sinew_lanes_width());
+            batch b = draw_batch(&r, k % 2 ? &scalar[k / 2] : &wide[k / 2], k % 2 ? 1 : sinew_simd_width());
             check_product(&b);
             if (sizeof(sinew_real) == 8)
                 check_differences(&b);
@@ -326,7 +326,7 @@ static void required_slots_alone(void **unused)
 static void an_inequality_from_its_numbers(void **unused)
 {
     (void)unused;
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     sinew_world_def def = sinew_default_world_def();
     def.gravity[1] = 0;
     sinew_world *world = make_world(&def);
@@ -346,7 +346,7 @@ static void an_inequality_from_its_numbers(void **unused)
         for (int c = 0; c < 3; c++)
             samples[e].x[c] = (double)start[3 * e + c];
     }
-    batch b = batch_make(lanes, &wide[GROUND], samples, BATCH_MAX);
+    batch b = batch_make(simd, &wide[GROUND], samples, BATCH_MAX);
     sinew_real C[BATCH_MAX], J[3 * BATCH_MAX], alpha[BATCH_MAX];
     const sinew_jacobian_kernel kernel = {.groups = {.count = b.group_count, .vertex = b.vertex, .data = b.data},
                                           .x = b.x,

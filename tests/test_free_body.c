@@ -200,13 +200,13 @@ static sinew_solver_def solver_of(sinew_solver_kind kind)
 
 /* ---- The tennis racket -------------------------------------------------------------------------- */
 
-static double flip_of_steps(const plate *p, double h, sinew_solver_kind kind, const double start[3], double most)
+static double flip_of_steps(const plate *p, double h, sinew_solver_kind kind, const double start[3], double max)
 {
     sinew_body body;
     const sinew_solver_def solver = solver_of(kind);
     sinew_world *world = make_spinning(p, h, &solver, start, &body);
     double axis[3][3], omega[3] = {0, start[1], 0}, before = start[1], t = 0;
-    while (omega[1] > 0 && t < most) {
+    while (omega[1] > 0 && t < max) {
         before = omega[1];
         sinew_world_step(world, NULL);
         t += h;

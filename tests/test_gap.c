@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gap.c: is the gap that a step tells true? Random scenes, every solver, against minima found in another way.
+ * test_gap.c: the reported gap of a step against minima of an independent method, for random scenes and every solver.
  *
  * A case is one step of a random scene (random_scene.h) by a random solver. Its truth is g at the step's end less the
  * minimum downhill from there: of springs, by a Newton's method of this test's own in long double (spring_referee.h);
@@ -245,7 +245,7 @@ typedef enum verdict {
     UNKNOWN_INVERTED,
     NO_STEP,  /* not finite, or refused */
     UNJUDGED, /* no referee found a minimum */
-    VERDICT_COUNT
+    RESULT_COUNT
 } verdict;
 
 static verdict compare_gap(const told *t, double truth, const minima *all)
@@ -289,7 +289,7 @@ static verdict judge(const drawn_scene *d, const told *t, minima *truth)
 /* ---- The table ------------------------------------------------------------------------------- */
 
 typedef struct tally {
-    int32_t of[SINEW_SOLVER_COUNT][VERDICT_COUNT];
+    int32_t of[SINEW_SOLVER_COUNT][RESULT_COUNT];
     int32_t not_solved; /* steps that were told solved and are not */
 } tally;
 

@@ -656,7 +656,7 @@ static void greatest_numbers_are_refused(void **state)
 {
     (void)state;
     const sinew_allocator little = {little_memory, free_little, NULL};
-    const int32_t most = INT32_MAX;
+    const int32_t max = INT32_MAX;
     for (unsigned mask = 1; mask < 8; mask++) {
         sinew_box_def box = sinew_default_box_def();
         sinew_beam_def beam = sinew_default_beam_def();
@@ -666,15 +666,15 @@ static void greatest_numbers_are_refused(void **state)
         sinew_mesh *mesh = NULL;
         box.allocator = beam.allocator = cloth.allocator = round.allocator = rope.allocator = little;
         for (int k = 0; k < 3; k++) {
-            box.vertices[k] = mask >> k & 1 ? most : 2;
-            beam.cells[k] = mask >> k & 1 ? most : 1;
+            box.vertices[k] = mask >> k & 1 ? max : 2;
+            beam.cells[k] = mask >> k & 1 ? max : 1;
             if (k < 2)
-                cloth.vertices[k] = mask >> k & 1 ? most : 2;
+                cloth.vertices[k] = mask >> k & 1 ? max : 2;
         }
-        round.segments = mask & 1 ? most - 1 : 4;
-        round.layers = mask & 2 ? most - 1 : 4;
-        round.rings = mask & 4 ? most - 1 : 4;
-        rope.vertices = most - (int32_t)mask + 1;
+        round.segments = mask & 1 ? max - 1 : 4;
+        round.layers = mask & 2 ? max - 1 : 4;
+        round.rings = mask & 4 ? max - 1 : 4;
+        rope.vertices = max - (int32_t)mask + 1;
         mesh = mesh ? mesh : sinew_mesh_box(&box, NULL);
         mesh = mesh ? mesh : sinew_mesh_beam(&beam, NULL);
         mesh = mesh ? mesh : sinew_mesh_rope(&rope, NULL);

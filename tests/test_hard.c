@@ -85,7 +85,8 @@ static void minimisers_refuse_by_name(void **unused)
     (void)unused;
     for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)solver);
-        const bool rows = solver == SINEW_SOLVER_DAE || sinew_solver_parameter((sinew_solver_kind)solver, "rows") >= 0;
+        const bool rows =
+            solver == SINEW_SOLVER_DAE || sinew_solver_parameter((sinew_solver_kind)solver, "constraints") >= 0;
         const bool takes = (info->needs & SINEW_CAN_CONSTRAINT) != 0 || solver == SINEW_SOLVER_ADMM || rows;
         sinew_world_def def = sinew_default_world_def();
         sinew_error error = {0};

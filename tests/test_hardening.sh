@@ -17,7 +17,8 @@ needs() {
 }
 
 checked=0
-for file in "$prefix"/bin/sinew "$prefix"/bin/sinew-single "$(find "$prefix" -name libsinew.so)" \
+for file in "$prefix"/bin/sinew "$prefix"/bin/sinew-single "$prefix"/bin/sinew-reproduce \
+    "$prefix"/bin/sinew-reproduce-single "$(find "$prefix" -name libsinew.so)" \
     "$(find "$prefix" -name libsinew_single.so)"; do
     header=$(readelf -hW "$file")
     segments=$(readelf -lW "$file")
@@ -32,5 +33,5 @@ for file in "$prefix"/bin/sinew "$prefix"/bin/sinew-single "$(find "$prefix" -na
     needs "$file" "_FORTIFY_SOURCE" "__[a-z]+_chk" "${symbols//__stack_chk_fail/}"
     checked=$((checked + 1))
 done
-[ "$checked" -eq 4 ]
+[ "$checked" -eq 6 ]
 echo "$checked files are hardened"

@@ -23,12 +23,24 @@ for package in sinew sinew_single; do
     "$prefix/hello_${package}_static"
 done
 
+# An energy and a solver of the program's own: the libraries export what sinew/extend.h declares.
+for package in sinew sinew_single; do
+    cc -std=c17 -Wall -Wextra -Werror "$root"/examples/extend/*.c $(pkg-config --cflags --libs $package) -lm \
+        -Wl,-rpath,"$libraries" -o "$prefix/extend_$package"
+    "$prefix/extend_$package"
+done
+
 cmake -S "$root/examples/hello" -B "$prefix/cmake_hello" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$prefix/cmake_hello" >/dev/null
 "$prefix/cmake_hello/hello"
 "$prefix/cmake_hello/hello_single"
 
-for command in sinew sinew-single; do
-    "$prefix/bin/$command" --help >/dev/null
+for command in sinew sinew-single sinew-reproduce sinew-reproduce-single "sinew reproduce" "sinew-single reproduce"; do
+    "$prefix/bin/"$command --help >/dev/null
 done
-[ -n "$(ls "$prefix"/share/sinew/scenes/*.json)" ]
+# The installed command finds the installed scenes from any folder, and agrees with its pkg-config file on the version.
+[ "sinew $(pkg-config --modversion sinew) (double)" = "$("$prefix/bin/sinew" --version)" ]
+(cd / && env -u SINEW_SCENES "$prefix/bin/sinew" run cantilever --frames 1 --out "$prefix/out" --quiet)
+# README.md leads to every page from where it is installed.
+documents=$(find "$prefix" -name README.md -path '*/doc/sinew/README.md')
+[ -e "${documents%/*}/docs/guides/contact.md" ]

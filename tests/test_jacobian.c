@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_jacobian.c: constraints as numbers: C, its Jacobian and the compliance, of every energy that offers them, every
- * lane variant of this processor and every form, on random elements.
+ * SIMD variant of this processor and every form, on random elements.
  *
- * Second ways: the energy's own gradient, which must be sum C_i grad C_i / alpha_i; finite differences of C; and the
- * fused update, which must do what thesis (4.27), (4.28) and XPBD (26) make of the numbers:
+ * References: the energy's own gradient, which must be sum C_i grad C_i / alpha_i; finite differences of C; and the
+ * fused update, which must agree with thesis (4.27), (4.28) and XPBD (26):
  *
  *     dlambda = (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~)
  */
@@ -53,10 +53,10 @@ static const char *const form_names[] = {"root", "split", "incompressible", "ene
 
 static numbers numbers_of(batch *b, const drawn *how)
 {
-    const size_t lanes = (size_t)(b->group_count * b->width), m = (size_t)b->ops->constraint_count;
-    const numbers n = {batch_array(lanes * m, sizeof(sinew_real)),
-                       batch_array(lanes * m * (size_t)b->size, sizeof(sinew_real)),
-                       batch_array(lanes * m * m, sizeof(sinew_real))};
+    const size_t padded_count = (size_t)(b->group_count * b->width), m = (size_t)b->ops->constraint_count;
+    const numbers n = {batch_array(padded_count * m, sizeof(sinew_real)),
+                       batch_array(padded_count * m * (size_t)b->size, sizeof(sinew_real)),
+                       batch_array(padded_count * m * m, sizeof(sinew_real))};
     const sinew_jacobian_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                           .x = b->x,
                                           .form = how->form,
@@ -112,7 +112,8 @@ static state draw_state(random_cases *r)
     return s;
 }
 
-static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, bool *defined)
+static batch draw_batch(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops,
+                        bool *defined)
 {
     sample samples[ELEMENTS];
     random_state = random_bits(r);
@@ -122,7 +123,7 @@ static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const 
         samples[e] = sample_make(&ops->info, &s);
         *defined &= !undefined_at(&ops->info, &s);
     }
-    batch b = batch_make(lanes, ops, samples, ELEMENTS);
+    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
     for (int i = 0; i < b.group_count * b.width * b.vertex_count; i++)
         b.x[4 * i + 3] = (sinew_real)random_between(r, 0.1, 2); /* inverse masses, for the update */
     return b;
@@ -308,8 +309,8 @@ static void move_joined(batch *b, const drawn *how, const sinew_real *x_old, dou
 static void move_fused(batch *b, const drawn *how, const sinew_real *x_old, double lambda[][CONSTRAINTS],
                        sinew_real *xw)
 {
-    const int m = b->ops->constraint_count, lanes = b->group_count * b->width;
-    sinew_real *multipliers = batch_array((size_t)(lanes * m), sizeof *multipliers);
+    const int m = b->ops->constraint_count, padded_count = b->group_count * b->width;
+    sinew_real *multipliers = batch_array((size_t)(padded_count * m), sizeof *multipliers);
     for (int e = 0; e < b->count; e++)
         for (int i = 0; i < m; i++)
             multipliers[(e / b->width * m + i) * b->width + e % b->width] = (sinew_real)lambda[e][i];
@@ -365,13 +366,13 @@ static void check_update(random_cases *r, batch *b, const drawn *how)
  * whole surface an element has a share only. */
 static bool is_energy(const drawn *how)
 {
-    return !how->hard && !how->ops->whole_row && how->form != SINEW_FORM_ENERGY &&
+    return !how->hard && !how->ops->global_constraint && how->form != SINEW_FORM_ENERGY &&
            how->form != SINEW_FORM_INCOMPRESSIBLE;
 }
 
-static void run_case(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
 {
-    drawn how = {.ops = ops, .width = lanes->width, .form = form, .stiffness = 1};
+    drawn how = {.ops = ops, .width = padded_count->width, .form = form, .stiffness = 1};
     const bool pair_of_constraints = form == SINEW_FORM_SPLIT || form == SINEW_FORM_INCOMPRESSIBLE;
     bool defined;
     how.hard = form == SINEW_FORM_ENERGY || (!pair_of_constraints && random_index(r, 3) == 0);
@@ -381,7 +382,7 @@ static void run_case(random_cases *r, const sinew_lane_variant *lanes, const sin
         how.compliance = random_magnitude(r, 0.1, 100);
     if (!how.hard && random_index(r, 2) == 0)
         how.damping = random_magnitude(r, 0.01, 1);
-    batch b = draw_batch(r, lanes, ops, &defined);
+    batch b = draw_batch(r, padded_count, ops, &defined);
     if (defined && is_energy(&how))
         check_gradient(&b, &how);
     if (DIFFERENCES)
@@ -396,10 +397,10 @@ static void numbers_are_what_the_update_does(void **unused)
     (void)unused;
     random_cases r = random_cases_begin("constraints as numbers", 20, 2000);
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int32_t i = 0; i < r.count; i++)
         for (int32_t v = 0; v < count; v++)
-            for (int kind = 0; variants[v]->usable() && kind < SINEW_ENERGY_COUNT; kind++)
+            for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
                 for (int form = SINEW_FORM_ROOT; form <= SINEW_FORM_COMBINED; form++)
                     if (variants[v]->energies[kind]->info.capabilities & SINEW_CAN_JACOBIAN)
                         run_case(&r, variants[v], variants[v]->energies[kind], form);
@@ -410,13 +411,13 @@ static void fillers_have_no_constraint(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("fillers", 1, 1);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *padded_count = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = lanes->energies[kind], .form = SINEW_FORM_COMBINED};
+        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_COMBINED};
         bool defined;
         if (!(how.ops->info.capabilities & SINEW_CAN_JACOBIAN))
             continue;
-        batch b = draw_batch(&r, lanes, how.ops, &defined);
+        batch b = draw_batch(&r, padded_count, how.ops, &defined);
         const int m = how.ops->constraint_count;
         numbers n = numbers_of(&b, &how);
         for (int e = b.count; e < b.group_count * b.width; e++)
@@ -437,14 +438,14 @@ static void roots_are_known(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("roots", 1, 1);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *padded_count = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = lanes->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
+        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
         const int m = how.ops->constraint_count;
         int negative = 0;
         for (int draw = 0; draw < 40 && how.ops->info.capabilities & SINEW_CAN_JACOBIAN; draw++) {
             bool defined;
-            batch b = draw_batch(&r, lanes, how.ops, &defined);
+            batch b = draw_batch(&r, padded_count, how.ops, &defined);
             numbers n = numbers_of(&b, &how);
             for (int i = 0; i < b.count * m; i++)
                 negative += number_at(&b, n.C, i / m, i % m, m) < 0;

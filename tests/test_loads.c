@@ -238,20 +238,20 @@ static void a_flag_in_a_storm_stays_finite(void **unused)
             continue;
         sinew_body body;
         sinew_world *world = make_flag((sinew_solver_kind)kind, 200, 20, &body);
-        double most = 0;
+        double max = 0;
         for (int32_t i = 0; i < r.count; i++) {
             sinew_measures m;
             if (sinew_world_step(world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
                 fail_msg("%s: step %d became non-finite: %s", info->name, i + 1, sinew_world_error(world));
             sinew_world_measure(world, &m);
-            most = fmax(most, sqrt(2 * m.kinetic / m.mass));
+            max = fmax(max, sqrt(2 * m.kinetic / m.mass));
         }
         sinew_real *q = positions_of(world);
         double far = 0;
         for (int32_t i = 0; i < 3 * sinew_world_particle_count(world); i++)
             far = fmax(far, fabs((double)q[i]));
         printf("%-8s %d steps at 200 m/s, h = 1/30: finite; greatest rms speed %.1f m/s, last reach %.2f m\n",
-               info->name, (int)r.count, most, far);
+               info->name, (int)r.count, max, far);
         assert_true(isfinite(far) && far < 1e3);
         free(q);
         sinew_world_destroy(world);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_local_steps.c: what energies offer to projective and constraint methods, one element at a time.
+ * test_local_steps.c: operations of energies for projective and constraint methods, one element at a time.
  *
- * Every energy with the capability, every lane variant that this processor has, every lane with another element. The
- * second way is the energy's own value and gradient: for any z there are positions x with D x = z (least norm, through
+ * Every energy with the capability, every SIMD variant of this processor, a different element in every lane. The
+ * reference is the energy's own value and gradient: for any z there are positions x with D x = z (least norm, through
  * the Gram matrix of D), so psi and its derivative are known at any reduced coordinate.
  *
  *     reduce      D x against columns of F, differences of ends, ... computed here from the rest shape
@@ -31,10 +31,10 @@
 #define ALIGNED _Alignas(64)
 
 enum {
-    WIDTH_MOST = 16,
-    VERTEX_MOST = SINEW_STENCIL_MAX,
-    CONSTRAINT_MOST = 6,
-    Z_MOST = 9
+    WIDTH_MAX = 16,
+    VERTEX_MAX = SINEW_STENCIL_MAX,
+    CONSTRAINT_MAX = 6,
+    Z_MAX = 9
 };
 
 /* ---- Elements -------------------------------------------------------------------------------- */
@@ -43,24 +43,24 @@ enum {
 typedef struct sample {
     const sinew_energy_ops *ops;
     sinew_energy_kind kind;
-    int W, n, R;   /* R = row_count */
-    bool is_sheet; /* triangles: z is the deformation gradient, 3x2 */
-    int32_t vertex[VERTEX_MOST * WIDTH_MOST];
-    ALIGNED sinew_real data[SINEW_DATA_MAX * WIDTH_MOST];
-    sinew_real parameters[WIDTH_MOST][SINEW_PARAMETER_MAX];
-    double rest[WIDTH_MOST][3 * VERTEX_MOST];
-    double pair[WIDTH_MOST][8], target[WIDTH_MOST][3];
-    double volume[WIDTH_MOST];            /* tets; area of triangles */
-    double D[WIDTH_MOST][3][VERTEX_MOST]; /* from `reduce` */
-    double gram[WIDTH_MOST][9];           /* inverse of D D^T, 1 beyond R */
-    double k[WIDTH_MOST];                 /* from `stiffness` */
-    ALIGNED sinew_real x[4 * VERTEX_MOST * WIDTH_MOST];
+    int W, n, R;     /* R = reduced_count */
+    bool is_surface; /* triangles: z is the deformation gradient, 3x2 */
+    int32_t vertex[VERTEX_MAX * WIDTH_MAX];
+    ALIGNED sinew_real data[SINEW_DATA_MAX * WIDTH_MAX];
+    sinew_real parameters[WIDTH_MAX][SINEW_PARAMETER_MAX];
+    double rest[WIDTH_MAX][3 * VERTEX_MAX];
+    double pair[WIDTH_MAX][8], target[WIDTH_MAX][3];
+    double volume[WIDTH_MAX];           /* tets; area of triangles */
+    double D[WIDTH_MAX][3][VERTEX_MAX]; /* from `reduce` */
+    double gram[WIDTH_MAX][9];          /* inverse of D D^T, 1 beyond R */
+    double k[WIDTH_MAX];                /* from `stiffness` */
+    ALIGNED sinew_real x[4 * VERTEX_MAX * WIDTH_MAX];
 } sample;
 
 static void make_rest(sample *s, int lane, uint32_t *seed)
 {
     static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    const bool solid = s->n == 4 || s->is_sheet;
+    const bool solid = s->n == 4 || s->is_surface;
     for (int i = 0; i < 3 * s->n; i++)
         s->rest[lane][i] = (solid ? corner[i] : 0) + (solid ? 0.15 : 1.0) * next_random(seed);
     double sum[2] = {0, 0};
@@ -80,7 +80,7 @@ static void make_parameters(sample *s, int lane)
     s->parameters[lane][0] *= (sinew_real)(1 + 0.3 * lane);
     const int32_t poisson = sinew_energy_parameter(s->kind, "poisson");
     if (poisson >= 0)
-        s->parameters[lane][poisson] = (sinew_real)(0.1 + 0.35 * lane / WIDTH_MOST);
+        s->parameters[lane][poisson] = (sinew_real)(0.1 + 0.35 * lane / WIDTH_MAX);
 }
 
 static double area_of(const double *x)
@@ -97,11 +97,11 @@ static double area_of(const double *x)
     return sqrt(sum) / 2;
 }
 
-static void prepare_lane(sample *s, int lane)
+static void prepare_wide(sample *s, int lane)
 {
     const double norm = 1 / sqrt(14.0);
     const sinew_real normal[3] = {(sinew_real)norm, (sinew_real)(2 * norm), (sinew_real)(3 * norm)};
-    sinew_real rest[3 * VERTEX_MOST], pair[8], target[3], data[SINEW_DATA_MAX];
+    sinew_real rest[3 * VERTEX_MAX], pair[8], target[3], data[SINEW_DATA_MAX];
     for (int i = 0; i < 3 * s->n; i++)
         rest[i] = (sinew_real)s->rest[lane][i];
     for (int a = 0; a < 8; a++)
@@ -122,7 +122,7 @@ static void prepare_lane(sample *s, int lane)
     double Dm[9];
     for (int i = 0; s->n == 4 && i < 9; i++)
         Dm[i] = s->rest[lane][3 * (i % 3 + 1) + i / 3] - s->rest[lane][i / 3];
-    s->volume[lane] = s->n == 4 ? fabs(reference_det(Dm)) / 6 : s->is_sheet ? area_of(s->rest[lane]) : 1;
+    s->volume[lane] = s->n == 4 ? fabs(reference_det(Dm)) / 6 : s->is_surface ? area_of(s->rest[lane]) : 1;
 }
 
 static sinew_groups groups_of(const sample *s)
@@ -146,23 +146,23 @@ static void invert_gram(sample *s, int lane)
         s->gram[lane][i] = C[i] / reference_det(G);
 }
 
-static void make_sample(sample *s, const sinew_lane_variant *variant, int kind, uint32_t *seed)
+static void make_sample(sample *s, const sinew_simd_variant *variant, int kind, uint32_t *seed)
 {
-    ALIGNED sinew_real rows[3 * VERTEX_MOST * WIDTH_MOST], k[WIDTH_MOST];
+    ALIGNED sinew_real D[3 * VERTEX_MAX * WIDTH_MAX], k[WIDTH_MAX];
     *s = (sample){.ops = variant->energies[kind], .kind = (sinew_energy_kind)kind, .W = variant->width};
     s->n = s->ops->info.vertex_count;
-    s->R = s->ops->row_count;
-    s->is_sheet = s->ops->sheet;
-    assert_true(s->W <= WIDTH_MOST);
+    s->R = s->ops->reduced_count;
+    s->is_surface = s->ops->is_surface;
+    assert_true(s->W <= WIDTH_MAX);
     for (int lane = 0; lane < s->W; lane++) {
         make_rest(s, lane, seed);
         make_parameters(s, lane);
-        prepare_lane(s, lane);
+        prepare_wide(s, lane);
     }
     if (!(s->ops->info.capabilities & SINEW_CAN_REDUCE))
         return;
     sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
-    kernel.rows = rows;
+    kernel.D = D;
     s->ops->reduce(&kernel);
     kernel.weights = k;
     kernel.stretch_low = 0.5;
@@ -171,7 +171,7 @@ static void make_sample(sample *s, const sinew_lane_variant *variant, int kind, 
     for (int lane = 0; lane < s->W; lane++) {
         for (int r = 0; r < s->R; r++)
             for (int a = 0; a < s->n; a++)
-                s->D[lane][r][a] = (double)rows[(r * s->n + a) * s->W + lane];
+                s->D[lane][r][a] = (double)D[(r * s->n + a) * s->W + lane];
         s->k[lane] = (double)k[lane];
         invert_gram(s, lane);
     }
@@ -204,7 +204,7 @@ static void get_reduced(const sample *s, int lane, double *z)
 /* out = (D D^T)^-1 D g: the reduced vector that D^T made g of */
 static void lift(const sample *s, int lane, const sinew_real *g, double *out)
 {
-    double Dg[Z_MOST] = {0};
+    double Dg[Z_MAX] = {0};
     for (int r = 0; r < s->R; r++)
         for (int c = 0; c < 3; c++)
             for (int a = 0; a < s->n; a++)
@@ -220,7 +220,7 @@ static void lift(const sample *s, int lane, const sinew_real *g, double *out)
 /* psi at z of one lane (the others' weights are off for the moment); gradient over z may be NULL */
 static double psi_at(sample *s, int lane, const double *z, double *gradient)
 {
-    ALIGNED sinew_real kept[WIDTH_MOST], g[4 * VERTEX_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real kept[WIDTH_MAX], g[4 * VERTEX_MAX * WIDTH_MAX] = {0};
     memcpy(kept, s->data, sizeof kept[0] * (size_t)s->W);
     for (int other = 0; other < s->W; other++)
         s->data[other] = other == lane ? kept[lane] : 0;
@@ -291,13 +291,13 @@ static double norm_of(const double *a, int count)
 static void for_samples(uint32_t capability, void (*check)(sample *s, uint32_t *seed))
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     static sample s;
     for (int32_t v = 0; v < count; v++)
-        for (int kind = 0; variants[v]->usable() && kind < SINEW_ENERGY_COUNT; kind++) {
+        for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
             uint32_t seed = 17u + (uint32_t)kind;
             const sinew_energy_ops *ops = variants[v]->energies[kind];
-            const bool known = ops->sheet || ops->info.stencil <= SINEW_STENCIL_PAIR;
+            const bool known = ops->is_surface || ops->info.stencil <= SINEW_STENCIL_PAIR;
             if ((ops->info.capabilities & capability) != capability || !known)
                 continue;
             make_sample(&s, variants[v], kind, &seed);
@@ -318,7 +318,7 @@ static void hold(bool condition, const char *text, const char *name, int width, 
 /* z from positions and rest shape alone */
 static void reference_reduced(const sample *s, int lane, double *z)
 {
-    double x[3 * VERTEX_MOST], Dm[9], Ds[9], C[9];
+    double x[3 * VERTEX_MAX], Dm[9], Ds[9], C[9];
     for (int a = 0; a < s->n; a++)
         for (int c = 0; c < 3; c++)
             x[3 * a + c] = (double)s->x[4 * (lane * s->n + a) + c];
@@ -383,7 +383,7 @@ static bool has_whole_F(const sample *s)
 static void check_sheet_rows(sample *s)
 {
     for (int lane = 0; lane < s->W; lane++) {
-        double Q[Z_MOST];
+        double Q[Z_MAX];
         frame_of(s, lane, Q);
         for (int r = 0; r < 2; r++) {
             const double *d = s->D[lane][r];
@@ -398,12 +398,12 @@ static void check_sheet_rows(sample *s)
 
 static void check_reduce(sample *s, uint32_t *seed)
 {
-    if (s->is_sheet) {
+    if (s->is_surface) {
         check_sheet_rows(s);
         return;
     }
     for (int lane = 0; lane < s->W; lane++) {
-        double z[Z_MOST], expected[Z_MOST], Q[Z_MOST], F[Z_MOST];
+        double z[Z_MAX], expected[Z_MAX], Q[Z_MAX], F[Z_MAX];
         if (has_whole_F(s)) {
             frame_of(s, lane, Q);
             check_frame(s, lane, Q);
@@ -428,14 +428,14 @@ static void reduction_is_linear_map_of_rest_shape(void **unused)
 /* dE/ds at F = diag(s, 1, 1); of triangles at diag(s, 1) or diag(1, s). */
 static double slope_at(sample *s, int lane, double stretch, int axis)
 {
-    if (s->is_sheet) {
-        double z[Z_MOST] = {1, 0, 0, 0, 1, 0}, gradient[Z_MOST];
+    if (s->is_surface) {
+        double z[Z_MAX] = {1, 0, 0, 0, 1, 0}, gradient[Z_MAX];
         z[4 * axis] = stretch;
         psi_at(s, lane, z, gradient);
         return gradient[4 * axis];
     }
-    const double F[Z_MOST] = {stretch, 0, 0, 0, 1, 0, 0, 0, 1};
-    double Q[Z_MOST], z[Z_MOST], gradient[Z_MOST];
+    const double F[Z_MAX] = {stretch, 0, 0, 0, 1, 0, 0, 0, 1};
+    double Q[Z_MAX], z[Z_MAX], gradient[Z_MAX];
     frame_of(s, lane, Q);
     turn_frame(F, Q, z);
     psi_at(s, lane, z, gradient);
@@ -459,7 +459,7 @@ static double fitted_along(sample *s, int lane, double low, double high, int axi
 static double fitted_stiffness(sample *s, int lane, double low, double high)
 {
     const double first = fitted_along(s, lane, low, high, 0);
-    return s->is_sheet ? fmax(first, fitted_along(s, lane, low, high, 1)) : first;
+    return s->is_surface ? fmax(first, fitted_along(s, lane, low, high, 1)) : first;
 }
 
 static double length_of(const sample *s, int lane)
@@ -479,16 +479,16 @@ static double measure_of(const sample *s, int lane)
 static void check_stiffness(sample *s, uint32_t *seed)
 {
     const double ends[][2] = {{0.5, 1.5}, {0.3, 2}, {0.7 + 0.2 * next_random(seed), 1.5 + 0.4 * next_random(seed)}};
-    if ((s->n != 4 && !s->is_sheet) || s->ops->info.capabilities & SINEW_CAN_PROJECT) {
+    if ((s->n != 4 && !s->is_surface) || s->ops->info.capabilities & SINEW_CAN_PROJECT) {
         for (int lane = 0; lane < s->W; lane++) {
             const double k = (double)s->parameters[lane][0] * measure_of(s, lane);
-            const double most = s->n == 8 ? fmax(k, (double)s->parameters[lane][1]) : k;
-            HOLDS(s, lane, fabs(s->k[lane] - most) <= EXACT * most);
+            const double max = s->n == 8 ? fmax(k, (double)s->parameters[lane][1]) : k;
+            HOLDS(s, lane, fabs(s->k[lane] - max) <= EXACT * max);
         }
         return;
     }
     for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++) {
-        ALIGNED sinew_real k[WIDTH_MOST];
+        ALIGNED sinew_real k[WIDTH_MAX];
         sinew_reduced_kernel kernel = {.groups = groups_of(s), .x = s->x};
         kernel.weights = k;
         kernel.stretch_low = ends[e][0];
@@ -512,10 +512,10 @@ static void stiffness_is_exact_or_fitted(void **unused)
 /* Brute force: random members of the set, none nearer than p. */
 static void check_nearest(const sample *s, int lane, const double *z, const double *p, uint32_t *seed)
 {
-    double apart[Z_MOST], other[Z_MOST];
+    double apart[Z_MAX], other[Z_MAX];
     for (int i = 0; i < 3 * s->R; i++)
         apart[i] = z[i] - p[i];
-    const bool turns = has_whole_F(s) || s->is_sheet; /* rotations are in all of these sets */
+    const bool turns = has_whole_F(s) || s->is_surface; /* rotations are in all of these sets */
     const double nearest = norm_of(apart, 3 * s->R), length = norm_of(p, 3);
     if (!turns && s->n != 2) /* test_set_energies.c knows more sets */
         return;
@@ -542,8 +542,8 @@ static void check_nearest(const sample *s, int lane, const double *z, const doub
 
 static void check_project_state(sample *s, state which, uint32_t *seed)
 {
-    double z[WIDTH_MOST][Z_MOST], p[Z_MOST], slope[Z_MOST], y[Z_MOST];
-    ALIGNED sinew_real g[4 * VERTEX_MOST * WIDTH_MOST] = {0};
+    double z[WIDTH_MAX][Z_MAX], p[Z_MAX], slope[Z_MAX], y[Z_MAX];
+    ALIGNED sinew_real g[4 * VERTEX_MAX * WIDTH_MAX] = {0};
     for (int lane = 0; lane < s->W; lane++) {
         make_z(s, which, seed, z[lane]);
         set_reduced(s, lane, z[lane]);
@@ -554,7 +554,7 @@ static void check_project_state(sample *s, state which, uint32_t *seed)
     for (int lane = 0; lane < s->W; lane++) {
         const int m = 3 * s->R;
         const double k = s->k[lane];
-        double apart[Z_MOST];
+        double apart[Z_MAX];
         lift(s, lane, g, p);
         for (int i = 0; i < m; i++) {
             p[i] /= k;
@@ -603,7 +603,7 @@ static void projection_is_nearest_point(void **unused)
 /* psi(z) + w2/2 |z - v|^2 */
 static double prox_objective(sample *s, int lane, const double *z, const double *v, double w2, double *gradient)
 {
-    double slope[Z_MOST], distance = 0;
+    double slope[Z_MAX], distance = 0;
     const double psi = psi_at(s, lane, z, slope);
     for (int i = 0; i < 3 * s->R; i++) {
         distance += (z[i] - v[i]) * (z[i] - v[i]);
@@ -613,11 +613,11 @@ static double prox_objective(sample *s, int lane, const double *z, const double 
     return psi + w2 / 2 * distance;
 }
 
-static void check_prox_lane(sample *s, int lane, state which, const double *z, const double *v, double w2,
+static void check_prox_wide(sample *s, int lane, state which, const double *z, const double *v, double w2,
                             uint32_t *seed)
 {
     const int m = 3 * s->R;
-    double gradient[Z_MOST], y[Z_MOST];
+    double gradient[Z_MAX], y[Z_MAX];
     const double value = prox_objective(s, lane, z, v, w2, gradient);
     const double size = 1 + norm_of(v, m), force = (w2 + s->k[lane]) * size, scale = force * size;
     if (!(norm_of(gradient, m) <= STATIONARY * force))
@@ -645,10 +645,10 @@ static int dual_of(const sample *s, int i)
 static void check_prox_state(sample *s, state which, double factor, uint32_t *seed)
 {
     const int m = 3 * s->R;
-    double v[WIDTH_MOST][Z_MOST], Dx[WIDTH_MOST][Z_MOST], z[Z_MOST], out[Z_MOST];
-    ALIGNED sinew_real w2[WIDTH_MOST], u[Z_MOST * WIDTH_MOST], g[4 * VERTEX_MOST * WIDTH_MOST] = {0};
+    double v[WIDTH_MAX][Z_MAX], Dx[WIDTH_MAX][Z_MAX], z[Z_MAX], out[Z_MAX];
+    ALIGNED sinew_real w2[WIDTH_MAX], u[Z_MAX * WIDTH_MAX], g[4 * VERTEX_MAX * WIDTH_MAX] = {0};
     for (int lane = 0; lane < s->W; lane++) {
-        double start[Z_MOST];
+        double start[Z_MAX];
         make_z(s, TURNED, seed, start);
         make_z(s, which, seed, v[lane]);
         set_reduced(s, lane, start);
@@ -671,7 +671,7 @@ static void check_prox_state(sample *s, state which, double factor, uint32_t *se
             const double expected = (double)w2[lane] * (z[i] - dual - Dx[lane][i]);
             HOLDS(s, lane, fabs(out[i] - expected) <= 20 * EXACT * (double)w2[lane] * (2 + norm_of(v[lane], m)));
         }
-        check_prox_lane(s, lane, which, z, v[lane], (double)w2[lane], seed);
+        check_prox_wide(s, lane, which, z, v[lane], (double)w2[lane], seed);
     }
 }
 
@@ -699,7 +699,7 @@ static void prox_is_minimal(void **unused)
 /* C and its gradient over the vertices of one lane, by hand: C = sqrt(2 alpha (psi + offset)). Springs stretched. */
 typedef struct constraint {
     double C, alpha;
-    double gradient[3 * VERTEX_MOST];
+    double gradient[3 * VERTEX_MAX];
 } constraint;
 
 static double alpha_of(const sample *s, int lane)
@@ -722,7 +722,7 @@ static double offset_of(const sample *s, int lane)
 static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool combined)
 {
     constraint c = {.alpha = alpha_of(s, lane)};
-    ALIGNED sinew_real kept[WIDTH_MOST], g[4 * VERTEX_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real kept[WIDTH_MAX], g[4 * VERTEX_MAX * WIDTH_MAX] = {0};
     memcpy(kept, s->data, sizeof kept[0] * (size_t)s->W);
     for (int other = 0; other < s->W; other++)
         s->data[other] = other == lane ? kept[lane] : 0;
@@ -803,9 +803,9 @@ static void make_constrained(sample *s, uint32_t *seed, sinew_real *xw, bool pin
         for (int a = 0; a < s->n; a++) {
             const size_t at = 4 * (size_t)(lane * s->n + a);
             for (int i = 0; i < 3; i++)
-                xw[at + (size_t)i] = (sinew_real)(scale * ((s->n == 4 || s->is_sheet ? corner[3 * a + i]
-                                                            : s->n == 2              ? (a ? 3 : 0)
-                                                                                     : 0) +
+                xw[at + (size_t)i] = (sinew_real)(scale * ((s->n == 4 || s->is_surface ? corner[3 * a + i]
+                                                            : s->n == 2                ? (a ? 3 : 0)
+                                                                                       : 0) +
                                                            0.2 * next_random(seed)));
             xw[at + 3] = pinned && a == 0 ? 0 : (sinew_real)(1e-3 * (1.5 + next_random(seed)));
         }
@@ -814,11 +814,11 @@ static void make_constrained(sample *s, uint32_t *seed, sinew_real *xw, bool pin
 static void check_projection(sample *s, const projection *how, uint32_t *seed)
 {
     enum {
-        SIZE = 4 * VERTEX_MOST * WIDTH_MOST
+        SIZE = 4 * VERTEX_MAX * WIDTH_MAX
     };
-    ALIGNED sinew_real xw[SIZE], hand[SIZE], x_old[SIZE], dx[SIZE] = {0}, lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0},
-                                                          share[WIDTH_MOST];
-    double multiplier[WIDTH_MOST] = {0};
+    ALIGNED sinew_real xw[SIZE], hand[SIZE], x_old[SIZE], dx[SIZE] = {0}, lambda[CONSTRAINT_MAX * WIDTH_MAX] = {0},
+                                                          share[WIDTH_MAX];
+    double multiplier[WIDTH_MAX] = {0};
     const double scale = how->far ? FAR : 1;
     if (how->pinned && s->n == 1)
         return;
@@ -836,7 +836,7 @@ static void check_projection(sample *s, const projection *how, uint32_t *seed)
     kernel.stiffness = (sinew_real)how->stiffness;
     kernel.damping = (sinew_real)how->damping;
     kernel.x_old = how->damping > 0 ? x_old : NULL;
-    kernel.share = how->share < 1 ? share : NULL;
+    kernel.averaging_weight = how->share < 1 ? share : NULL;
     kernel.dx = how->share < 1 ? dx : NULL;
     for (int pass = 0; pass < how->passes; pass++) {
         s->ops->constrain(&kernel);
@@ -880,8 +880,8 @@ static void constraints_follow_the_formula(void **unused)
 /* Hard: one projection of a spring gives its rest length, of a position its target. C = psi: (4.5) with C = E. */
 static void check_hard(sample *s, uint32_t *seed)
 {
-    ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, hand[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, hand[4 * VERTEX_MAX * WIDTH_MAX],
+                                           lambda[CONSTRAINT_MAX * WIDTH_MAX] = {0};
     if (has_parts(s))
         return;
     sinew_constrain_kernel kernel = {.groups = groups_of(s)};
@@ -918,7 +918,7 @@ static void hard_constraints_are_met(void **unused)
 }
 
 /* Thesis (4.34), (4.35): C_D^2 / (2 alpha_D) + C_H^2 / (2 alpha_H) = psi + offset, one after the other. */
-static void split_lane(const sample *s, int lane, bool hard, double compliance, double lambda[2], double *x,
+static void split_wide(const sample *s, int lane, bool hard, double compliance, double lambda[2], double *x,
                        const double *w)
 {
     const double E = (double)s->parameters[lane][0], nu = (double)s->parameters[lane][1];
@@ -954,8 +954,8 @@ static void check_split(sample *s, uint32_t *seed)
     if (s->kind != SINEW_ENERGY_NEO_HOOKEAN)
         return;
     for (int hard = 0; hard < 2; hard++) {
-        ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
-        double x[WIDTH_MOST][12], w[WIDTH_MOST][4], expected[WIDTH_MOST][2] = {{0}};
+        ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, lambda[CONSTRAINT_MAX * WIDTH_MAX] = {0};
+        double x[WIDTH_MAX][12], w[WIDTH_MAX][4], expected[WIDTH_MAX][2] = {{0}};
         make_constrained(s, seed, xw, false, 1);
         for (int lane = 0; lane < s->W; lane++)
             for (int i = 0; i < 12; i++) {
@@ -971,7 +971,7 @@ static void check_split(sample *s, uint32_t *seed)
         for (int pass = 0; pass < 2; pass++) {
             s->ops->constrain(&kernel);
             for (int lane = 0; lane < s->W; lane++)
-                split_lane(s, lane, hard, 3000, expected[lane], x[lane], w[lane]);
+                split_wide(s, lane, hard, 3000, expected[lane], x[lane], w[lane]);
         }
         for (int lane = 0; lane < s->W; lane++)
             for (int i = 0; i < 12; i++)
@@ -998,8 +998,8 @@ static void constrain_softly(sample *s, sinew_real *xw, sinew_real *lambda)
 /* Elements that only fill up a group do nothing, whatever their positions. */
 static void check_filler(sample *s, uint32_t *seed)
 {
-    ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, before[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, before[4 * VERTEX_MAX * WIDTH_MAX],
+                                           lambda[CONSTRAINT_MAX * WIDTH_MAX] = {0};
     make_constrained(s, seed, xw, false, 1);
     memcpy(before, xw, sizeof before);
     for (int lane = 0; lane < s->W; lane++)
@@ -1011,8 +1011,8 @@ static void check_filler(sample *s, uint32_t *seed)
 /* Fillers that repeat the first element leave it to move as it does by itself. */
 static void check_repeated(sample *s, uint32_t *seed)
 {
-    ALIGNED sinew_real alone[4 * VERTEX_MOST * WIDTH_MOST] = {0}, xw[4 * VERTEX_MOST * WIDTH_MOST],
-                                               lambda[2][CONSTRAINT_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real alone[4 * VERTEX_MAX * WIDTH_MAX] = {0}, xw[4 * VERTEX_MAX * WIDTH_MAX],
+                                              lambda[2][CONSTRAINT_MAX * WIDTH_MAX] = {0};
     make_constrained(s, seed, alone, false, 1);
     memcpy(xw, alone, sizeof xw);
     constrain_softly(s, alone, lambda[0]);
@@ -1034,8 +1034,8 @@ static void check_repeated(sample *s, uint32_t *seed)
 /* Where an energy is not a number its constraint does nothing, and has no force; so has one that is met. */
 static void check_nothing(sample *s, uint32_t *seed)
 {
-    ALIGNED sinew_real xw[4 * VERTEX_MOST * WIDTH_MOST] = {0}, before[4 * VERTEX_MOST * WIDTH_MOST],
-                                            lambda[CONSTRAINT_MOST * WIDTH_MOST] = {0};
+    ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, before[4 * VERTEX_MAX * WIDTH_MAX],
+                                           lambda[CONSTRAINT_MAX * WIDTH_MAX] = {0};
     if (s->n != 4 && s->kind != SINEW_ENERGY_POSITION)
         return;
     make_constrained(s, seed, xw, false, UNDEFINED);
@@ -1074,8 +1074,8 @@ static void log_energy_is_bounded_from_below(void **unused)
     uint32_t seed = 3;
     static sample s;
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    double least = HUGE_VAL;
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
+    double min = HUGE_VAL;
     make_sample(&s, variants[0], SINEW_ENERGY_NEO_HOOKEAN_LOG, &seed);
     for (int trial = 0; trial < 20000; trial++) {
         double F[9];
@@ -1084,9 +1084,9 @@ static void log_energy_is_bounded_from_below(void **unused)
             F[i] = size * next_random(&seed) + (trial % 2 && i % 4 == 0 ? 1 : 0);
         if (reference_det(F) <= 0)
             continue;
-        least = fmin(least, psi_at(&s, trial % s.W, F, NULL) / s.k[trial % s.W]);
+        min = fmin(min, psi_at(&s, trial % s.W, F, NULL) / s.k[trial % s.W]);
     }
-    assert_true(least >= 0);
+    assert_true(min >= 0);
     const double rest[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     for (int lane = 0; lane < s.W; lane++)
         assert_true(fabs(psi_at(&s, lane, rest, NULL)) <= EXACT * s.k[lane]);

@@ -24,10 +24,10 @@ static const double near = 1e-9;
 /* A grid's graph Laplacian plus part of the identity, and the weight of each of its edges. */
 typedef struct grid {
     int32_t side, n;
-    int64_t *column;
+    size_t *column;
     int32_t *row, *index;
     double *value;
-    sinew_prefactor *factor;
+    sinew_factored_system *factor;
 } grid;
 
 static grid make_grid(random_cases *r)
@@ -40,7 +40,7 @@ static grid make_grid(random_cases *r)
     g.index = malloc(n * sizeof *g.index);
     g.value = malloc(3 * n * sizeof *g.value);
     const double more = random_magnitude(r, 1e-3, 1);
-    int64_t at = 0;
+    size_t at = 0;
     for (int32_t j = 0; j < g.n; j++) {
         const int32_t x = j % g.side, y = j / g.side;
         const int degree = (x > 0) + (x < g.side - 1) + (y > 0) + (y < g.side - 1);
@@ -57,15 +57,15 @@ static grid make_grid(random_cases *r)
     }
     g.column[g.n] = at;
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    const sinew_prefactor_kernels kernels = {sinew_lanes()->panels, sinew_lanes()->dense, false};
-    g.factor = sinew_prefactor_create(&allocator, &kernels, 1, g.n, g.column, g.row, g.value, NULL, NULL);
+    const sinew_factored_system_kernels kernels = {sinew_simd()->supernodes, sinew_simd()->dense, false};
+    g.factor = sinew_factored_system_create(&allocator, &kernels, 1, g.n, g.column, g.row, g.value, NULL, NULL);
     assert_non_null(g.factor);
     return g;
 }
 
 static void free_grid(grid *g)
 {
-    sinew_prefactor_destroy(g->factor);
+    sinew_factored_system_destroy(g->factor);
     free(g->column);
     free(g->row);
     free(g->index);
@@ -73,29 +73,29 @@ static void free_grid(grid *g)
 }
 
 /* Half of an edge's weight, or random entries. */
-static sinew_low_row draw_row(random_cases *r, const grid *g, bool taken)
+static sinew_rank_one_term draw_row(random_cases *r, const grid *g, bool taken)
 {
-    sinew_low_row row = {.weight = taken ? -0.45 : random_magnitude(r, 1e-2, 1e2)};
+    sinew_rank_one_term row = {.weight = taken ? -0.45 : random_magnitude(r, 1e-2, 1e2)};
     const int32_t j = random_index(r, g->side - 1) + g->side * random_index(r, g->side);
-    row.place[0] = j;
-    row.place[1] = j + 1;
+    row.index[0] = j;
+    row.index[1] = j + 1;
     row.value[0] = 1;
     row.value[1] = -1;
-    row.count = taken ? 2 : 1 + random_index(r, SINEW_LOW_ROW_MOST);
+    row.count = taken ? 2 : 1 + random_index(r, SINEW_RANK_ONE_MAX);
     for (int32_t e = 0; !taken && e < row.count; e++) {
-        row.place[e] = random_index(r, g->n);
+        row.index[e] = random_index(r, g->n);
         row.value[e] = random_between(r, -1, 1);
     }
     return row;
 }
 
 /* Sx = S' x of one right-hand side, in double */
-static void multiply(const grid *g, const sinew_low_row *rows, int32_t count, double scale, const sinew_real *x,
+static void multiply(const grid *g, const sinew_rank_one_term *rows, int32_t count, double scale, const sinew_real *x,
                      double *Sx, size_t c)
 {
     memset(Sx, 0, (size_t)g->n * sizeof *Sx);
     for (int32_t j = 0; j < g->n; j++)
-        for (int64_t k = g->column[j]; k < g->column[j + 1]; k++) {
+        for (size_t k = g->column[j]; k < g->column[j + 1]; k++) {
             Sx[g->row[k]] += g->value[k] * (double)x[4 * (size_t)j + c];
             if (g->row[k] != j)
                 Sx[j] += g->value[k] * (double)x[4 * (size_t)g->row[k] + c];
@@ -103,13 +103,13 @@ static void multiply(const grid *g, const sinew_low_row *rows, int32_t count, do
     for (int32_t i = 0; i < count; i++) {
         double sum = 0;
         for (int32_t e = 0; e < rows[i].count; e++)
-            sum += rows[i].value[e] * (double)x[4 * (size_t)rows[i].place[e] + c];
+            sum += rows[i].value[e] * (double)x[4 * (size_t)rows[i].index[e] + c];
         for (int32_t e = 0; e < rows[i].count; e++)
-            Sx[rows[i].place[e]] += scale * rows[i].weight * rows[i].value[e] * sum;
+            Sx[rows[i].index[e]] += scale * rows[i].weight * rows[i].value[e] * sum;
     }
 }
 
-static void check_solve(random_cases *r, grid *g, sinew_low_rank *l, const sinew_low_row *rows, int32_t count,
+static void check_solve(random_cases *r, grid *g, sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t count,
                         double scale)
 {
     const size_t n = (size_t)g->n, bytes = (4 * n * sizeof(sinew_real) + 63) / 64 * 64;
@@ -140,7 +140,7 @@ static void test_solves(void **state)
             enum {
                 MOST = 60
             };
-            sinew_low_row rows[MOST];
+            sinew_rank_one_term rows[MOST];
             const int32_t count = random_index(&r, MOST), taken = random_index(&r, 8) < count ? random_index(&r, 5) : 0;
             const double scale = random_between(&r, 0.5, 1);
             for (int32_t k = 0; k < count; k++)
@@ -166,8 +166,8 @@ static void test_refused(void **state)
     grid g = make_grid(&r);
     sinew_low_rank l = {0};
     sinew_error error = {0};
-    sinew_low_row rows[2] = {{.weight = -10, .count = 2, .place = {0, 1}, .value = {1, -1}},
-                             {.weight = 3, .count = 1, .place = {2}, .value = {1}}};
+    sinew_rank_one_term rows[2] = {{.weight = -10, .count = 2, .index = {0, 1}, .value = {1, -1}},
+                                   {.weight = 3, .count = 1, .index = {2}, .value = {1}}};
     assert_int_equal(sinew_low_rank_set(&l, g.factor, rows, 1, 2, g.index, 1, &error), SINEW_ERROR_NUMERIC);
     assert_non_null(strstr(error.text, "not positive definite"));
     check_solve(&r, &g, &l, rows, 0, 1);

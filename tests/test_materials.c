@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_materials.c: what the energies say about matter: linear elasticity at rest, homogeneous stretch against the
+ * test_materials.c: material behaviour of the energies: linear elasticity at rest, homogeneous stretch against the
  * papers' formulas written out, and their behaviour at the edges: collapse, inversion, degenerate input.
  */
 #include <stdarg.h>
@@ -16,17 +16,16 @@
 #define TOLERANCE 1e-12
 #endif
 
-typedef void variant_check(const sinew_lane_variant *lanes);
+typedef void variant_check(const sinew_simd_variant *simd);
 
 static void for_variants(variant_check *check)
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    for (int32_t v = 0; v < count; v++)
-        if (variants[v]->usable()) {
-            random_state = 1;
-            check(variants[v]);
-        }
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
+    for (int32_t v = 0; v < count; v++) {
+        random_state = 1;
+        check(variants[v]);
+    }
 }
 
 static int parameter(const sinew_energy_ops *ops, const char *name)
@@ -81,7 +80,7 @@ static void linear_hessian(const double *rest, moduli m, double H[144])
         }
 }
 
-static void check_rest_hessian(const sinew_lane_variant *lanes, const sinew_energy_ops *ops, const sample *s, moduli m)
+static void check_rest_hessian(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const sample *s, moduli m)
 {
     double expected[144], H[144];
     sinew_real rounded[12];
@@ -91,7 +90,7 @@ static void check_rest_hessian(const sinew_lane_variant *lanes, const sinew_ener
         rest[i] = (double)rounded[i];
     }
     linear_hessian(rest, m, expected);
-    batch b = batch_make(lanes, ops, s, 1);
+    batch b = batch_make(simd, ops, s, 1);
     for (int project = 0; project < 2; project++) {
         batch_linearise(&b, project);
         batch_hessian(&b, 0, H);
@@ -111,22 +110,22 @@ static bool has_plain_moduli(const sinew_energy_ops *ops)
     return is_tet(&ops->info) && others == 0;
 }
 
-static void rest_hessians(const sinew_lane_variant *lanes)
+static void rest_hessians(const sinew_simd_variant *simd)
 {
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_ops *ops = lanes->energies[kind];
+        const sinew_energy_ops *ops = simd->energies[kind];
         if (!has_plain_moduli(ops))
             continue;
         for (int trial = 0; trial < 8; trial++) {
             sample s = sample_make(&ops->info, &states[0]);
             if (parameter(ops, "poisson") >= 0) {
                 s.parameters[parameter(ops, "poisson")] = 0.06 * trial; /* 0 to 0.42 */
-                check_rest_hessian(lanes, ops, &s,
+                check_rest_hessian(simd, ops, &s,
                                    lame((double)(sinew_real)s.parameters[parameter(ops, "young")],
                                         (double)(sinew_real)(0.06 * trial)));
             } else {
                 const double k = (double)(sinew_real)s.parameters[parameter(ops, "stiffness")];
-                check_rest_hessian(lanes, ops, &s, (moduli){k / 2, 0});
+                check_rest_hessian(simd, ops, &s, (moduli){k / 2, 0});
             }
         }
     }
@@ -139,14 +138,14 @@ static void test_rest_hessian(void **context)
 }
 
 /* The thesis's (3.15) has the effective Lame parameter lambda - mu at rest. */
-static void unmatched(const sinew_lane_variant *lanes)
+static void unmatched(const sinew_simd_variant *simd)
 {
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_NEO_HOOKEAN];
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_NEO_HOOKEAN];
     sample s = sample_make(&ops->info, &states[0]);
     s.parameters[parameter(ops, "matched")] = 0;
     moduli m = lame((double)(sinew_real)s.parameters[0], (double)(sinew_real)s.parameters[1]);
     m.lambda -= m.mu;
-    check_rest_hessian(lanes, ops, &s, m);
+    check_rest_hessian(simd, ops, &s, m);
     s.parameters[parameter(ops, "poisson")] = 0.125;
     sinew_real data[SINEW_DATA_MAX];
     assert_non_null(batch_prepare(ops, &s, data));
@@ -297,9 +296,9 @@ static double free_stretch(const material *model, double s, bool uniaxial, modul
 }
 
 /* The kernels' value and P on F = diag(s): an element of rest shape "unit corner", whose nodal forces are w P. */
-static void check_stretch(const sinew_lane_variant *lanes, const material *model, const double s[3], double poisson)
+static void check_stretch(const sinew_simd_variant *simd, const material *model, const double s[3], double poisson)
 {
-    const sinew_energy_ops *ops = lanes->energies[model->kind];
+    const sinew_energy_ops *ops = simd->energies[model->kind];
     static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, rest[3] = {1, 1, 1}, t[3] = {0, 0, 0};
     sample one = sample_make(&ops->info, &states[0]);
     memcpy(one.rest, corner, sizeof corner);
@@ -308,7 +307,7 @@ static void check_stretch(const sinew_lane_variant *lanes, const material *model
     one.parameters[0] = model->kind == SINEW_ENERGY_STRAIN ? 2 * m.mu : young;
     one.parameters[1] = poisson;
     sample_move(&one, F, t);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     const double value = batch_gradient(&b), scale = (m.mu + m.lambda) / 6;
     assert_near(value, (model->psi(s, m) - model->psi(rest, m)) / 6, scale, "energy", ops->info.name);
     for (int i = 0; i < 3; i++)
@@ -320,7 +319,7 @@ static void check_stretch(const sinew_lane_variant *lanes, const material *model
     batch_free(&b);
 }
 
-static void stretches(const sinew_lane_variant *lanes)
+static void stretches(const sinew_simd_variant *simd)
 {
     for (int i = 0; i < MATERIAL_COUNT; i++)
         for (int k = 0; k < 6; k++) {
@@ -328,9 +327,9 @@ static void stretches(const sinew_lane_variant *lanes)
             const moduli m = lame(3, (double)(sinew_real)poisson);
             const double t = free_stretch(&materials[i], s, true, m), u = free_stretch(&materials[i], s, false, m);
             const double uniaxial[3] = {s, t, t}, biaxial[3] = {s, s, u}, confined[3] = {s, 1, 1};
-            check_stretch(lanes, &materials[i], uniaxial, poisson);
-            check_stretch(lanes, &materials[i], biaxial, poisson);
-            check_stretch(lanes, &materials[i], confined, poisson);
+            check_stretch(simd, &materials[i], uniaxial, poisson);
+            check_stretch(simd, &materials[i], biaxial, poisson);
+            check_stretch(simd, &materials[i], confined, poisson);
         }
 }
 
@@ -379,15 +378,15 @@ static double small_value(sinew_energy_kind kind, const sample *s)
     return s->parameters[0] / 2 * along * along + s->parameters[1] / 2 * (norm(C) - along * along);
 }
 
-static void small_values(const sinew_lane_variant *lanes)
+static void small_values(const sinew_simd_variant *simd)
 {
     static const sinew_energy_kind kinds[] = {SINEW_ENERGY_SPRING, SINEW_ENERGY_POSITION, SINEW_ENERGY_WEAK};
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < STATE_COUNT; i++) {
-            const sinew_energy_ops *ops = lanes->energies[kinds[k]];
+            const sinew_energy_ops *ops = simd->energies[kinds[k]];
             sample s = sample_make(&ops->info, &states[i]);
             s.parameters[1] *= 0.75;
-            batch b = batch_make(lanes, ops, &s, 1);
+            batch b = batch_make(simd, ops, &s, 1);
             const double expected = small_value(kinds[k], &s);
             assert_near(batch_value(&b), expected, 1 + expected, "energy", ops->info.name);
             batch_free(&b);
@@ -403,11 +402,11 @@ static void test_small(void **context)
 /* ---- Edges -------------------------------------------------------------------------------------------- */
 
 /* The log energy is infinite for J <= 0, says so, and leaves finite forces. */
-static void infinite(const sinew_lane_variant *lanes)
+static void infinite(const sinew_simd_variant *simd)
 {
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_NEO_HOOKEAN_LOG];
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_NEO_HOOKEAN_LOG];
     sample pair[2] = {sample_make(&ops->info, &states[4]), sample_make(&ops->info, &states[8])};
-    batch b = batch_make(lanes, ops, pair, 2);
+    batch b = batch_make(simd, ops, pair, 2);
     assert_true(isinf(batch_value(&b)) && batch_value(&b) > 0);
     assert_true(isinf(batch_gradient(&b)));
     double force = 0;
@@ -433,17 +432,17 @@ static void test_infinite(void **context)
 }
 
 /* Every other energy is finite where it is worst: collapsed to a plane, a line, a point; sigma1 + sigma2 = 0. */
-static void collapse(const sinew_lane_variant *lanes)
+static void collapse(const sinew_simd_variant *simd)
 {
     static const state worst[] = {{"plane", 1, {1, 1, 0}, 0},
                                   {"line", 1, {1, 0, 0}, 0},
                                   {"point", 1, {0, 0, 0}, 0},
                                   {"jump", 1, {1, 0.5, -0.5}, 0}};
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
-        for (int i = 0; i < 4 && !lanes->energies[kind]->barrier; i++) {
-            const sinew_energy_ops *ops = lanes->energies[kind];
+        for (int i = 0; i < 4 && !simd->energies[kind]->barrier; i++) {
+            const sinew_energy_ops *ops = simd->energies[kind];
             const sample one = sample_make(&ops->info, &worst[i]);
-            batch b = batch_make(lanes, ops, &one, 1);
+            batch b = batch_make(simd, ops, &one, 1);
             assert_true(isfinite(batch_gradient(&b)));
             for (int k = 0; k < b.size; k++)
                 assert_true(isfinite((double)*batch_at(&b, b.g, 0, k)));
@@ -464,11 +463,11 @@ static void test_collapse(void **context)
     for_variants(collapse);
 }
 
-static void refusals(const sinew_lane_variant *lanes)
+static void refusals(const sinew_simd_variant *simd)
 {
     sinew_real data[SINEW_DATA_MAX];
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_ops *ops = lanes->energies[kind];
+        const sinew_energy_ops *ops = simd->energies[kind];
         sample s = sample_make(&ops->info, &states[0]);
         assert_null(batch_prepare(ops, &s, data));
         if (!is_tet(&ops->info))
@@ -497,17 +496,17 @@ static void test_refusals(void **context)
 
 /* ---- Layout -------------------------------------------------------------------------------------------- */
 
-static void determinants(const sinew_lane_variant *lanes)
+static void determinants(const sinew_simd_variant *simd)
 {
     static const state three[] = {{"", 1, {2, 1.5, 1}, 0}, {"", 1, {1, 1, -0.5}, 0}, {"", 1, {1, 1, 1}, 0}};
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_ops *ops = lanes->energies[kind];
+        const sinew_energy_ops *ops = simd->energies[kind];
         if (!is_tet(&ops->info))
             continue;
         sample samples[3];
         for (int i = 0; i < 3; i++)
             samples[i] = sample_make(&ops->info, &three[i]);
-        batch b = batch_make(lanes, ops, samples, 3);
+        batch b = batch_make(simd, ops, samples, 3);
         const sinew_kernel kernel = batch_kernel(&b, false);
         double smallest, largest;
         int32_t inverted;
@@ -526,14 +525,14 @@ static void test_determinants(void **context)
 }
 
 /* Elements of one group that share vertices add up: all eight on the same four vertices. */
-static void shared(const sinew_lane_variant *lanes)
+static void shared(const sinew_simd_variant *simd)
 {
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_ops *ops = lanes->energies[kind];
+        const sinew_energy_ops *ops = simd->energies[kind];
         sample samples[8];
         for (int e = 0; e < 8; e++)
             samples[e] = sample_make(&ops->info, &states[4]);
-        batch b = batch_make(lanes, ops, samples, 8);
+        batch b = batch_make(simd, ops, samples, 8);
         for (int e = 1; e < 8; e++) /* every element where the first is */
             for (int i = 0; i < b.size; i++)
                 *batch_at(&b, b.x, e, i) = *batch_at(&b, b.x, 0, i);
@@ -558,7 +557,7 @@ static void test_shared(void **context)
 }
 
 /* Values are added in double in both precisions: a sum of many is the sum of each, to double's round-off. */
-static void sums(const sinew_lane_variant *lanes)
+static void sums(const sinew_simd_variant *simd)
 {
     enum {
         COUNT = 4096
@@ -566,13 +565,13 @@ static void sums(const sinew_lane_variant *lanes)
     sample *samples = malloc(COUNT * sizeof *samples);
     assert_non_null(samples);
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const sinew_energy_ops *ops = lanes->energies[kind];
+        const sinew_energy_ops *ops = simd->energies[kind];
         double expected = 0, size = 0;
         for (int e = 0; e < COUNT; e++)
             samples[e] = sample_make(&ops->info, &states[4]);
-        batch all = batch_make(lanes, ops, samples, COUNT);
+        batch all = batch_make(simd, ops, samples, COUNT);
         for (int e = 0; e < COUNT; e++) {
-            batch one = batch_make(lanes, ops, &samples[e], 1);
+            batch one = batch_make(simd, ops, &samples[e], 1);
             const double value = batch_value(&one);
             expected += value;
             size += fabs(value);
@@ -580,7 +579,7 @@ static void sums(const sinew_lane_variant *lanes)
         }
         const double sum = batch_value(&all);
         if (!(fabs(sum - expected) <= 1e-12 * size))
-            fail_msg("%s, %s: the sum is %.17g, that of each %.17g", lanes->name, ops->info.name, sum, expected);
+            fail_msg("%s, %s: the sum is %.17g, that of each %.17g", simd->name, ops->info.name, sum, expected);
         batch_free(&all);
     }
     free(samples);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_measure.c: what is said of a step does not depend on who happened to look. Without measuring, a step is neither
- * solved nor unsolved, whatever rows are kept; and it ends where it ends with measuring.
+ * test_measure.c: the status of a step does not depend on unrelated measurements. Without measuring, a step is neither
+ * solved nor unsolved, for every choice of records; and it ends where it ends with measuring.
  */
 #include "solver_scenes.h"
 

@@ -226,14 +226,14 @@ enum {
 
 /* Answers of the kernels at the stretches s of a sheet that is turned in space as R says: psi and slopes per area; how
  * far the rest of P is from zero in *skew. */
-static double measured(const sinew_lane_variant *lanes, sinew_energy_kind kind, const sheet *s, const double *p,
+static double measured(const sinew_simd_variant *simd, sinew_energy_kind kind, const sheet *s, const double *p,
                        const double *stretch, const double R[9], double *slope, double *skew)
 {
     double u[2][3], P[2][3];
     for (int i = 0; i < 6; i++)
         u[i / 3][i % 3] = stretch[i / 3] * R[3 * (i % 3) + i / 3];
     const sample one = place(s, p, (const double(*)[3])u);
-    batch b = batch_make(lanes, lanes->energies[kind], &one, 1);
+    batch b = batch_make(simd, simd->energies[kind], &one, 1);
     const double psi = batch_gradient(&b) / s->area;
     moments(s, &b, b.g, 0, P);
     *skew = 0;
@@ -264,20 +264,18 @@ static void stretches_follow_the_formulas(void **unused)
     (void)unused;
     random_cases r = random_cases_begin("stretches", 200, 20000);
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     double worst = 0;
     for (int32_t i = 0; i < r.count; i++)
         for (int m = 0; m < MEMBRANE_COUNT; m++) {
-            const sinew_lane_variant *lanes = variants[random_index(&r, count)];
+            const sinew_simd_variant *simd = variants[random_index(&r, count)];
             double p[SINEW_PARAMETER_MAX] = {0}, along[3], R[9], slope[2], expected[2], skew;
-            draw_parameters(&r, &lanes->energies[membranes[m].kind]->info, p, along);
+            draw_parameters(&r, &simd->energies[membranes[m].kind]->info, p, along);
             const sheet s = draw_sheet(&r, along);
             const double stretch[2] = {random_between(&r, 0.6, 1.8), random_between(&r, 0.6, 1.8)};
             random_state = random_bits(&r);
             random_rotation(0, 3, R);
-            if (!lanes->usable())
-                continue;
-            const double psi = measured(lanes, membranes[m].kind, &s, p, stretch, R, slope, &skew);
+            const double psi = measured(simd, membranes[m].kind, &s, p, stretch, R, slope, &skew);
             const double formula = membranes[m].formula(stretch, p, expected);
             const double scale = stiffness_of(&membranes[m], stretch, p);
             const double error =
@@ -285,7 +283,7 @@ static void stretches_follow_the_formulas(void **unused)
             worst = fmax(worst, error / scale);
             if (!(error <= 20 * EXACT * scale))
                 fail_msg("%s at stretches %g, %g: psi %.12g and not %.12g, slopes %g, %g and not %g, %g, %g beside",
-                         lanes->energies[membranes[m].kind]->info.name, stretch[0], stretch[1], psi, formula, slope[0],
+                         simd->energies[membranes[m].kind]->info.name, stretch[0], stretch[1], psi, formula, slope[0],
                          slope[1], expected[0], expected[1], skew);
         }
     print_message("stretches: worst error %.1e of the stiffness\n", worst);
@@ -296,12 +294,12 @@ static void rigid_motions_cost_nothing(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("rigid motions", 100, 10000);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int32_t i = 0; i < r.count; i++)
         for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-            const sinew_energy_ops *ops = lanes->energies[kind];
+            const sinew_energy_ops *ops = simd->energies[kind];
             double p[SINEW_PARAMETER_MAX] = {0}, along[3], R[9], slope[2], skew, stiffest = 0;
-            if (!ops->sheet)
+            if (!ops->is_surface)
                 continue;
             draw_parameters(&r, &ops->info, p, along);
             for (int k = 0; k < ops->info.parameter_count; k++) { /* limits that leave room for the rest shape */
@@ -313,7 +311,7 @@ static void rigid_motions_cost_nothing(void **unused)
             const double rest[2] = {1, 1};
             random_state = random_bits(&r);
             random_rotation(0, 3, R);
-            const double psi = measured(lanes, (sinew_energy_kind)kind, &s, p, rest, R, slope, &skew);
+            const double psi = measured(simd, (sinew_energy_kind)kind, &s, p, rest, R, slope, &skew);
             const double bound = 100 * EXACT * stiffest * fmax(1, stiffest);
             if (!(fabs(psi) <= bound && fmax(fmax(fabs(slope[0]), fabs(slope[1])), skew) <= bound))
                 fail_msg("%s at rest: psi %g, slopes %g, %g, %g beside", ops->info.name, psi, slope[0], slope[1], skew);
@@ -325,7 +323,7 @@ static void rigid_motions_cost_nothing(void **unused)
 static void check_pull(const char *what, sinew_energy_kind kind, const double *given, const double *stretch,
                        double tension, double across, random_cases *r)
 {
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     double p[SINEW_PARAMETER_MAX] = {0}, R[9], slope[2], skew;
     const double along[3] = {random_between(r, 0.1, 1), random_between(r, -1, 1), random_between(r, -1, 1)};
     memcpy(p, given, 8 * sizeof *p);
@@ -334,7 +332,7 @@ static void check_pull(const char *what, sinew_energy_kind kind, const double *g
     const sheet s = draw_sheet(r, along);
     random_state = random_bits(r);
     random_rotation(0, 3, R);
-    measured(lanes, kind, &s, p, stretch, R, slope, &skew);
+    measured(simd, kind, &s, p, stretch, R, slope, &skew);
     const double bound = 100 * EXACT * (p[0] + p[1]) * fmax(1, fmax(p[1], p[2]));
     if (!(fabs(slope[0] - tension) <= bound && fabs(slope[1] - across) <= bound))
         fail_msg("%s: tension %.12g and not %.12g, across %.12g and not %.12g", what, slope[0], tension, slope[1],
@@ -379,7 +377,7 @@ static void rubber_has_the_balloons_peak(void **unused)
     for (double stretch = 1; stretch < 2; stretch += 1e-4) {
         const double pair[2] = {stretch, stretch};
         double slope[2], skew;
-        measured(sinew_lanes(), SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, &s, p, pair, R, slope, &skew);
+        measured(sinew_simd(), SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, &s, p, pair, R, slope, &skew);
         /* Tension per current width is slope / s, the radius s R: p = 2 slope / (s^2 R). */
         const double pressure = slope[0] / (stretch * stretch);
         if (pressure > best) {
@@ -396,8 +394,8 @@ static void rubber_ends_without_area(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("ends", 100, 10000);
-    const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN];
+    const sinew_simd_variant *simd = sinew_simd();
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN];
     for (int32_t i = 0; i < r.count; i++) {
         const double p[SINEW_PARAMETER_MAX] = {3, 1}, along[3] = {1, 0.2, 0.3};
         double R[9], u[2][3];
@@ -407,7 +405,7 @@ static void rubber_ends_without_area(void **unused)
         for (int k = 0; k < 6; k++)
             u[k / 3][k % 3] = R[3 * (k % 3) + k / 3];
         const sample one = place(&s, p, (const double(*)[3])u);
-        batch b = batch_make(lanes, ops, &one, 1);
+        batch b = batch_make(simd, ops, &one, 1);
         /* Vertex 2 moves through the edge between the others, at t = when, and on; then beside the plane. */
         const double when = random_between(&r, 0.1, 5), share = random_between(&r, -0.5, 1.5);
         const double *x0 = one.x, *x1 = one.x + 3, *x2 = one.x + 6;
@@ -457,7 +455,7 @@ static double curve_distance(const search *at, double t)
 }
 
 /* Least value by brute force: many samples, then a ternary search around each that is lower than its neighbours. */
-static double least_distance(const search *at)
+static double min_distance(const search *at)
 {
     enum {
         SAMPLES = 400
@@ -501,7 +499,7 @@ static double searched_distance(sinew_energy_kind kind, const double F[2][3], co
                      interval_distance(sqrt(dot(F[1], F[1])), p[3], p[4]));
     const search low = {s, p[1]}, high = {s, p[2]};
     const double area = s[0] * s[1];
-    return area < p[1] ? sqrt(least_distance(&low)) : area > p[2] ? sqrt(least_distance(&high)) : 0;
+    return area < p[1] ? sqrt(min_distance(&low)) : area > p[2] ? sqrt(min_distance(&high)) : 0;
 }
 
 /* How far T is from being in the set. */
@@ -540,15 +538,15 @@ static void draw_columns(random_cases *r, double F[2][3])
             F[j][i] = U[3 * i] * s[0] * V[j][0] + U[3 * i + 1] * s[1] * V[j][1];
 }
 
-static void check_projection(random_cases *r, const sinew_lane_variant *lanes, sinew_energy_kind kind, double *worst)
+static void check_projection(random_cases *r, const sinew_simd_variant *simd, sinew_energy_kind kind, double *worst)
 {
-    const sinew_energy_ops *ops = lanes->energies[kind];
+    const sinew_energy_ops *ops = simd->energies[kind];
     double p[SINEW_PARAMETER_MAX] = {0}, along[3], F[2][3], T[2][3], apart = 0, size = 1;
     draw_parameters(r, &ops->info, p, along);
     const sheet s = draw_sheet(r, along);
     draw_columns(r, F);
     const sample one = place(&s, p, (const double(*)[3])F);
-    batch b = batch_make(lanes, ops, &one, 1);
+    batch b = batch_make(simd, ops, &one, 1);
     sinew_reduced_kernel kernel = {.groups = {.count = b.group_count, .vertex = b.vertex, .data = b.data}, .x = b.x};
     kernel.g = b.g;
     ops->local_project(&kernel);
@@ -559,14 +557,14 @@ static void check_projection(random_cases *r, const sinew_lane_variant *lanes, s
         apart += d * d;
         size = fmax(size, fabs(F[i / 3][i % 3]));
     }
-    const double psi = batch_value(&b) / s.area, least = searched_distance(kind, (const double(*)[3])F, p);
+    const double psi = batch_value(&b) / s.area, min = searched_distance(kind, (const double(*)[3])F, p);
     const double bound = 50 * EXACT * size, off = outside(kind, (const double(*)[3])T, p) / fmax(1, size);
-    const double error = fmax(fabs(sqrt(2 * psi / p[0]) - sqrt(apart)), sqrt(apart) - least);
+    const double error = fmax(fabs(sqrt(2 * psi / p[0]) - sqrt(apart)), sqrt(apart) - min);
     *worst = fmax(*worst, fmax(error / size, off));
     /* The root of a small psi shows the square root of its round-off. */
-    if (!(sqrt(apart) - least <= bound && fabs(psi / p[0] - apart / 2) <= bound * size && off <= bound))
+    if (!(sqrt(apart) - min <= bound && fabs(psi / p[0] - apart / 2) <= bound * size && off <= bound))
         fail_msg("%s (%s): distance %.12g, psi says %.12g, search finds %.12g, outside by %g; limits %g %g %g %g",
-                 ops->info.name, lanes->name, sqrt(apart), sqrt(2 * psi / p[0]), least, off, p[1], p[2], p[3], p[4]);
+                 ops->info.name, simd->name, sqrt(apart), sqrt(2 * psi / p[0]), min, off, p[1], p[2], p[3], p[4]);
     batch_free(&b);
 }
 
@@ -577,14 +575,14 @@ static void projections_are_nearest(void **unused)
                                              SINEW_ENERGY_AREA};
     random_cases r = random_cases_begin("projections", 400, 10000);
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     for (int k = 0; k < 3; k++) {
         double worst = 0;
         for (int32_t i = 0; i < r.count; i++) {
-            const sinew_lane_variant *lanes = variants[i % count];
-            check_projection(&r, lanes->usable() ? lanes : sinew_lanes(), sets[k], &worst);
+            const sinew_simd_variant *simd = variants[i % count];
+            check_projection(&r, simd, sets[k], &worst);
         }
-        print_message("%s: %d elements, worst error %.1e\n", sinew_lanes()->energies[sets[k]]->info.name, r.count,
+        print_message("%s: %d elements, worst error %.1e\n", sinew_simd()->energies[sets[k]]->info.name, r.count,
                       worst);
     }
 }
@@ -597,10 +595,10 @@ static void limits_have_their_derivatives(void **unused)
                                              SINEW_ENERGY_AREA};
     random_cases r =
         random_cases_begin("limits", sizeof(sinew_real) == 8 ? 200 : 0, sizeof(sinew_real) == 8 ? 5000 : 0);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     const double step = 1e-5;
     for (int32_t n = 0; n < 3 * r.count; n++) {
-        const sinew_energy_ops *ops = lanes->energies[sets[n % 3]];
+        const sinew_energy_ops *ops = simd->energies[sets[n % 3]];
         double p[SINEW_PARAMETER_MAX] = {0}, along[3], F[2][3], H[81], worst = 0, scale = 0;
         draw_parameters(&r, &ops->info, p, along);
         sheet s = draw_sheet(&r, along);
@@ -612,7 +610,7 @@ static void limits_have_their_derivatives(void **unused)
                 F[i / 3][i % 3] = random_between(&r, -1.5, 1.5);
         while (searched_distance(sets[n % 3], (const double(*)[3])F, p) < 0.02);
         const sample one = place(&s, p, (const double(*)[3])F);
-        batch b = batch_make(lanes, ops, &one, 1);
+        batch b = batch_make(simd, ops, &one, 1);
         batch_linearise(&b, false);
         batch_hessian(&b, 0, H);
         for (int i = 0; i < 81; i++)
@@ -700,7 +698,7 @@ static void bad_input_is_refused_by_name(void **unused)
     static const int32_t elements[9] = {0, 1, 3, 0, 1, 2, 1, 2, 4};
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
-        if (!sinew_energy_get_ops((sinew_energy_kind)kind)->sheet)
+        if (!sinew_energy_get_ops((sinew_energy_kind)kind)->is_surface)
             continue;
         def = sinew_default_energy_def((sinew_energy_kind)kind);
         def.elements = elements;
@@ -840,7 +838,7 @@ static void solvers_pull_sheets_alike(void **unused)
     int compared = 0;
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *energy = sinew_get_energy_info((sinew_energy_kind)kind);
-        if (!sinew_energy_get_ops((sinew_energy_kind)kind)->sheet)
+        if (!sinew_energy_get_ops((sinew_energy_kind)kind)->is_surface)
             continue;
         for (int solver = 0; solver < SINEW_SOLVER_COUNT; solver++) {
             const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)solver);

@@ -114,7 +114,7 @@ static void expect_end(int status, long megabytes, const char *what)
 /* Systems of rows: that of all tets of a block takes minutes to factorise, so they leave its energy an energy. */
 static bool takes_rows(sinew_solver_kind kind)
 {
-    return sinew_solver_parameter(kind, "rows") >= 0;
+    return sinew_solver_parameter(kind, "constraints") >= 0;
 }
 
 static int run_solver(long megabytes, sinew_solver_kind kind, int size)
@@ -136,7 +136,7 @@ static int run_solver(long megabytes, sinew_solver_kind kind, int size)
                     "--set",
                     info->static_only ? "quasistatic=true" : "quasistatic=false",
                     takes_rows(kind) ? "--set" : NULL,
-                    "solver.rows=hard",
+                    "solver.constraints=hard",
                     NULL};
     assert_int_equal(system("rm -rf '" SINEW_TEST_DIR "/limited'"), 0);
     const int status = run_command(megabytes, argv);
@@ -190,7 +190,7 @@ static sinew_world *make_world(sinew_solver_kind kind, sinew_error *error)
     def.solver = sinew_default_solver_def(kind);
     def.solver.iterations = 2;
     if (takes_rows(kind))
-        def.solver.parameters[sinew_solver_parameter(kind, "rows")] = 1;
+        def.solver.parameters[sinew_solver_parameter(kind, "constraints")] = 1;
     def.quasistatic = sinew_get_solver_info(kind)->static_only;
     sinew_box_def box = sinew_default_box_def();
     for (int c = 0; c < 3; c++)

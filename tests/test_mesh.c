@@ -71,7 +71,7 @@ static void mesh_is_a_copy(void **state)
     assert_memory_equal(sinew_mesh_tets(mesh), mixed_tets, sizeof mixed_tets);
     assert_memory_equal(sinew_mesh_triangles(mesh), mixed_triangles, sizeof mixed_triangles);
     assert_memory_equal(sinew_mesh_edges(mesh), mixed_edges, sizeof mixed_edges);
-    assert_string_equal(sinew_mesh_notes(mesh), "");
+    assert_string_equal(sinew_mesh_warnings(mesh), "");
     sinew_mesh_destroy(mesh);
     sinew_mesh_destroy(NULL);
 }
@@ -118,7 +118,7 @@ static void callers_mistakes_are_safe(void **state)
     assert_null(sinew_mesh_moved(NULL, NULL, &error));
     assert_int_equal(sinew_mesh_vertex_count(NULL), 0);
     assert_null(sinew_mesh_positions(NULL));
-    assert_string_equal(sinew_mesh_notes(NULL), "");
+    assert_string_equal(sinew_mesh_warnings(NULL), "");
     assert_int_equal(sinew_region_select(NULL, NULL, 0, NULL, 0), 0);
     assert_int_equal(asserted, 10);
     sinew_set_assert_handler(NULL, NULL);
@@ -161,10 +161,10 @@ static void notes_gather_line_by_line(void **state)
     (void)state;
     sinew_mesh_def def = mixed_def();
     sinew_mesh *mesh = sinew_mesh_create(&def, NULL);
-    assert_int_equal(sinew_mesh_add_note(mesh, "%d quads ignored", 12), SINEW_OK);
-    assert_string_equal(sinew_mesh_notes(mesh), "12 quads ignored");
-    assert_int_equal(sinew_mesh_add_note(mesh, "%s", "done"), SINEW_OK);
-    assert_string_equal(sinew_mesh_notes(mesh), "12 quads ignored\ndone");
+    assert_int_equal(sinew_mesh_add_warning(mesh, "%d quads ignored", 12), SINEW_OK);
+    assert_string_equal(sinew_mesh_warnings(mesh), "12 quads ignored");
+    assert_int_equal(sinew_mesh_add_warning(mesh, "%s", "done"), SINEW_OK);
+    assert_string_equal(sinew_mesh_warnings(mesh), "12 quads ignored\ndone");
     sinew_mesh_destroy(mesh);
 }
 
@@ -592,7 +592,7 @@ static sinew_mesh *derive(int which, const sinew_mesh_def *def, sinew_error *err
         result = sinew_mesh_skeleton(mesh, error);
     if (mesh && which == 2)
         result = sinew_mesh_moved(mesh, def->positions, error);
-    if (mesh && which == 3 && sinew_mesh_add_note(mesh, "note") == SINEW_OK) {
+    if (mesh && which == 3 && sinew_mesh_add_warning(mesh, "note") == SINEW_OK) {
         result = mesh;
         mesh = NULL;
     } else if (mesh && which == 3) {

@@ -48,7 +48,8 @@ static void exchange(int32_t *a, int32_t *b)
 }
 
 /* A mesh whose arrays have room for a few more cells, to plant flaws in. */
-static sinew_mesh *with_room(const sinew_mesh *from, int32_t vertices, int32_t tets, int32_t triangles, int32_t edges)
+static sinew_mesh *with_capacity(const sinew_mesh *from, int32_t vertices, int32_t tets, int32_t triangles,
+                                 int32_t edges)
 {
     sinew_mesh *mesh = sinew_mesh_allocate(NULL, from->vertex_count + vertices, from->tet_count + tets,
                                            from->triangle_count + triangles, from->edge_count + edges, NULL);
@@ -108,13 +109,13 @@ static sinew_mesh *fixed(const sinew_mesh *mesh, double merge_distance, const ch
     sinew_error error;
     sinew_mesh *once = sinew_mesh_fix(mesh, merge_distance, NULL, &error);
     assert_non_null(once);
-    if (!strstr(sinew_mesh_notes(once), note))
-        fail_msg("the notes \"%s\" do not say \"%s\"", sinew_mesh_notes(once), note);
+    if (!strstr(sinew_mesh_warnings(once), note))
+        fail_msg("the notes \"%s\" do not say \"%s\"", sinew_mesh_warnings(once), note);
     sinew_mesh_report report;
     assert_int_equal(check(once, &report, NULL, 0), 0);
     sinew_mesh *twice = sinew_mesh_fix(once, merge_distance, NULL, &error);
     assert_true(same_mesh(once, twice));
-    assert_string_equal(sinew_mesh_notes(twice), "");
+    assert_string_equal(sinew_mesh_warnings(twice), "");
     sinew_mesh_destroy(twice);
     return once;
 }
@@ -170,7 +171,7 @@ static void pieces_are_counted(void **state)
 {
     (void)state;
     sinew_mesh *box = box_mesh(3);
-    sinew_mesh *two = with_room(box, 27, box->tet_count, 0, 0);
+    sinew_mesh *two = with_capacity(box, 27, box->tet_count, 0, 0);
     for (int32_t v = 0; v < 27; v++)
         set_point(two, 27 + v, (double)box->positions[3 * v] + 2, (double)box->positions[3 * v + 1],
                   (double)box->positions[3 * v + 2]);
@@ -230,7 +231,7 @@ static void degenerate_tets_are_found_and_dropped(void **state)
 {
     (void)state;
     sinew_mesh *box = box_mesh(3);
-    sinew_mesh *mesh = with_room(box, 0, 2, 0, 0);
+    sinew_mesh *mesh = with_capacity(box, 0, 2, 0, 0);
     const int32_t flat[8] = {0, 1, 3, 4, 5, 5, 13, 14}; /* four in a plane; one named twice */
     memcpy(mesh->tets + 4 * box->tet_count, flat, sizeof flat);
     sinew_mesh_report report;
@@ -276,7 +277,7 @@ static void degenerate_triangle_and_edge(void **state)
     sinew_cloth_def def = sinew_default_cloth_def();
     def.vertices[0] = def.vertices[1] = 4;
     sinew_mesh *cloth = sinew_mesh_cloth(&def, NULL);
-    sinew_mesh *mesh = with_room(cloth, 0, 0, 1, 0);
+    sinew_mesh *mesh = with_capacity(cloth, 0, 0, 1, 0);
     const int32_t twice_named[3] = {5, 5, 6};
     memcpy(mesh->triangles + 3 * cloth->triangle_count, twice_named, sizeof twice_named);
     assert_only(mesh, SINEW_FLAW_DEGENERATE_TRIANGLE, cloth->triangle_count, -1);
@@ -285,7 +286,7 @@ static void degenerate_triangle_and_edge(void **state)
     sinew_mesh_destroy(good);
     sinew_mesh_destroy(mesh);
 
-    mesh = with_room(cloth, 0, 0, 0, 1);
+    mesh = with_capacity(cloth, 0, 0, 0, 1);
     mesh->edges[2 * cloth->edge_count] = mesh->edges[2 * cloth->edge_count + 1] = 9;
     assert_only(mesh, SINEW_FLAW_DEGENERATE_EDGE, cloth->edge_count, -1);
     good = fixed(mesh, -1, "1 degenerate edges dropped");
@@ -299,7 +300,7 @@ static void duplicate_vertex_is_found_and_merged(void **state)
 {
     (void)state;
     sinew_mesh *box = box_mesh(3);
-    sinew_mesh *mesh = with_room(box, 1, 0, 0, 0);
+    sinew_mesh *mesh = with_capacity(box, 1, 0, 0, 0);
     /* Vertex 27 stands where vertex 13 is and takes its place in one tetrahedron. -0 is 0. */
     set_point(mesh, 27, 0.5, 0.5, 0.5);
     int32_t at = 0;
@@ -310,7 +311,7 @@ static void duplicate_vertex_is_found_and_merged(void **state)
     int32_t map[28];
     sinew_mesh *good = sinew_mesh_fix(mesh, 0, map, NULL);
     assert_true(same_mesh(good, box));
-    assert_string_equal(sinew_mesh_notes(good), "1 vertices merged into others");
+    assert_string_equal(sinew_mesh_warnings(good), "1 vertices merged into others");
     for (int32_t v = 0; v < 28; v++)
         assert_int_equal(map[v], v == 27 ? 13 : v);
     sinew_mesh_destroy(good);
@@ -334,7 +335,7 @@ static void unused_vertex_is_found_and_dropped(void **state)
 {
     (void)state;
     sinew_mesh *box = box_mesh(3);
-    sinew_mesh *mesh = with_room(box, 1, 0, 0, 0);
+    sinew_mesh *mesh = with_capacity(box, 1, 0, 0, 0);
     /* Put it first, so that all others move. */
     set_point(mesh, 0, 7, 7, 7);
     memcpy(mesh->positions + 3, box->positions, 81 * sizeof *box->positions);
@@ -344,7 +345,7 @@ static void unused_vertex_is_found_and_dropped(void **state)
     int32_t map[28];
     sinew_mesh *good = sinew_mesh_fix(mesh, -1, map, NULL);
     assert_true(same_mesh(good, box));
-    assert_string_equal(sinew_mesh_notes(good), "1 unused vertices dropped");
+    assert_string_equal(sinew_mesh_warnings(good), "1 unused vertices dropped");
     for (int32_t v = 0; v < 28; v++)
         assert_int_equal(map[v], v - 1);
     sinew_mesh_destroy(good);
@@ -357,7 +358,7 @@ static void duplicate_cells_are_found_and_dropped(void **state)
     (void)state;
     sinew_cloth_def def = sinew_default_cloth_def();
     sinew_mesh *cloth = sinew_mesh_cloth(&def, NULL);
-    sinew_mesh *mesh = with_room(cloth, 0, 0, 0, 1);
+    sinew_mesh *mesh = with_capacity(cloth, 0, 0, 0, 1);
     /* Edge 30 again, the other way round. */
     mesh->edges[2 * cloth->edge_count] = mesh->edges[61];
     mesh->edges[2 * cloth->edge_count + 1] = mesh->edges[60];
@@ -372,7 +373,7 @@ static void duplicate_cells_are_found_and_dropped(void **state)
     sinew_mesh_destroy(cloth);
 
     sinew_mesh *box = box_mesh(3);
-    mesh = with_room(box, 0, 1, 0, 0);
+    mesh = with_capacity(box, 0, 1, 0, 0);
     /* A boundary tet again, its vertices turned round in a circle of three, which keeps the volume. */
     const int32_t again[4] = {box->tets[4 * 7 + 1], box->tets[4 * 7 + 2], box->tets[4 * 7], box->tets[4 * 7 + 3]};
     memcpy(mesh->tets + 4 * box->tet_count, again, sizeof again);
@@ -438,7 +439,7 @@ static void flipped_triangle_is_found_and_turned(void **state)
     (void)state;
     sinew_cloth_def def = sinew_default_cloth_def();
     sinew_mesh *cloth = sinew_mesh_cloth(&def, NULL);
-    sinew_mesh *mesh = with_room(cloth, 0, 0, 0, 0);
+    sinew_mesh *mesh = with_capacity(cloth, 0, 0, 0, 0);
     exchange(&mesh->triangles[3 * 101], &mesh->triangles[3 * 101 + 1]);
     sinew_flaw flaw;
     sinew_mesh_report report;
@@ -506,7 +507,7 @@ static void one_sided_surface_is_named(void **state)
     assert_true(check(mesh, &report, flaws, 16) >= 1);
     assert_true(report.counts[SINEW_FLAW_FLIPPED_TRIANGLE] >= 1);
     sinew_mesh *once = sinew_mesh_fix(mesh, 0, NULL, NULL), *twice = sinew_mesh_fix(once, 0, NULL, NULL);
-    assert_non_null(strstr(sinew_mesh_notes(once), "one side only"));
+    assert_non_null(strstr(sinew_mesh_warnings(once), "one side only"));
     assert_true(same_mesh(once, twice));
     sinew_mesh_destroy(once);
     sinew_mesh_destroy(twice);

@@ -110,7 +110,7 @@ static void reads_what_tools_wrote(void **state)
         assert_true(fabs(volume_of(mesh) - s->volume) < (s->tets == 3 ? 1e-7 : CLOSE));
         if (s->area >= 0)
             assert_true(fabs(area_of(mesh) - s->area) < (s->tets ? 10 * CLOSE : 3e-6));
-        assert_string_equal(sinew_mesh_notes(mesh), s->notes);
+        assert_string_equal(sinew_mesh_warnings(mesh), s->notes);
         sinew_mesh_destroy(mesh);
     }
 }
@@ -151,7 +151,7 @@ static void xml_encodings_agree(void **state)
         snprintf(path, sizeof path, DATA("vtk_%s.vtu"), names[i]);
         sinew_mesh *mesh = must_read(path);
         assert_same_mesh(grid, mesh);
-        assert_string_equal(sinew_mesh_notes(mesh), TRIO_NOTES);
+        assert_string_equal(sinew_mesh_warnings(mesh), TRIO_NOTES);
         sinew_mesh_destroy(mesh);
     }
     sinew_mesh *text = must_read(DATA("vtk_ascii_32.vtu"));
@@ -201,7 +201,7 @@ static void comes_back(const sinew_mesh *mesh)
         must_write(mesh, dresses[i].path, dresses[i].format);
         sinew_mesh *back = must_read(dresses[i].path);
         assert_same_mesh(dresses[i].tets ? mesh : flat, back);
-        assert_string_equal(sinew_mesh_notes(back), "");
+        assert_string_equal(sinew_mesh_warnings(back), "");
         sinew_mesh_destroy(back);
     }
     sinew_mesh_destroy(flat);
@@ -404,7 +404,7 @@ static void obj_order(void **state)
     assert_memory_equal(sinew_mesh_triangles(mesh), triangle, sizeof triangle);
     assert_int_equal(sinew_mesh_edge_count(mesh), 2);
     assert_memory_equal(sinew_mesh_edges(mesh), edges, sizeof edges);
-    assert_string_equal(sinew_mesh_notes(mesh), "ignored 1 points");
+    assert_string_equal(sinew_mesh_warnings(mesh), "ignored 1 points");
     sinew_mesh_destroy(mesh);
 }
 
@@ -445,8 +445,37 @@ static void medit_any_order(void **state)
     assert_int_equal(sinew_mesh_tet_count(mesh), 1);
     assert_int_equal(sinew_mesh_edge_count(mesh), 1);
     assert_true(fabs(volume_of(mesh) - 1.0 / 6) < 1e-7);
-    assert_string_equal(sinew_mesh_notes(mesh), "ignored 2 hexahedra");
+    assert_string_equal(sinew_mesh_warnings(mesh), "ignored 2 hexahedra");
     sinew_mesh_destroy(mesh);
+}
+
+/* Cells that are not read are counted by their names, and their numbers are not taken for cells. */
+static void medit_names_what_it_ignores(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keyword, *numbers, *warning;
+    } sections[] = {
+        {"Hexahedra", "1 2 3 4 1 2 3 4 0", "ignored 1 hexahedra"},
+        {"Prisms", "1 2 3 1 2 4 0", "ignored 1 prisms"},
+        {"Pentahedra", "1 2 3 1 2 4 0", "ignored 1 prisms"},
+        {"Pyramids", "1 2 3 4 1 0", "ignored 1 pyramids"},
+        {"EdgesP2", "1 2 3 0", "ignored 1 second-order lines"},
+        {"TrianglesP2", "1 2 3 4 1 2 0", "ignored 1 second-order triangles"},
+        {"TetrahedraP2", "1 2 3 4 1 2 3 4 1 2 0", "ignored 1 second-order tetrahedra"},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "MeshVersionFormatted 1\nDimension 3\nVertices 4\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\n%s 1\n%s\n"
+                 "Tetrahedra 1\n1 2 3 4 0\nEnd\n",
+                 sections[i].keyword, sections[i].numbers);
+        sinew_mesh *mesh = must_parse(SCRATCH("ignored.mesh"), text);
+        assert_int_equal(sinew_mesh_tet_count(mesh), 1);
+        assert_int_equal(sinew_mesh_edge_count(mesh), 0);
+        assert_string_equal(sinew_mesh_warnings(mesh), sections[i].warning);
+        sinew_mesh_destroy(mesh);
+    }
 }
 
 /* Nodes of a glTF scene move, turn, scale and mirror; a mirrored triangle keeps its face outward. */
@@ -566,6 +595,7 @@ int main(void)
         cmocka_unit_test(obj_order),
         cmocka_unit_test(marked_text),
         cmocka_unit_test(medit_any_order),
+        cmocka_unit_test(medit_names_what_it_ignores),
         cmocka_unit_test(gltf_nodes),
         cmocka_unit_test(other_locale),
         cmocka_unit_test(refused_writes),

@@ -75,19 +75,19 @@ static void backtracking_is_what_it_says(void **unused)
     set(&def, "shrink", 0.7);
     sinew_real *shrunk = scene_after(&hard_ball, &def);
     set(&def, "least", 0.99);
-    sinew_real *least = scene_after(&hard_ball, &def);
-    double along = 0, at_least = 0, squared = 0;
+    sinew_real *min = scene_after(&hard_ball, &def);
+    double along = 0, at_min = 0, squared = 0;
     for (int32_t i = 0; i < size; i++) {
         const double d = (double)full[i] - (double)start[i];
         along += d * ((double)shrunk[i] - (double)start[i]);
-        at_least += d * ((double)least[i] - (double)start[i]);
+        at_min += d * ((double)min[i] - (double)start[i]);
         squared += d * d;
     }
-    const double k = log(along / squared) / log(0.7), once = log(at_least / squared) / log(0.7);
+    const double k = log(along / squared) / log(0.7), once = log(at_min / squared) / log(0.7);
     printf("steps of 0.7^%.9g, and of 0.7^%.9g where any below 0.99 does\n", k, once);
     assert_true(k > 1.5 && fabs(k - round(k)) < (IS_SINGLE ? 1e-3 : 1e-9));
     assert_true(fabs(once - 1) < (IS_SINGLE ? 1e-3 : 1e-9));
-    sinew_real *all[] = {start, full, shrunk, least};
+    sinew_real *all[] = {start, full, shrunk, min};
     for (int i = 0; i < 4; i++)
         free(all[i]);
 }

@@ -20,8 +20,8 @@
 #endif
 
 enum {
-    UNKNOWNS_MOST = 64,
-    VERTICES_MOST = 32
+    UNKNOWNS_MAX = 64,
+    VERTICES_MAX = 32
 };
 
 /* ---- The objective, again -------------------------------------------------------------------- */
@@ -32,11 +32,11 @@ typedef struct problem {
     double gravity[3];
     int32_t vertex_count, tet_count;
     const int32_t *tets;
-    double X[3 * VERTICES_MOST]; /* rest */
-    double m[VERTICES_MOST];
-    double q_tilde[3 * VERTICES_MOST];
+    double X[3 * VERTICES_MAX]; /* rest */
+    double m[VERTICES_MAX];
+    double q_tilde[3 * VERTICES_MAX];
     int unknown_count;
-    int unknown[UNKNOWNS_MOST]; /* coordinates that are free */
+    int unknown[UNKNOWNS_MAX]; /* coordinates that are free */
 } problem;
 
 static void edges_of(const problem *p, const double *x, int32_t t, double D[9])
@@ -92,9 +92,9 @@ static double reference_objective(const problem *p, const double *q, double *gra
 /* One step; returns |gradient| over the unknowns before it. */
 static double reference_step(const problem *p, double *q)
 {
-    static double A[UNKNOWNS_MOST][UNKNOWNS_MOST];
-    double gradient[3 * VERTICES_MOST], ahead[3 * VERTICES_MOST], behind[3 * VERTICES_MOST], d[UNKNOWNS_MOST];
-    double residual = 0, slope = 0, trial[3 * VERTICES_MOST];
+    static double A[UNKNOWNS_MAX][UNKNOWNS_MAX];
+    double gradient[3 * VERTICES_MAX], ahead[3 * VERTICES_MAX], behind[3 * VERTICES_MAX], d[UNKNOWNS_MAX];
+    double residual = 0, slope = 0, trial[3 * VERTICES_MAX];
     const double g = reference_objective(p, q, gradient), step = 1e-6;
     for (int j = 0; j < p->unknown_count; j++) {
         const int at = p->unknown[j];
@@ -109,7 +109,7 @@ static double reference_step(const problem *p, double *q)
         d[j] = -gradient[at];
         residual += d[j] * d[j];
     }
-    dense_solve(&A[0][0], UNKNOWNS_MOST, d, p->unknown_count, 0);
+    dense_solve(&A[0][0], UNKNOWNS_MAX, d, p->unknown_count, 0);
     for (int j = 0; j < p->unknown_count; j++)
         slope += d[j] * gradient[p->unknown[j]];
     if (slope > 0) /* towards a saddle: the other way */
@@ -136,7 +136,7 @@ static void pose(problem *p, const sinew_mesh *mesh, const double *start, double
     p->vertex_count = sinew_mesh_vertex_count(mesh);
     p->tet_count = sinew_mesh_tet_count(mesh);
     p->tets = sinew_mesh_tets(mesh);
-    assert_true(p->vertex_count <= VERTICES_MOST);
+    assert_true(p->vertex_count <= VERTICES_MAX);
     memset(p->m, 0, sizeof p->m);
     for (int32_t i = 0; i < 3 * p->vertex_count; i++)
         p->X[i] = (double)sinew_mesh_positions(mesh)[i];
@@ -162,8 +162,8 @@ static void check_minimum(sinew_energy_kind kind, double h, double E)
     sinew_mesh *mesh = make_beam(2, 1, 1, 2, 1, 1);
     const int32_t n = sinew_mesh_vertex_count(mesh);
     const double speed = 3;
-    double start[3 * VERTICES_MOST], q[3 * VERTICES_MOST];
-    sinew_real first[3 * VERTICES_MOST], velocity[3 * VERTICES_MOST];
+    double start[3 * VERTICES_MAX], q[3 * VERTICES_MAX];
+    sinew_real first[3 * VERTICES_MAX], velocity[3 * VERTICES_MAX];
     uint32_t seed = 11;
     for (int32_t i = 0; i < 3 * n; i++) {
         first[i] = sinew_mesh_positions(mesh)[i];
@@ -187,7 +187,7 @@ static void check_minimum(sinew_energy_kind kind, double h, double E)
     def.solver.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-6 : 1e-13);
     sinew_world *world = make_world(&def);
     sinew_body body = add_mesh(world, mesh, 1000, first, velocity);
-    int32_t held[VERTICES_MOST];
+    int32_t held[VERTICES_MAX];
     add_material(world, body, kind, E, p.nu);
     add_pins(world, body, held, vertices_at(mesh, 0, -1, -1, held), NULL);
     sinew_step_result result;

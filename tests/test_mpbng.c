@@ -90,7 +90,7 @@ static void meshes_get_coarser_by_about_four(void **unused)
     (void)unused;
     random_cases r = random_cases_begin("test_mpbng, meshes", 20, 1000);
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
-    double least = HUGE_VAL, most = 0, left_out = 0;
+    double min = HUGE_VAL, max = 0, left_out = 0;
     for (int32_t k = 0; k < r.count; k++) {
         const int32_t n = 12 + random_index(&r, 40);
         const bool flat = k % 2 == 0;
@@ -103,14 +103,14 @@ static void meshes_get_coarser_by_about_four(void **unused)
         assert_int_equal(sinew_simplify(&allocator, &input, &c, NULL), SINEW_OK);
         check_places(&s, &c, flat, &bound);
         check_triangles(&s, &c, (double)(n - 1) * (n - 1));
-        least = fmin(least, (double)s.vertex_count / c.vertex_count);
-        most = fmax(most, (double)s.vertex_count / c.vertex_count);
+        min = fmin(min, (double)s.vertex_count / c.vertex_count);
+        max = fmax(max, (double)s.vertex_count / c.vertex_count);
         left_out = fmax(left_out, 1 - (double)bound / s.vertex_count);
         sinew_simplified_release(&allocator, &c);
         release_sheet(&s);
     }
-    print_message("coarser by %.2f to %.2f, at most %.1f %% of the vertices not bound\n", least, most, 100 * left_out);
-    assert_true(least > 2.5 && most < 5 && left_out < 0.05);
+    print_message("coarser by %.2f to %.2f, at most %.1f %% of the vertices not bound\n", min, max, 100 * left_out);
+    assert_true(min > 2.5 && max < 5 && left_out < 0.05);
 }
 
 /* ---- Worlds ---------------------------------------------------------------------------------------- */

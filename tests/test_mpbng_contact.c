@@ -101,7 +101,8 @@ static sinew_step_result take_steps(sinew_world *world, int count)
 {
     sinew_step_result result = {0};
     for (int i = 0; i < count; i++)
-        if (sinew_world_step(world, &result) & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE | SINEW_STEP_CROSSED))
+        if (sinew_world_step(world, &result) &
+            (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE | SINEW_STEP_INTERSECTING))
             fail_msg("step %d: bits %x %s", i, result.bits, sinew_world_error(world));
     return result;
 }
@@ -131,7 +132,7 @@ static void the_floor_bears_the_cloth(void **state)
     print_message("the floor bears %.6f of the weight, violation %.2g of the thickness, %d contacts\n", borne,
                   r.violation / THICKNESS, r.contacts);
     assert_true(fabs(borne - 1) < BORNE);
-    assert_true(r.violation < 0.01 * THICKNESS && r.crossings == 0);
+    assert_true(r.violation < 0.01 * THICKNESS && r.intersections == 0);
     sinew_world_destroy(world);
 }
 
@@ -171,7 +172,7 @@ static void layers_help_where_contact_holds(void **state)
         sinew_world *world = over_a_bar(13, defs[i], NULL, 1);
         take_steps(world, STEPS);
         height[i] = height_of(world);
-        assert_int_equal(report_of(world).crossings, 0);
+        assert_int_equal(report_of(world).intersections, 0);
         sinew_world_destroy(world);
     }
     print_message("centre of mass after %d steps: newton %.4f m, 8 iterations on one layer %.4f, on two %.4f\n",

@@ -156,7 +156,7 @@ static bool is_solved(sinew_world *world, const sinew_step_result *result)
 static void twist_row(const bar *b, int kind, double h, bool strict, const sinew_real *start)
 {
     double worst = 0;
-    int most = 0, above = 0, count = 0;
+    int max = 0, above = 0, count = 0;
     for (int e = 0; e < E_COUNT; e += E_STRIDE, count++) {
         const task t = {.kind = kind, .h = h, .E = pow(10, 5 + e), .nu = 0.3, .tolerance = TOLERANCE, .start = start};
         sinew_world *world = world_of(b, &t);
@@ -167,13 +167,13 @@ static void twist_row(const bar *b, int kind, double h, bool strict, const sinew
                      result.relative_residual);
         worst = fmax(worst, result.relative_residual);
         above += result.relative_residual > TOLERANCE;
-        most = result.iterations > most ? result.iterations : most;
+        max = result.iterations > max ? result.iterations : max;
         sinew_world_destroy(world);
     }
     printf(
         "%-20s h %-6g E 1e5 .. 1e12: largest relative residual %.1e, %d of %d stopped by round-off above %g, at most "
         "%d iterations\n",
-        name_of(kind), h, worst, above, count, TOLERANCE, most);
+        name_of(kind), h, worst, above, count, TOLERANCE, max);
 }
 
 static void test_twist(void **state)
@@ -226,11 +226,12 @@ static void test_finer_mesh(void **state)
 /* ---- How fast at the end --------------------------------------------------------------------- */
 
 /* log(r2/r1) / log(r1/r0) of the last three residuals that are well above round-off; 0 when there are none. */
-static double observed_order(const sinew_iteration *rows, int32_t count, double round_off)
+static double observed_order(const sinew_iteration *records, int32_t count, double round_off)
 {
     for (int32_t i = count - 1; i >= 2; i--)
-        if (rows[i].residual > 10 * round_off && rows[i - 1].residual < 0.1 * rows[i - 2].residual)
-            return log(rows[i].residual / rows[i - 1].residual) / log(rows[i - 1].residual / rows[i - 2].residual);
+        if (records[i].residual > 10 * round_off && records[i - 1].residual < 0.1 * records[i - 2].residual)
+            return log(records[i].residual / records[i - 1].residual) /
+                   log(records[i - 1].residual / records[i - 2].residual);
     return 0;
 }
 
@@ -269,16 +270,16 @@ static void test_quadratic_convergence(void **state)
         assert_int_equal(sinew_world_set_positions(world, 0, b.n, q), SINEW_OK);
         sinew_world_step(world, &result);
         int32_t count;
-        const sinew_iteration *rows = sinew_world_iterations(world, &count);
-        const double order = observed_order(rows, count, round_off_of(world));
+        const sinew_iteration *records = sinew_world_iterations(world, &count);
+        const double order = observed_order(records, count, round_off_of(world));
         printf("%-20s exact Hessian at the minimum %s; residuals", name_of(kind), definite ? "definite" : "indefinite");
         for (int32_t i = 0; i < count; i++)
-            printf(" %.1e", rows[i].residual);
+            printf(" %.1e", records[i].residual);
         printf("; order %.2f\n", order);
         assert_true(is_solved(world, &result));
         assert_true(definite);
         if (kind == SINEW_ENERGY_LINEAR)
-            assert_true(rows[1].residual < 1e-12 * rows[0].residual); /* a quadratic objective: one iteration */
+            assert_true(records[1].residual < 1e-12 * records[0].residual); /* a quadratic objective: one iteration */
         else
             assert_true(order >= 1.8);
         free(q);

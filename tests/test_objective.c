@@ -213,7 +213,7 @@ static double *product_matrix(sinew_world *world, const sinew_real *q, bool proj
     sinew_real *Hp = sinew_allocate_zero(&world->allocator, 4 * n, sizeof *Hp);
     sinew_objective_linearise(o, q, project);
     for (size_t j = 0; j < n; j++) {
-        if (o->pinned[j / 3])
+        if (o->step.pinned[j / 3])
             continue;
         p[4 * (j / 3) + j % 3] = 1;
         sinew_objective_product(o, p, Hp);
@@ -236,7 +236,7 @@ static double *difference_matrix(sinew_world *world, sinew_real *q)
     for (int k = 0; k < 4; k++)
         g[k] = sinew_allocate_zero(&world->allocator, 4 * n, sizeof *g[k]);
     for (size_t j = 0; j < n; j++) {
-        if (o->pinned[j / 3])
+        if (o->step.pinned[j / 3])
             continue;
         sinew_real *x = &q[4 * (j / 3) + j % 3], kept = *x;
         for (int k = 0; k < 4; k++) {
@@ -435,7 +435,7 @@ static void test_cholesky(void **state)
     sinew_error error = {0};
     sinew_assembly *as = sinew_assembly_create(&world->objective, world->objective.task_count, NULL, &error);
     sinew_cholesky *cholesky =
-        sinew_cholesky_create(&world->allocator, sinew_lanes()->dense, as->free_count, as->column, as->row, &error);
+        sinew_cholesky_create(&world->allocator, sinew_simd()->dense, as->free_count, as->column, as->row, &error);
     must(&error);
     double *H = assembled_matrix(world, q, true, NULL);
     int n;
@@ -495,7 +495,7 @@ static void test_conjugate_gradients(void **state)
     sinew_real *left = sinew_allocate_zero(&world->allocator, 4 * (size_t)o->particle_count, sizeof *left);
     uint32_t seed = 5;
     for (int32_t i = 0, k = 0; i < o->particle_count; i++)
-        for (size_t c = 0; !o->pinned[i] && c < 3; c++)
+        for (size_t c = 0; !o->step.pinned[i] && c < 3; c++)
             b[k++] = (double)(right[4 * (size_t)i + c] = (sinew_real)next_random(&seed));
     sinew_objective_diagonal(o, q, true, diagonal);
     sinew_block_inverse_set(&blocks, diagonal);
@@ -503,7 +503,7 @@ static void test_conjugate_gradients(void **state)
     sinew_pcg_result result = sinew_pcg_solve(&pcg, (sinew_linear_map){apply, o}, (sinew_linear_map){divide, &blocks},
                                               right, left, sizeof(sinew_real) == 4 ? 1e-6 : 1e-12, 500);
     for (int32_t i = 0, k = 0; i < o->particle_count; i++)
-        for (size_t c = 0; !o->pinned[i] && c < 3; c++)
+        for (size_t c = 0; !o->step.pinned[i] && c < 3; c++)
             y[k++] = (double)left[4 * (size_t)i + c];
     dense_solve(A, n, 0, b, x);
     printf("conjugate gradients against LAPACK: %d iterations, relative difference %.1e\n", result.iterations,

@@ -11,7 +11,7 @@
 #include "small_world.h"
 
 enum {
-    LIMITED_MOST = 5,
+    LIMITED_MAX = 5,
     SIDES = 3 /* of a limited rod: free, at its least length, at its greatest */
 };
 
@@ -25,12 +25,12 @@ enum {
 
 typedef struct limited_rod {
     system_spring rod;
-    double least, greatest; /* over its length at rest; 0 and 1000: none */
+    double min, greatest; /* over its length at rest; 0 and 1000: none */
 } limited_rod;
 
 typedef struct limited_net {
     spring_system s;
-    limited_rod rods[LIMITED_MOST];
+    limited_rod rods[LIMITED_MAX];
     int count;
 } limited_net;
 
@@ -51,7 +51,7 @@ static bool is_new(const limited_net *net, const int32_t ends[2])
 static limited_net draw_limited(random_cases *r)
 {
     limited_net net = {.s = draw_system(r, random_index(r, 5), 8)};
-    const int count = 2 + random_index(r, LIMITED_MOST - 1);
+    const int count = 2 + random_index(r, LIMITED_MAX - 1);
     net.s.h = random_magnitude(r, 2e-3, 1e-2);
     while (net.count < count) {
         limited_rod *rod = &net.rods[net.count];
@@ -61,7 +61,7 @@ static limited_net draw_limited(random_cases *r)
         rod->rod.ends[1] = random_index(r, net.s.vertex_count);
         if (!is_new(&net, rod->rod.ends))
             continue;
-        rod->least = side == 0 ? 0 : 1 - random_between(r, 0, 0.01);
+        rod->min = side == 0 ? 0 : 1 - random_between(r, 0, 0.01);
         rod->greatest = side == 1 ? 1000 : 1 + random_between(r, 0, 0.01);
         rod->rod.length = spring_between(net.s.rest, &rod->rod, n);
         net.count++;
@@ -71,19 +71,19 @@ static limited_net draw_limited(random_cases *r)
 
 static sinew_world *limited_world(limited_net *net, const sinew_solver_def *solver, sinew_energy energies[2])
 {
-    int32_t elements[2 * LIMITED_MOST];
-    sinew_real least[LIMITED_MOST], greatest[LIMITED_MOST];
+    int32_t elements[2 * LIMITED_MAX];
+    sinew_real min[LIMITED_MAX], greatest[LIMITED_MAX];
     sinew_world *world = make_system(&net->s, solver, 1, &energies[0]);
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_EDGE_STRAIN);
     for (int k = 0; k < net->count; k++) {
         memcpy(elements + 2 * k, net->rods[k].rod.ends, sizeof net->rods[k].rod.ends);
-        least[k] = (sinew_real)net->rods[k].least;
+        min[k] = (sinew_real)net->rods[k].min;
         greatest[k] = (sinew_real)net->rods[k].greatest;
     }
     def.body = sinew_world_body_at(world, 0);
     def.elements = elements;
     def.element_count = net->count;
-    def.element_parameters[sinew_energy_parameter(def.kind, "minimum")] = least;
+    def.element_parameters[sinew_energy_parameter(def.kind, "minimum")] = min;
     def.element_parameters[sinew_energy_parameter(def.kind, "maximum")] = greatest;
     def.hard = true;
     energies[1] = add_energy(world, &def);
@@ -105,7 +105,7 @@ static spring_system held_system(const limited_net *net, const int *side)
             to->hard = pass < 2;
             held.hard_count += pass < 2;
             if (pass == 1)
-                to->length *= side[k] == 1 ? net->rods[k].least : net->rods[k].greatest;
+                to->length *= side[k] == 1 ? net->rods[k].min : net->rods[k].greatest;
         }
     return held;
 }
@@ -124,7 +124,7 @@ static bool choice_holds(const limited_net *net, const int *side, double *q)
     for (int k = 0; k < net->count; k++) {
         const limited_rod *rod = &net->rods[k];
         const double l = spring_between(q, &rod->rod, n) / rod->rod.length;
-        if (side[k] == 0 && !(l >= rod->least - 1e-12 && l <= rod->greatest + 1e-12))
+        if (side[k] == 0 && !(l >= rod->min - 1e-12 && l <= rod->greatest + 1e-12))
             return false;
         /* J^T lambda pushes apart where lambda > 0: what a least length may do. */
         if (side[k] != 0 && !((side[k] == 1 ? 1 : -1) * lambda[row++] >= 0))
@@ -141,11 +141,11 @@ static int try_all(const limited_net *net, int *at, double *q)
     for (int k = 0; k < net->count; k++)
         choices *= SIDES;
     for (int c = 0; c < choices; c++) {
-        int side[LIMITED_MOST];
+        int side[LIMITED_MAX];
         bool sense = true;
         for (int k = 0, rest = c; k < net->count; k++, rest /= SIDES) {
             side[k] = rest % SIDES;
-            sense = sense && !(side[k] == 1 && net->rods[k].least == 0) && !(side[k] == 2 && net->rods[k].greatest > 2);
+            sense = sense && !(side[k] == 1 && net->rods[k].min == 0) && !(side[k] == 2 && net->rods[k].greatest > 2);
         }
         if (!sense || !choice_holds(net, side, trial))
             continue;
@@ -177,7 +177,7 @@ static void limits_act_as_all_choices_say(void **unused)
         sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PRIMAL_DUAL);
         sinew_energy energies[2];
         sinew_step_result result;
-        int side[LIMITED_MOST];
+        int side[LIMITED_MAX];
         double q[3 * SYSTEM_VERTICES];
         def.tolerance = (sinew_real)TOLERANCE;
         sinew_world *world = limited_world(&net, &def, energies);
@@ -221,14 +221,14 @@ static void limits_come_and_go(void **unused)
             sinew_energy energies[2];
             sinew_step_result result;
             int changes = 0;
-            sinew_real before[LIMITED_MOST] = {0};
+            sinew_real before[LIMITED_MAX] = {0};
             sinew_world *world = limited_world(&net, &def, energies);
             for (int step = 0; step < 40; step++) {
-                sinew_real lambda[LIMITED_MOST];
+                sinew_real lambda[LIMITED_MAX];
                 int32_t count;
                 const uint32_t bits = sinew_world_step(world, &result);
                 assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
-                /* sap may not settle which limits act within its iterations, and then says that rows are open. */
+                /* sap may not flush which limits act within its iterations, and then says that rows are open. */
                 const bool open = bits & SINEW_STEP_CONSTRAINTS;
                 if (!(result.violation <= (sizeof(sinew_real) == 4 ? 1e-2
                                            : open                  ? 1e-4
@@ -236,7 +236,7 @@ static void limits_come_and_go(void **unused)
                     strstr(result.constraints, "edge"))
                     fail_msg("%s, step %d: bits %x, violation %g, %s", sinew_get_solver_info(kinds[k])->name, step,
                              bits, result.violation, result.constraints);
-                assert_int_equal(sinew_energy_multipliers(world, energies[1], LIMITED_MOST, lambda, &count, NULL),
+                assert_int_equal(sinew_energy_multipliers(world, energies[1], LIMITED_MAX, lambda, &count, NULL),
                                  SINEW_OK);
                 for (int i = 0; i < net.count; i++) {
                     changes += (lambda[i] != 0) != (before[i] != 0);
@@ -261,10 +261,10 @@ static void limits_of_one_length_are_equalities(void **unused)
         sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_PRIMAL_DUAL);
         sinew_energy energies[2];
         double lambda[SYSTEM_SPRINGS] = {0}, q[3 * SYSTEM_VERTICES], length = 1;
-        int side[LIMITED_MOST];
+        int side[LIMITED_MAX];
         def.tolerance = (sinew_real)TOLERANCE;
         for (int k = 0; k < net.count; k++) {
-            net.rods[k].least = net.rods[k].greatest = 1;
+            net.rods[k].min = net.rods[k].greatest = 1;
             side[k] = 1;
         }
         const spring_system held = held_system(&net, side);

@@ -146,10 +146,10 @@ static void check_page(const char *name)
 
 /* ---- sinew compare --------------------------------------------------------------------------- */
 
-static void run_sinew(const char *words, int most)
+static void run_sinew(const char *words, int max)
 {
     const outcome o = sinew(words);
-    if (o.status < 0 || o.status > most)
+    if (o.status < 0 || o.status > max)
         fail_msg("sinew %s: exit %d\n%s", words, o.status, o.err);
 }
 

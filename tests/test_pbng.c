@@ -2,7 +2,7 @@
  *
  * test_pbng.c: pbng against tightly solved Newton, at rest and in motion, from inverted states, with every kind of
  * energy in one world; that a sweep never raises the objective; its layout against brute force; the same bits for any
- * number of threads; and what it refuses. Run with -V (ctest) for the figures of docs/solvers/pbng.md.
+ * number of threads; and what it refuses. Run with -V (ctest) for the figures of docs/reference/solvers/pbng.md.
  */
 #include "layout_checks.h"
 #include "pbng_worlds.h"
@@ -38,7 +38,7 @@ static void reaches_newtons_minimum(void **unused)
                 sinew_solver_def def = pbng(20000, CHEBYSHEV, exact);
                 def.tolerance = (sinew_real)REACHED;
                 sinew_real *best;
-                const double least = newton_minimum(&s, &best);
+                const double min = newton_minimum(&s, &best);
                 sinew_world *world = build(&s, &def, 1, 1);
                 const sinew_step_result result = step_of(world);
                 sinew_real *q = positions_of(world);
@@ -49,7 +49,7 @@ static void reaches_newtons_minimum(void **unused)
                 if (result.bits & SINEW_STEP_NOT_CONVERGED)
                     fail_msg("relative residual %g", result.relative_residual);
                 assert_true(apart <= (IS_SINGLE ? 1e-2 : 1e-5));
-                assert_true(fabs(result.objective - least) <= (IS_SINGLE ? 1e-4 : 1e-10) * (fabs(least) + 1));
+                assert_true(fabs(result.objective - min) <= (IS_SINGLE ? 1e-4 : 1e-10) * (fabs(min) + 1));
                 free(q);
                 free(best);
                 sinew_world_destroy(world);
@@ -105,7 +105,7 @@ static void sweeps_never_raise_the_objective(void **unused)
     static const double steps[] = {0, 1e-1, 1e-3}, moduli[] = {1e3, 1e6, 1e9};
     for (int m = 0; m < MATERIALS; m++)
         for (int how = 0; how < 4; how++) {
-            double most = 0;
+            double max = 0;
             for (int i = 0; i < 9; i++) {
                 sinew_solver_def def = pbng(30, how / 2 ? SOR_NODE : NONE, how % 2);
                 def.record = SINEW_RECORD_ITERATIONS;
@@ -116,17 +116,17 @@ static void sweeps_never_raise_the_objective(void **unused)
                     s.h = steps[i % 3];
                     s.stiffness = moduli[i / 3];
                     sinew_world *world = build(&s, &def, 1, 1);
-                    most = fmax(most, largest_rise(world));
+                    max = fmax(max, largest_rise(world));
                     sinew_world_destroy(world);
                     continue;
                 }
                 sinew_world *world = inverted_world(materials[m], moduli[i / 3], steps[i % 3], &def);
-                most = fmax(most, largest_rise(world));
+                max = fmax(max, largest_rise(world));
                 sinew_world_destroy(world);
             }
             print_message("%-20s %-8s %-5s: largest rise %.3f of the objective's round-off\n", name_of(materials[m]),
-                          how / 2 ? "sor_node" : "none", how % 2 ? "exact" : "cheap", most);
-            assert_true(most <= 1);
+                          how / 2 ? "sor_node" : "none", how % 2 ? "exact" : "cheap", max);
+            assert_true(max <= 1);
         }
 }
 
@@ -254,19 +254,19 @@ static void pairs_come_and_go(void **unused)
 
 /* ---- Layout ----------------------------------------------------------------------------------- */
 
-static void layout_holds_every_visit_once(void **unused)
+static void layout_holds_every_incidence_once(void **unused)
 {
     (void)unused;
     const sinew_solver_def def = pbng(1, NONE, 0);
     for (int pairs = 0; pairs <= JOINED_PAIRS; pairs += JOINED_PAIRS) {
         sinew_error error = {0};
-        sinew_visits visits;
+        sinew_vertex_layout layout;
         sinew_world *world = joined_world(&def, 1, 4, pairs, 0.02);
         assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
-        assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
-        print_message("two blocks, %2d pairs: %d colours\n", pairs, visits.colour_count);
-        assert_visits(&visits);
-        sinew_visits_destroy(&visits);
+        assert_int_equal(sinew_vertex_layout_create(&layout, &world->objective, sinew_simd(), false, &error), SINEW_OK);
+        print_message("two blocks, %2d pairs: %d colours\n", pairs, layout.colour_count);
+        assert_incidences(&layout);
+        sinew_vertex_layout_destroy(&layout);
         sinew_world_destroy(world);
     }
 }
@@ -277,7 +277,7 @@ static void block_has_four_colours(void **unused)
     (void)unused;
     sinew_error error = {0};
     sinew_box_def box = sinew_default_box_def();
-    sinew_visits visits;
+    sinew_vertex_layout layout;
     const sinew_solver_def def = pbng(1, NONE, 0);
     sinew_world_def world_def = sinew_default_world_def();
     world_def.solver = def;
@@ -288,10 +288,10 @@ static void block_has_four_colours(void **unused)
     sinew_world *world = make_world(&world_def);
     add_material(world, add_mesh(world, mesh, 1000, NULL, NULL), SINEW_ENERGY_COROTATED, 1e5, 0.3);
     assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
-    assert_int_equal(sinew_visits_create(&visits, &world->objective, sinew_lanes(), false, &error), SINEW_OK);
-    assert_int_equal(visits.colour_count, 4);
-    assert_visits(&visits);
-    sinew_visits_destroy(&visits);
+    assert_int_equal(sinew_vertex_layout_create(&layout, &world->objective, sinew_simd(), false, &error), SINEW_OK);
+    assert_int_equal(layout.colour_count, 4);
+    assert_incidences(&layout);
+    sinew_vertex_layout_destroy(&layout);
     sinew_world_destroy(world);
     sinew_mesh_destroy(mesh);
 }
@@ -476,7 +476,7 @@ int main(void)
         cmocka_unit_test(sweeps_never_raise_the_objective),
         cmocka_unit_test(all_energies_together),
         cmocka_unit_test(pairs_come_and_go),
-        cmocka_unit_test(layout_holds_every_visit_once),
+        cmocka_unit_test(layout_holds_every_incidence_once),
         cmocka_unit_test(block_has_four_colours),
         cmocka_unit_test(colours_can_be_read),
         cmocka_unit_test(results_do_not_depend_on_threads),

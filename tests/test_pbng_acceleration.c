@@ -3,7 +3,7 @@
  * test_pbng_acceleration.c: each acceleration of pbng arrives sooner than the plain sweep; chebyshev, the default, is
  * nearer to the minimum than sor after 5 and 10 iterations of many steps taken together, as near after 40, and does no
  * harm where plain sweeps are quick; exact blocks need fewer iterations; the safeguard. Run with -V (ctest) for the
- * figures of docs/solvers/pbng.md.
+ * figures of docs/reference/solvers/pbng.md.
  */
 #include "pbng_worlds.h"
 
@@ -111,10 +111,10 @@ static void residuals_of(const step_case *c, int acceleration, double at[BUDGETS
     s.h = c->h;
     sinew_world *world = c->inverted ? inverted_world(c->kind, c->E, c->h, &def) : build(&s, &def, 2, 1);
     step_of(world);
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
     assert_int_equal(count, LARGEST + 1);
     for (int b = 0; b < BUDGETS; b++)
-        at[b] = rows[budgets[b]].residual / rows[0].residual;
+        at[b] = records[budgets[b]].residual / records[0].residual;
     sinew_world_destroy(world);
 }
 

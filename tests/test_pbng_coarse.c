@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of pbng's coarse step: free pieces keep their momentum, no iteration raises g for it, and what is not free
- * stays as it was.
+ * Tests of pbng's coarse step: free components conserve momentum, no iteration increases g because of it, and other
+ * components do not change.
  */
 #include "pbng_worlds.h"
 #include "random_cases.h"
@@ -120,15 +120,15 @@ static void momentum_of(const sinew_world *world, int32_t first, double p[3])
 
 static double largest_drift(sinew_world *world, int32_t first, int steps)
 {
-    double start[3], now[3], most = 0;
+    double start[3], now[3], max = 0;
     momentum_of(world, first, start);
     for (int k = 0; k < steps; k++) {
         step_of(world);
         momentum_of(world, first, now);
         const double apart = sqrt(pow(now[0] - start[0], 2) + pow(now[1] - start[1], 2) + pow(now[2] - start[2], 2));
-        most = fmax(most, apart / sqrt(start[0] * start[0] + start[1] * start[1] + start[2] * start[2]));
+        max = fmax(max, apart / sqrt(start[0] * start[0] + start[1] * start[1] + start[2] * start[2]));
     }
-    return most;
+    return max;
 }
 
 static void linear_momentum_is_kept(void **unused)

@@ -4,8 +4,8 @@
  * 1e-3 s, E = 1e3 to 1e9 Pa, up to 1000 sweeps, from a bar that is stretched, turned and partly inside out, held at
  * both ends or at one.
  *
- * g after each sweep is summed anew, from the formulas of the materials in long double: an iterate is judged to a
- * thousandth of the round-off that the library's own objective has. A rise counts as round-off up to
+ * g after each sweep is summed again, from the formulas of the materials in long double: an iterate is judged
+ * to a thousandth of the round-off that the library's own objective has. A rise counts as round-off up to
  *
  *     16 eps_long S + 1/2 sum_i K_i (32 eps L)^2        S: the sum of |terms| of g;  L: the largest coordinate
  *
@@ -80,12 +80,12 @@ static void singular_values(const strained *s, wide sigma[3])
             turned = 1;
         }
     }
-    int least = 0;
+    int min = 0;
     for (int i = 0; i < 3; i++) {
         sigma[i] = sqrtl(dot(rows + 3 * i, rows + 3 * i));
-        least = sigma[i] < sigma[least] ? i : least;
+        min = sigma[i] < sigma[min] ? i : min;
     }
-    sigma[least] *= s->J < 0 ? -1 : 1;
+    sigma[min] *= s->J < 0 ? -1 : 1;
 }
 
 static wide rotation_distance(const strained *s, wide *terms)
@@ -355,13 +355,13 @@ static wide round_off(const bar *b, const value *v)
 /* The iterate in the caller's numbering. Returns the largest change of a coordinate. */
 static wide read_iterate(const sinew_world *world, wide *x)
 {
-    wide most = 0;
+    wide max = 0;
     for (int i = 0; i < 3 * VERTICES; i++) {
         const wide now = (wide)world->solve.q[4 * (size_t)world->inside[i / 3] + (size_t)(i % 3)];
-        most = fmaxl(most, fabsl(now - x[i]));
+        max = fmaxl(max, fabsl(now - x[i]));
         x[i] = now;
     }
-    return most;
+    return max;
 }
 
 /* The library's objective, a formula of its own for each material, is ours. */

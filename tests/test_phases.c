@@ -17,13 +17,13 @@
 
 enum {
     PHASES = 200,
-    ITEMS_MOST = 37
+    ITEMS_MAX = 37
 };
 
 typedef struct record {
     int32_t counts[PHASES];
     int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock: the phases must order them */
-    _Atomic int32_t runs[PHASES][ITEMS_MOST];
+    _Atomic int32_t runs[PHASES][ITEMS_MAX];
     _Atomic int32_t done[PHASES];
     _Atomic int32_t early; /* items that began before their time */
     int32_t sleepy;        /* the item of phase 3 that takes a while, -1: none */
@@ -56,7 +56,7 @@ static void check(int32_t threads, int32_t sleepy)
     r.plain = plain;
     r.sleepy = sleepy;
     for (int32_t k = 0; k < PHASES; k++)
-        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % ITEMS_MOST; /* some are empty */
+        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % ITEMS_MAX; /* some are empty */
     for (int32_t k = 0; k < PHASES; k++)
         if (r.counts[k] == 0)
             plain[k] = 0;
@@ -65,7 +65,7 @@ static void check(int32_t threads, int32_t sleepy)
     assert_int_equal(atomic_load(&r.early), 0);
     for (int32_t k = 0; k < PHASES; k++) {
         assert_int_equal(plain[k], r.counts[k] == 0 ? 0 : k % 5 + 1);
-        for (int32_t i = 0; i < ITEMS_MOST; i++)
+        for (int32_t i = 0; i < ITEMS_MAX; i++)
             assert_int_equal(atomic_load(&r.runs[k][i]), i < r.counts[k]);
     }
 }

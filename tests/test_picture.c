@@ -51,7 +51,7 @@ static sinew_image draw_some(const sinew_picture_def *def, sinew_snapshot *const
     sinew_error error = {0};
     sinew_picture_draw(def, &survey, panels, count, &image, NULL, NULL, &error);
     must(&error);
-    assert_string_equal(image.notes, "");
+    assert_string_equal(image.warnings, "");
     return image;
 }
 
@@ -418,7 +418,7 @@ static void without_a_font_there_is_a_note(void **state)
     sinew_picture_draw(&picture, &survey, &(sinew_panel){.snapshot = snapshot}, 1, &without, NULL, NULL, &error);
     unsetenv("SINEW_FONT");
     must(&error);
-    assert_non_null(strstr(without.notes, "SINEW_FONT=/nowhere.ttf"));
+    assert_non_null(strstr(without.warnings, "SINEW_FONT=/nowhere.ttf"));
     assert_true(difference(&with, &without) > TOLERANCE);
     sinew_image_free(&with);
     sinew_image_free(&without);

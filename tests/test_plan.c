@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_plan.c: a plan keeps every element and every vertex, its fans are what kernels take them for, and few tets are
- * left without one. Also for lists that no mesh would have: the same tet twice, three tets at a face, one vertex twice.
+ * test_plan.c: a batch layout keeps every element and vertex, its fans have the structure that kernels expect, and few
+ * tets have none. Also for lists that are no mesh: the same tet twice, three tets at a face, one vertex twice.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,32 +60,32 @@ static void check_plan(int32_t count, const int32_t *tets, int32_t particle_coun
     int32_t *planned = malloc(4 * (size_t)count * sizeof *planned), *seen = calloc((size_t)count, sizeof *seen);
     assert_true(planned && seen);
     memcpy(planned, tets, 4 * (size_t)count * sizeof *planned);
-    sinew_plan plan = {0};
-    assert_true(sinew_plan_make(&plan, &allocator, count, 4, particle_count, true, planned));
+    sinew_batch_layout layout = {0};
+    assert_true(sinew_batch_layout_make(&layout, &allocator, count, 4, particle_count, true, planned));
     check_same_tets(count, tets, planned);
     memset(fans, 0, SINEW_FAN * sizeof *fans);
-    for (int32_t chunk = 0; chunk < plan.chunk_count; chunk++) {
-        const int32_t *order = plan.order + chunk * SINEW_CHUNK_ELEMENTS, *const begin = order;
+    for (int32_t chunk = 0; chunk < layout.chunk_count; chunk++) {
+        const int32_t *order = layout.order + chunk * SINEW_CHUNK_ELEMENTS, *const begin = order;
         for (int32_t size = SINEW_FAN; size >= 1; size--)
-            for (int32_t i = 0; i < plan.fans[chunk][size - 1]; i++, order += size, fans[size - 1]++)
+            for (int32_t i = 0; i < layout.fans[chunk][size - 1]; i++, order += size, fans[size - 1]++)
                 check_fan(order, size, planned);
-        assert_int_equal(order - begin, sinew_plan_chunk(&plan, chunk));
+        assert_int_equal(order - begin, sinew_batch_layout_chunk(&layout, chunk));
     }
     for (int32_t i = 0; i < count; i++)
-        assert_int_equal(seen[plan.order[i]]++, 0);
-    sinew_plan_release(&plan, &allocator);
+        assert_int_equal(seen[layout.order[i]]++, 0);
+    sinew_batch_layout_release(&layout, &allocator);
     free(planned);
     free(seen);
 }
 
-static void check_mesh(const char *name, sinew_mesh *mesh, double alone_most)
+static void check_mesh(const char *name, sinew_mesh *mesh, double alone_max)
 {
     int32_t fans[SINEW_FAN];
     const int32_t count = sinew_mesh_tet_count(mesh);
     check_plan(count, sinew_mesh_tets(mesh), sinew_mesh_vertex_count(mesh), fans);
     printf("%s, %d tets: %.1f %% in fans of three, %.1f %% of two, %.1f %% alone\n", name, count,
            300.0 * fans[2] / count, 200.0 * fans[1] / count, 100.0 * fans[0] / count);
-    assert_true(fans[0] <= alone_most * count);
+    assert_true(fans[0] <= alone_max * count);
     sinew_mesh_destroy(mesh);
 }
 
@@ -129,13 +129,13 @@ static void test_edges(void **state)
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
     int32_t edges[] = {4, 3, 0, 1, 2, 0, 3, 3};
     const int32_t same[] = {4, 3, 0, 1, 2, 0, 3, 3}, expected[] = {1, 2, 0, 3};
-    sinew_plan plan = {0};
-    assert_true(sinew_plan_make(&plan, &allocator, 4, 2, 5, false, edges));
+    sinew_batch_layout layout = {0};
+    assert_true(sinew_batch_layout_make(&layout, &allocator, 4, 2, 5, false, edges));
     assert_memory_equal(edges, same, sizeof same);
-    assert_memory_equal(plan.order, expected, sizeof expected);
-    assert_int_equal(plan.fans[0][0], 4);
-    assert_int_equal(plan.fans[0][1] + plan.fans[0][2], 0);
-    sinew_plan_release(&plan, &allocator);
+    assert_memory_equal(layout.order, expected, sizeof expected);
+    assert_int_equal(layout.fans[0][0], 4);
+    assert_int_equal(layout.fans[0][1] + layout.fans[0][2], 0);
+    sinew_batch_layout_release(&layout, &allocator);
 }
 
 int main(void)

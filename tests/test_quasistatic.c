@@ -117,7 +117,7 @@ static void every_solver_finds_newtons_equilibrium(void **unused)
 }
 
 /* The soft bar of PBNG 11.4 bends by half its length. ADMM's automatic weight, made for small rotations, does not
- * settle there; three times PD's weight does. */
+ * flush there; three times PD's weight does. */
 static void solvers_find_a_bar_bent_far(void **unused)
 {
     (void)unused;

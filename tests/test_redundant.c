@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_redundant.c: hard rows that depend on each other: braced frames, cliques in the plane and in space, rods along a
- * line, and linear rows that are random combinations of others (plank_energy.h). The truth is the rank of the dense
- * Jacobian, by Gram and Schmidt with pivoting: as many rows are named as are too many, those that are left are
- * independent, and the step meets its conditions. Rows that contradict each other are named as a set from which none
- * can be taken away. The same rows with compliance are solved as if nothing were the matter.
+ * test_redundant.c: dependent hard constraints: braced frames, cliques in the plane and in space, rods along a line,
+ * and linear constraints that are random combinations of others (plank_energy.h). The reference is the rank of the
+ * dense Jacobian, by Gram-Schmidt with pivoting: the number of named constraints is the excess over the rank, the
+ * others are independent, and the step satisfies the KKT conditions. Contradictory constraints are named as a minimal
+ * set. The same constraints with compliance are solved as usual.
  */
 #include "make_world.h"
 
@@ -13,15 +13,15 @@
 #include "small_world.h"
 
 enum {
-    VERTICES_MOST = 12,
-    ROWS_MOST = 44,
-    COLUMNS = 3 * VERTICES_MOST,
+    VERTICES_MAX = 12,
+    ROWS_MAX = 44,
+    COLUMNS = 3 * VERTICES_MAX,
     ENDS = 2
 };
 
 #ifdef SINEW_SINGLE
-#define RANK  1e-6 /* of a row, where none of its own is left */
-#define NEAR  1e-2 /* of a row: it may be named with less of its own than this, and must not be with more */
+#define RANK  1e-6 /* independent component of a constraint that counts as zero */
+#define NEAR  1e-2 /* a constraint with a smaller independent component may be named; one with a larger must not be */
 #define MET   2e-3
 #define SAME  2e-4
 #define WRONG 1e-3 /* of a rod's length */
@@ -39,7 +39,7 @@ enum {
 
 typedef struct dense {
     int rows;
-    double J[ROWS_MOST][COLUMNS + 1]; /* the last column is the right-hand side, where one is asked for */
+    double J[ROWS_MAX][COLUMNS + 1]; /* the last column is the right-hand side, where one is asked for */
 } dense;
 
 static double part_along(const double *a, const double *b, int columns)
@@ -50,10 +50,11 @@ static double part_along(const double *a, const double *b, int columns)
     return sum;
 }
 
-/* Rank of the rows that `kept` names (NULL: all), each taken with length one; what is shorter than `none` is none. */
+/* Rank of the normalised constraint gradients that `kept` names (NULL: all); remainders shorter than `none` count as
+ * zero. */
 static int rank_above(double none, const dense *d, const uint8_t *kept, int columns)
 {
-    static double left[ROWS_MOST][COLUMNS + 1];
+    static double left[ROWS_MAX][COLUMNS + 1];
     int count = 0, rank = 0;
     for (int i = 0; i < d->rows; i++) {
         if (kept && !kept[i])
@@ -63,20 +64,20 @@ static int rank_above(double none, const dense *d, const uint8_t *kept, int colu
             left[count][c] = length > 0 ? d->J[i][c] / length : 0;
         count++;
     }
-    for (bool used[ROWS_MOST] = {false}; rank < count; rank++) {
+    for (bool used[ROWS_MAX] = {false}; rank < count; rank++) {
         int best = -1;
-        double most = none;
+        double max = none;
         for (int i = 0; i < count; i++) {
             const double length = used[i] ? 0 : sqrt(part_along(left[i], left[i], columns));
-            best = length > most ? i : best;
-            most = fmax(most, length);
+            best = length > max ? i : best;
+            max = fmax(max, length);
         }
         if (best < 0)
             break;
         used[best] = true;
         for (int i = 0; i < count; i++)
             for (int again = 0; !used[i] && again < 2; again++) {
-                const double part = part_along(left[i], left[best], columns) / (most * most);
+                const double part = part_along(left[i], left[best], columns) / (max * max);
                 for (int c = 0; c < columns; c++)
                     left[i][c] -= part * left[best][c];
             }
@@ -96,7 +97,7 @@ static int read_names(const char *text, uint8_t *marks)
 {
     int count = 0;
     const char *at = strstr(text, "element");
-    memset(marks, 0, ROWS_MOST);
+    memset(marks, 0, ROWS_MAX);
     if (strstr(text, " more"))
         fail_msg("names are left out: %s", text);
     for (at = at ? at + 7 : ""; *at;) {
@@ -106,7 +107,7 @@ static int read_names(const char *text, uint8_t *marks)
             at++;
             continue;
         }
-        assert_true(number >= 0 && number < ROWS_MOST && !marks[number]);
+        assert_true(number >= 0 && number < ROWS_MAX && !marks[number]);
         marks[number] = 1;
         count++;
         at = end;
@@ -118,14 +119,14 @@ static int read_names(const char *text, uint8_t *marks)
 
 typedef struct frame {
     int32_t vertices, rods;
-    int32_t ends[ENDS * ROWS_MOST];
-    double q[COLUMNS], v[COLUMNS], mass[VERTICES_MOST];
+    int32_t ends[ENDS * ROWS_MAX];
+    double q[COLUMNS], v[COLUMNS], mass[VERTICES_MAX];
     int32_t pin; /* -1: none */
 } frame;
 
 static void add_rod(frame *f, int32_t a, int32_t b)
 {
-    if (f->rods == ROWS_MOST || a == b)
+    if (f->rods == ROWS_MAX || a == b)
         return;
     f->ends[ENDS * f->rods] = a;
     f->ends[ENDS * f->rods++ + 1] = b;
@@ -221,7 +222,7 @@ static sinew_mesh *frame_mesh(const double *q, int32_t vertices)
     sinew_mesh_def shape = sinew_default_mesh_def();
     sinew_error error = {0};
     sinew_real positions[COLUMNS];
-    int32_t edges[2 * VERTICES_MOST];
+    int32_t edges[2 * VERTICES_MAX];
     for (int32_t i = 0; i < 3 * vertices; i++)
         positions[i] = (sinew_real)q[i];
     for (int32_t i = 0; i < 2 * (vertices - 1); i++)
@@ -241,7 +242,7 @@ static sinew_world *particle_world(const sinew_solver_def *solver, const double 
 {
     sinew_world_def def = sinew_default_world_def();
     sinew_body_def particles = sinew_default_body_def();
-    sinew_real velocities[COLUMNS], masses[VERTICES_MOST];
+    sinew_real velocities[COLUMNS], masses[VERTICES_MAX];
     for (int32_t i = 0; i < 3 * vertices; i++)
         velocities[i] = (sinew_real)v[i];
     for (int32_t i = 0; i < vertices; i++)
@@ -278,11 +279,11 @@ static sinew_world *frame_world(const frame *f, const sinew_solver_def *solver, 
 /* grad g = J^T lambda where the step ended, and the rods have their lengths. */
 static void check_conditions(const frame *f, const sinew_world *world, sinew_energy energy)
 {
-    sinew_real lambda[ROWS_MOST], *at = positions_of(world);
+    sinew_real lambda[ROWS_MAX], *at = positions_of(world);
     double q[COLUMNS], rest[COLUMNS] = {0}, scale = 0, left = 0, pulls = 0;
     int32_t count;
     dense d;
-    assert_int_equal(sinew_energy_multipliers(world, energy, ROWS_MOST, lambda, &count, NULL), SINEW_OK);
+    assert_int_equal(sinew_energy_multipliers(world, energy, ROWS_MAX, lambda, &count, NULL), SINEW_OK);
     for (int i = 0; i < 3 * f->vertices; i++)
         q[i] = (double)at[i];
     fill_dense(f, q, &d);
@@ -322,7 +323,7 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
     sinew_solver_def def = sinew_default_solver_def(kind);
     sinew_energy energy;
     sinew_step_result result;
-    uint8_t named[ROWS_MOST], kept[ROWS_MOST];
+    uint8_t named[ROWS_MAX], kept[ROWS_MAX];
     dense d;
     def.tolerance = (sinew_real)(0.1 * MET);
     fill_dense(f, f->q, &d);
@@ -385,7 +386,7 @@ static void compliant_rods_are_solved(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("compliant", 3, 100);
-    double most = 0;
+    double max = 0;
     for (int c = 0; c < r.count; c++)
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
             const frame f = draw_clique(&r, dimensions);
@@ -397,7 +398,7 @@ static void compliant_rods_are_solved(void **unused)
                 sinew_energy energy;
                 sinew_step_result result;
                 if (!newton)
-                    sinew_solver_def_set_word(&def, "rows", "all", &error);
+                    sinew_solver_def_set_keyword(&def, "constraints", "all", &error);
                 must(&error);
                 def.tolerance = (sinew_real)(sizeof(sinew_real) == 4 ? 1e-5 : 1e-12);
                 def.iterations = 100;
@@ -409,12 +410,12 @@ static void compliant_rods_are_solved(void **unused)
                 sinew_world_destroy(world);
             }
             for (int i = 0; i < 3 * f.vertices; i++)
-                most = fmax(most, fabs((double)at[0][i] - (double)at[1][i]));
+                max = fmax(max, fabs((double)at[0][i] - (double)at[1][i]));
             free(at[0]);
             free(at[1]);
         }
-    print_message("springs as rows and by newton: at most %.1e m apart\n", most);
-    assert_true(most <= SAME);
+    print_message("springs as rows and by newton: at most %.1e m apart\n", max);
+    assert_true(max <= SAME);
 }
 
 /* ---- Random combinations ------------------------------------------------------------------------- */
@@ -437,8 +438,8 @@ static int register_planks(void **unused)
 /* Rows on four particles: `own` that are independent, then combinations of some of them. */
 typedef struct row_list {
     dense d;                      /* J and, in column 12, b: C = J x - b */
-    double q[12], v[12], mass[4]; /* q meets the own rows */
-    uint8_t parts[ROWS_MOST][12]; /* which own rows each combination is of */
+    double q[12], v[12], mass[4]; /* q satisfies the own constraints */
+    uint8_t parts[ROWS_MAX][12];  /* own constraints of each combination */
     int own;
 } row_list;
 
@@ -448,7 +449,7 @@ static row_list draw_rows(random_cases *r, int own, int combinations)
     l.d.rows = own + combinations;
     for (int i = 0; i < 12; i++) {
         l.q[i] = random_between(r, -1, 1);
-        l.v[i] = random_between(r, -20, 20); /* so that all rows have to be met anew */
+        l.v[i] = random_between(r, -20, 20); /* so that all constraints must be solved again */
         l.mass[i / 3] = random_magnitude(r, 0.1, 10);
     }
     for (int k = 0; k < own; k++) {
@@ -474,8 +475,8 @@ static row_list draw_rows(random_cases *r, int own, int combinations)
 static sinew_world *rows_world(const row_list *l, const sinew_solver_def *solver, sinew_energy *energy)
 {
     sinew_energy_def def = sinew_default_energy_def(planks[0]);
-    int32_t elements[4 * ROWS_MOST];
-    sinew_real numbers[PLANK_COUNT][ROWS_MOST];
+    int32_t elements[4 * ROWS_MAX];
+    sinew_real numbers[PLANK_COUNT][ROWS_MAX];
     sinew_world *world = particle_world(solver, l->q, l->v, l->mass, 4, &def.body);
     for (int k = 0; k < l->d.rows; k++) {
         for (int a = 0; a < 4; a++)
@@ -493,7 +494,8 @@ static sinew_world *rows_world(const row_list *l, const sinew_solver_def *solver
     return world;
 }
 
-/* The exact step of linear rows: q_tilde put on them in the metric of the masses, by the same pivoting as rank_of. */
+/* The exact step of linear constraints: projection of q_tilde in the metric of the masses, with the pivoting of
+ * rank_of. */
 static double distance_from_exact(const row_list *l, const sinew_world *world)
 {
     double basis[12][13], x[12], far = 0;
@@ -535,14 +537,14 @@ static void random_combinations_are_counted(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("combinations", 20, 1000);
-    double most = 0;
+    double max = 0;
     for (int c = 0; c < r.count; c++) {
         const sinew_solver_kind kind = systems[random_index(&r, 2)];
         const row_list l = draw_rows(&r, 1 + random_index(&r, 9), 1 + random_index(&r, 6));
         sinew_solver_def def = sinew_default_solver_def(kind);
         sinew_energy energy;
         sinew_step_result result;
-        uint8_t named[ROWS_MOST], kept[ROWS_MOST];
+        uint8_t named[ROWS_MAX], kept[ROWS_MAX];
         sinew_world *world = rows_world(&l, &def, &energy);
         const uint32_t bits = sinew_world_step(world, &result);
         const int count = read_names(result.constraints, named), rank = rank_of(&l.d, NULL, 12);
@@ -553,20 +555,19 @@ static void random_combinations_are_counted(void **unused)
         if (rank != l.own || count != expected || rank_of(&l.d, kept, 12) != rank || bits != 0)
             fail_msg("case %d, %s: bits %x, %d rows of rank %d, \"%s\"", c, sinew_get_solver_info(kind)->name, bits,
                      l.d.rows, rank, result.constraints);
-        most = fmax(most, distance_from_exact(&l, world));
+        max = fmax(max, distance_from_exact(&l, world));
         sinew_world_destroy(world);
     }
-    print_message("steps are at most %.1e m from the dense ones\n", most);
-    assert_true(most <= SAME);
+    print_message("steps are at most %.1e m from the dense ones\n", max);
+    assert_true(max <= SAME);
 }
 
 /* ---- Contradictions ------------------------------------------------------------------------------ */
 
-/* The set is dependent, but for parts too small to be told from none, and without any one of its rows the others are
- * not. */
+/* The set is dependent, up to negligible coefficients, and without any one of its constraints the others are not. */
 static void check_minimal(const dense *d, const uint8_t *marks, int count, int columns)
 {
-    uint8_t some[ROWS_MOST];
+    uint8_t some[ROWS_MAX];
     assert_true(rank_above(NEAR, d, marks, columns) < count);
     for (int k = 0; k < d->rows; k++) {
         memcpy(some, marks, sizeof some);
@@ -589,7 +590,7 @@ static void contradictions_are_minimal(void **unused)
         sinew_solver_def def = sinew_default_solver_def(kind);
         sinew_energy energy;
         sinew_step_result result;
-        uint8_t named[ROWS_MOST];
+        uint8_t named[ROWS_MAX];
         l.d.J[l.own][12] += random_between(&r, 0.1, 1) * sqrt(part_along(l.d.J[l.own], l.d.J[l.own], 12));
         sinew_world *world = rows_world(&l, &def, &energy);
         const uint64_t before = sinew_world_state_hash(world);
@@ -622,7 +623,7 @@ static void set_length(const frame *f, sinew_world *world, sinew_energy energy, 
     must(&error);
 }
 
-/* |J_i| l of a rod: its violation counts against this length (docs/constraints.md). */
+/* |J_i| l of a rod: its violation counts against this length (docs/guides/constraints.md). */
 static double rod_scale(const frame *f)
 {
     double squares = 0;
@@ -650,7 +651,7 @@ static void wrong_rods_are_found(void **unused)
         sinew_solver_def def = sinew_default_solver_def(kind);
         sinew_energy energy;
         sinew_step_result result;
-        uint8_t named[ROWS_MOST];
+        uint8_t named[ROWS_MAX];
         dense d;
         memset(f.v, 0, sizeof f.v);
         sinew_world *world = frame_world(&f, &def, true, &energy);

@@ -11,7 +11,7 @@ mkdir -p "$scratch"
 cd "$scratch"
 
 fail() {
-    echo "test_crossings: $1" >&2
+    echo "test_intersections: $1" >&2
     cat printed.txt >&2
     exit 1
 }
@@ -229,4 +229,4 @@ expect 2 "--frames 3:1: A:B is wanted" grid.obj --frames 3:1
 expect 2 "no frame of those" grid.obj --frames 7:8
 expect 2 "name a folder or files" --quiet
 expect 0 "sinew run tablecloth" --help
-echo "test_crossings: all as it should be"
+echo "test_intersections: all as it should be"

@@ -83,8 +83,8 @@ static void compare_algebra(random_cases *r, sinew_solver_kind kind, change what
     copy_state(&a, &b, &after);
     sinew_world_step(a.world, NULL);
     sinew_world_step(b.world, NULL);
-    const double off = largest_difference(&a, &b) / after.scene.size, most = sizeof(sinew_real) == 4 ? 2e-3 : 1e-8;
-    if (!(off <= most)) {
+    const double off = largest_difference(&a, &b) / after.scene.size, max = sizeof(sinew_real) == 4 ? 2e-3 : 1e-8;
+    if (!(off <= max)) {
         print_scene(&after.scene);
         fail_msg("change %d of %s, %d pairs of %g N/m, %d off: %g of the size", what, sinew_get_solver_info(kind)->name,
                  after.pair_count, after.pair_stiffness, after.off_count, off);

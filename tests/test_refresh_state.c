@@ -136,7 +136,7 @@ static void test_no_requests(void **state)
     for (size_t k = 0; k < 3; k++)
         for (int many = 0; many < 2; many++) {
             world_case now = draw_case(&r, kinds[k]);
-            now.pair_count = many ? PAIRS_MOST : 60;
+            now.pair_count = many ? PAIRS_MAX : 60;
             now.pair_stiffness *= 0.02;
             failing_allocator memory = {0};
             const sinew_allocator hooks = hooks_of(&memory);

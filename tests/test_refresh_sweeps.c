@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_refresh_sweeps.c: changes that xpbd, pbd, xpbd-qs and pbng take over without being prepared anew.
+ * test_refresh_sweeps.c: changes that xpbd, pbd, xpbd-qs and pbng apply without a new preparation.
  *
  * Twins of a random world get the same random changes. One goes on with its solver as it is, another is made to lay out
  * objective and solver anew before every step, a third does so with several threads: the same bits in all of them, and
@@ -366,9 +366,9 @@ static void check_layout(const twins *t)
 {
     const sinew_world *world = t->worlds[0];
     if (is_sweeping(t))
-        assert_sweep(&((const sinew_sweeping *)world->solve.memory)->sweep);
+        assert_sweep(&((const sinew_pbd *)world->solve.memory)->sweep);
     else
-        assert_visits(world->solve.memory); /* they come first in pbng's memory */
+        assert_incidences(world->solve.memory); /* they come first in pbng's memory */
 }
 
 static void check_multipliers(const twins *t, sinew_energy energy)
@@ -388,13 +388,13 @@ static void check_multipliers(const twins *t, sinew_energy energy)
 /* A step of all twins; all but the first are laid out anew. */
 static void step_twins(const twins *t)
 {
-    const uint32_t again = SINEW_SWEEPING_REFRESHES & ~(is_sweeping(t) ? 0u : (uint32_t)SINEW_CHANGED_PINS);
+    const uint32_t again = SINEW_PBD_REFRESHES & ~(is_sweeping(t) ? 0u : (uint32_t)SINEW_CHANGED_PINS);
     uint32_t bits[TWINS];
     if (t->worlds[0]->solve.ops)
         assert_int_equal(again & ~(uint32_t)SINEW_CHANGED_DEF & ~t->worlds[0]->solve.ops->refreshes, 0);
     for (int k = 0; k < TWINS; k++) {
         if (k > 0)
-            sinew_world_note_change(t->worlds[k], SINEW_CHANGED_ALL);
+            sinew_world_mark_changed(t->worlds[k], SINEW_CHANGED_ALL);
         bits[k] = sinew_world_step(t->worlds[k], NULL);
         if (bits[k] & SINEW_STEP_UNPREPARED)
             fail_msg("%s", sinew_world_error(t->worlds[k]));

@@ -234,7 +234,7 @@ static void caches_that_do_not_fit(void **state)
     refused("bare " SMALL "--out fits.png", "holds no finished cache twist.npy, .csv, .vtu, .obj or .pc2");
 }
 
-/* A cache of a surface that rides on a body is shown, whichever format it has; fields of the body are not in it. */
+/* A cache of an embedded surface is shown, whichever format it has; fields of the body are not in it. */
 static void caches_of_riding_surfaces(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void caches_of_riding_surfaces(void **state)
         if (!(apart < 0.5))
             fail_msg("%s: the picture is %g off", formats[i], apart);
     }
-    refused("ridden0 " SMALL "--colour von_mises --out ridden.png", "holds the surfaces that ride on the bodies");
+    refused("ridden0 " SMALL "--colour von_mises --out ridden.png", "holds the embedded surfaces");
     outcome o =
         sinew("run jelly --frames 1 --set solver.measure=residual --out ridden4 --quiet --format npy --overwrite");
     if (o.status != 0 && o.status != 1)

@@ -28,7 +28,7 @@ enum {
 };
 #else
 enum {
-    SAMPLE = 10
+    SAMPLE = 6
 };
 #endif
 
@@ -621,7 +621,7 @@ static void check_stiff(void)
     /* 64 bits: the centre of mass stays. 32 bits: it moves, but not when solved for the increment. */
     assert_true(number(here, "pd_drift") < 1e-8);
     struct stat facts;
-    if (stat(SINEW_COMMAND "-single", &facts) != 0) {
+    if (stat(SINEW_COMMAND "-reproduce-single", &facts) != 0) {
         /* A build of one precision alone, as with the sanitizers. */
         json_decref(here);
         return;
@@ -635,17 +635,22 @@ static void check_stiff(void)
     json_decref(single);
 }
 
-/* Without the program of the other precision what needs it is not measured, and what does not is judged as ever. */
+/* Without the program of the other precision what needs it is not measured, and what does not is judged as
+ * ever. */
 static void test_no_other_precision(void **state)
 {
     (void)state;
-    const char *const alone = FOLDER "alone/sinew";
+    const char *const alone = FOLDER "alone/sinew", *const beside = FOLDER "alone/sinew-reproduce";
     mkdir(FOLDER "alone", 0777);
     unlink(alone);
+    unlink(beside);
     assert_int_equal(link(SINEW_COMMAND, alone), 0);
+    assert_int_equal(run_program(alone, "--list"), 2);
+    assert_says("sinew reproduce: cannot start sinew-reproduce: it is not beside this program; `make` builds it");
+    assert_int_equal(link(SINEW_COMMAND "-reproduce", beside), 0);
     assert_int_equal(run_program(alone, "thesis/untwist-stiff --quick --out out/alone"), 0);
     assert_says("single: not measured; double: position form");
-    assert_says("not measured: sinew-single is not beside this program; `make` builds it");
+    assert_says("not measured: sinew-reproduce-single is not beside this program; `make` builds it");
     assert_says("holds altogether: partly");
     assert_null(strstr(printed, "nan"));
     json_t *summary = load("alone/thesis/untwist-stiff");
@@ -656,7 +661,7 @@ static void test_no_other_precision(void **state)
     {
         if (!json_is_null(json_object_get(claim, "holds")))
             continue;
-        assert_non_null(strstr(text_of(claim, "cause"), "sinew-single is not beside"));
+        assert_non_null(strstr(text_of(claim, "cause"), "sinew-reproduce-single is not beside"));
         missing++;
     }
     /* Momenta and the two terms are judged in this precision alone. */

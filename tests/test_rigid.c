@@ -273,6 +273,113 @@ static void a_motor_turns_an_arm(void **unused)
     sinew_world_destroy(w.world);
 }
 
+/* ---- Limits of both types ----------------------------------------------------------------------- */
+
+/* x = x about the line through p along the unit vector n, turned by angle. */
+static void turn_about(const double p[3], const double n[3], double angle, double x[3])
+{
+    double r[3], along = 0;
+    for (int i = 0; i < 3; i++) {
+        r[i] = x[i] - p[i];
+        along += r[i] * n[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        x[i] = p[i] + along * n[i] + cos(angle) * (r[i] - along * n[i]) + sin(angle) * (n[j] * r[k] - n[k] * r[j]);
+    }
+}
+
+static void random_unit(random_cases *r, double n[3])
+{
+    double length = 0;
+    for (int i = 0; i < 3; i++) {
+        n[i] = random_between(r, -1, 1);
+        length += n[i] * n[i];
+    }
+    for (int i = 0; i < 3; i++)
+        n[i] /= sqrt(length);
+}
+
+/* Two tets and a limit of one type. B turns about the joint's axis by `turn` and slides along it by `slide`, then both
+ * move rigidly: the energy is that of the two sines, or of the two distances. */
+static void limits_have_the_energy_of_the_formula(void **unused)
+{
+    (void)unused;
+    static const char *const names[8] = {"point_x", "point_y", "point_z", "axis_x", "axis_y", "axis_z", "low", "high"};
+    random_cases r = random_cases_begin("energies of limits", 40, 2000);
+    for (int c = 0; c < r.count; c++) {
+        double x[8][3], n[3], about[3], square = 0, C[2], values[8];
+        const bool slides = c % 2;
+        sinew_world *world = make_rigid_world(0.01, "newton", 0);
+        sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_JOINT_LIMIT);
+        int32_t frames[8];
+        sinew_error error;
+        sinew_measures m;
+        sinew_real q[24];
+        for (int b = 0; b < 2; b++) {
+            sinew_mesh *unit = make_beam(1, 1, 1, 1, 1, 1);
+            const int32_t first = sinew_body_first_particle(world, add_mesh(world, unit, 1, NULL, NULL));
+            sinew_real rest[12];
+            int32_t picked[4], count = 0;
+            /* A corner of the cube and its three neighbours. */
+            for (int32_t v = 0; v < sinew_mesh_vertex_count(unit) && count < 4; v++) {
+                const sinew_real *p = sinew_mesh_positions(unit) + 3 * v;
+                if ((p[0] > 0) + (p[1] > 0) + (p[2] > 0) <= 1)
+                    picked[count++] = v;
+            }
+            assert_int_equal(count, 4);
+            double middle[3] = {0, 0, 0};
+            for (int a = 0; a < 4; a++) {
+                frames[4 * b + a] = first + picked[a];
+                sinew_world_get_positions(world, first + picked[a], 1, rest + 3 * a);
+                for (int i = 0; i < 3; i++) {
+                    x[4 * b + a][i] = (double)rest[3 * a + i];
+                    middle[i] += x[4 * b + a][i] / 4;
+                }
+            }
+            for (int a = 0; a < 12; a++)
+                square += pow(x[4 * b + a / 3][a % 3] - middle[a % 3], 2) / 8;
+            sinew_mesh_destroy(unit);
+        }
+        random_unit(&r, n);
+        for (int i = 0; i < 3; i++) {
+            values[i] = random_between(&r, -0.5, 0.5);
+            values[3 + i] = 2 * n[i];
+        }
+        values[6] = random_between(&r, -0.5, -0.1);
+        values[7] = random_between(&r, 0.1, 0.5);
+        const double turn = random_between(&r, -1.2, 1.2), slide = random_between(&r, -1, 1);
+        def.body.index = -1;
+        def.element_count = 1;
+        def.elements = frames;
+        def.parameters[sinew_energy_parameter(def.kind, "type")] = slides;
+        def.parameters[sinew_energy_parameter(def.kind, "stiffness")] = 100;
+        for (int i = 0; i < 8; i++)
+            def.parameters[sinew_energy_parameter(def.kind, names[i])] = (sinew_real)values[i];
+        if (sinew_world_add_energy(world, &def, &error).index < 0)
+            fail_msg("%s", error.text);
+        random_unit(&r, about);
+        const double far = random_between(&r, -1, 1), whole = random_between(&r, -3, 3);
+        for (int a = 0; a < 8; a++) {
+            if (a >= 4)
+                turn_about(values, n, turn, x[a]);
+            for (int i = 0; a >= 4 && i < 3; i++)
+                x[a][i] += slide * n[i];
+            turn_about((const double[3]){far, 0, -far}, about, whole, x[a]);
+            for (int i = 0; i < 3; i++)
+                q[i] = (sinew_real)x[a][i];
+            sinew_world_set_positions(world, frames[a], 1, q);
+        }
+        C[0] = slides ? slide - values[6] : sqrt(square) * sin(turn - values[6]);
+        C[1] = slides ? values[7] - slide : sqrt(square) * sin(values[7] - turn);
+        const double wanted = 50 * (pow(fmin(C[0], 0), 2) + pow(fmin(C[1], 0), 2));
+        assert_int_equal(sinew_world_measure(world, &m), SINEW_OK);
+        if (!(fabs(m.elastic - wanted) <= 100 * ROUND))
+            fail_msg("case %d, %s: %.9g J in place of %.9g J", c, slides ? "slide" : "angle", m.elastic, wanted);
+        sinew_world_destroy(world);
+    }
+}
+
 /* ---- Places on a rigid body ----------------------------------------------------------------------- */
 
 /* A string's end at a corner of a box, far outside the tet of its particles, is joined there: nothing pulls at rest. */
@@ -359,6 +466,7 @@ int main(void)
         cmocka_unit_test(a_motor_turns_an_arm),
         cmocka_unit_test(a_corner_is_joined_where_it_is),
         cmocka_unit_test(limits_act_where_they_are_in_the_way),
+        cmocka_unit_test(limits_have_the_energy_of_the_formula),
         cmocka_unit_test(what_cannot_be_rigid_is_refused),
         cmocka_unit_test(limits_without_room_are_refused),
     };

@@ -89,8 +89,8 @@ static void strains_are_known_angles(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("bent and twisted pairs", 300, 10000);
-    const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_ROD];
+    const sinew_simd_variant *simd = sinew_simd();
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_ROD];
     double worst = 0;
     for (int32_t i = 0; i < r.count; i++) {
         sample s = {0};
@@ -110,7 +110,7 @@ static void strains_are_known_angles(void **unused)
             const double strain = now[k] - (straight ? 0 : rest[k]) - s.parameters[4 + k] * L;
             psi += s.parameters[k] * strain * strain / (2 * L);
         }
-        batch b = batch_make(lanes, ops, &s, 1);
+        batch b = batch_make(simd, ops, &s, 1);
         worst = fmax(worst, fabs(batch_value(&b) - psi) / (1 + psi));
         batch_free(&b);
     }
@@ -369,8 +369,8 @@ static void refused(const sinew_energy_ops *ops, const sample *s, const char *pa
 static void nonsense_is_refused(void **unused)
 {
     (void)unused;
-    const sinew_energy_ops *rod = sinew_lanes()->energies[SINEW_ENERGY_ROD],
-                           *director = sinew_lanes()->energies[SINEW_ENERGY_DIRECTOR];
+    const sinew_energy_ops *rod = sinew_simd()->energies[SINEW_ENERGY_ROD],
+                           *director = sinew_simd()->energies[SINEW_ENERGY_DIRECTOR];
     const sample good = {.rest = {0, 0, 0, 1, 0, 0, 2, 0, 0, 0.5, 0.2, 0, 1.5, 0.2, 0}, .parameters = {1, 1, 1}};
     sample s = good;
     s.rest[3] = 0;

@@ -145,17 +145,17 @@ static void free_reference(reference *r)
 static wide residual_of(reference *r)
 {
     const sinew_objective *o = &r->world->objective;
-    const wide h2 = (wide)o->h * (wide)o->h;
+    const wide h2 = (wide)o->step.h * (wide)o->step.h;
     wide sum = 0;
     for (int32_t i = 0; i < 3 * r->n; i++) {
         const int32_t at = 4 * (i / 3) + i % 3;
-        r->gradient[i] =
-            o->quasistatic ? -(wide)o->force[at] : (wide)o->mass[i / 3] / h2 * (r->q[i] - (wide)o->q_tilde[at]);
+        r->gradient[i] = o->step.quasistatic ? -(wide)o->step.force[at]
+                                             : (wide)o->step.mass[i / 3] / h2 * (r->q[i] - (wide)o->step.q_tilde[at]);
     }
     for (int32_t t = 0; t < r->tet_count; t++)
         add_tet(r->problem, r->tets + 4 * t, r->X, r->q, r->gradient);
     for (int32_t i = 0; i < 3 * r->n; i++)
-        sum += o->pinned[i / 3] ? 0 : r->gradient[i] * r->gradient[i];
+        sum += o->step.pinned[i / 3] ? 0 : r->gradient[i] * r->gradient[i];
     return sqrtl(sum);
 }
 
@@ -165,7 +165,7 @@ static wide residual_of(reference *r)
 static void correct(reference *r, sinew_solve *s)
 {
     for (int32_t i = 0; i < 3 * r->n; i++)
-        s->gradient[4 * (i / 3) + i % 3] = r->world->objective.pinned[i / 3] ? 0 : (sinew_real)r->gradient[i];
+        s->gradient[4 * (i / 3) + i % 3] = r->world->objective.step.pinned[i / 3] ? 0 : (sinew_real)r->gradient[i];
     s->residual = sinew_norm(s->gradient, r->n, 1);
     assert_true(s->ops->precondition(s, s->gradient, s->velocity));
     for (int32_t i = 0; i < 3 * r->n; i++)

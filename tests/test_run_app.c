@@ -142,8 +142,10 @@ static void test_contact_rows_go_on(void **state)
     assert_non_null(strstr(o.out, "contact.csv"));
     char text[TEXT_MAX];
     read_text(scratch("touch_whole/contact.csv"), text, sizeof text);
-    const char *head = "step,contacts,began,ended,pairs,dropped,epochs,updates,stationarity,violation,complementarity,"
-                       "cone,lag,clamped,hidden,crossings,held_back,friction_heat,restitution_work,seconds\n1,";
+    const char *head =
+        "step,contacts,began,ended,pairs,dropped,detections,updates,stationarity,violation,complementarity,"
+        "cone_violation,friction_lag,filtered_vertices,filtered_residual,intersections,motion_lag,friction_heat,"
+        "restitution_work,detection_seconds\n1,";
     assert_int_equal(strncmp(text, head, strlen(head)), 0);
     assert_int_equal(count_lines(text), 5);
     o = sinew("run touching.json --threads 1 --format none --frames 2 --out touch_half");
@@ -157,6 +159,22 @@ static void test_contact_rows_go_on(void **state)
     assert_true(o.status <= 1);
     assert_true(same_results("touch_whole", "touch_half"));
     refuse("run touching.json --format csv --set name=contact --out named", "contact.csv is another file of a run");
+}
+
+/* A scene with a key that was renamed is refused with exit status 2, the line and the new key. */
+static void test_renamed_keys_are_refused(void **state)
+{
+    (void)state;
+    static const char *const keys[][2] = {
+        {"guard", "intersection_free"}, {"rounds", "multiplier_interval"}, {"epochs", "max_detections"}};
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        char text[TEXT_MAX], part[TEXT_MAX];
+        snprintf(text, sizeof text, "{\"sinew\": 1,\n \"contact\": {\n  \"%s\": 1}}", keys[k][0]);
+        snprintf(part, sizeof part, "renamed.json:3: contact.%s: unknown key \"%s\" in contact; did you mean \"%s\"?",
+                 keys[k][0], keys[k][0], keys[k][1]);
+        write_text(scratch("renamed.json"), text);
+        refuse("run renamed.json --out renamed", part);
+    }
 }
 
 /* Whatever a solver remembers from step to step is in the state. */
@@ -537,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_metrics_by_step),
         cmocka_unit_test(test_resume_goes_on_with_the_same_files),
         cmocka_unit_test(test_contact_rows_go_on),
+        cmocka_unit_test(test_renamed_keys_are_refused),
         cmocka_unit_test(test_every_solver_goes_on),
         cmocka_unit_test(test_resume_into_another_folder),
         cmocka_unit_test(test_state_of_another_scene),

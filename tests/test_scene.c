@@ -79,7 +79,7 @@ static sinew_real *positions_of(sinew_scene *scene, int32_t *count)
 
 typedef void scene_visitor(const char *path, void *context);
 
-static void each_scene(scene_visitor *visit, void *context)
+static void each_scene(scene_visitor *incidence, void *context)
 {
     const char *folder = SINEW_SOURCE_DIR "/scenes";
     DIR *stream = opendir(folder);
@@ -91,7 +91,7 @@ static void each_scene(scene_visitor *visit, void *context)
             continue;
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        visit(path, context);
+        incidence(path, context);
         count++;
     }
     closedir(stream);
@@ -438,6 +438,9 @@ static void test_wrong_settings(void **state)
         {"frames", "expected KEY=VALUE"},
         {"=1", "expected KEY=VALUE"},
         {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g=1", "goes deeper than any part of a scene"},
+        {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f=1", "unknown key \"a\""},
+        {"a_key_of_more_letters_than_keys_are_allowed=1", "unknown key"},
+        {"frames=1..................................2", "--set frames=1.."},
         {"frmes=1", "--set frmes=1: unknown key \"frmes\" in the scene; did you mean \"frames\"?"},
         {"bodies.0.densty=1", "did you mean \"density\"?"},
         {"bodies.3.density=1", "bodies has 1 entries, numbered from 0; \"3\" is not one of them"},
@@ -782,9 +785,9 @@ static void test_units(void **state)
 static json_t *read_schema(void)
 {
     json_error_t error;
-    json_t *schema = json_load_file(SINEW_SOURCE_DIR "/docs/scene.schema.json", 0, &error);
+    json_t *schema = json_load_file(SINEW_SOURCE_DIR "/docs/reference/scene.schema.json", 0, &error);
     if (!schema)
-        fail_msg("docs/scene.schema.json:%d: %s", error.line, error.text);
+        fail_msg("docs/reference/scene.schema.json:%d: %s", error.line, error.text);
     return schema;
 }
 
@@ -811,7 +814,8 @@ static void test_published_schema_is_the_readers(void **state)
     strip_descriptions(ours);
     strip_descriptions(published);
     if (!json_equal(ours, published))
-        fail_msg("docs/scene.schema.json is out of date: sinew info schema > docs/scene.schema.json");
+        fail_msg(
+            "docs/reference/scene.schema.json is out of date: sinew info schema > docs/reference/scene.schema.json");
     json_decref(ours);
     json_decref(published);
     free(text);
@@ -825,7 +829,7 @@ static void count_misuse(const char *condition, const char *file, int line, void
     ++*(int *)context;
 }
 
-static void test_schema_without_room(void **state)
+static void test_schema_without_capacity(void **state)
 {
     (void)state;
     int misuses = 0;
@@ -842,7 +846,7 @@ static void check_schema(const char *path, void *context)
 {
     json_t *schema = context, *scene = json_load_file(path, 0, NULL);
     if (!schema_holds(schema, schema, scene))
-        fail_msg("%s does not satisfy docs/scene.schema.json", path);
+        fail_msg("%s does not satisfy docs/reference/scene.schema.json", path);
     json_decref(scene);
 }
 
@@ -866,7 +870,7 @@ static char *read_page(void)
 {
     sinew_allocator system = sinew_allocator_or_system(NULL);
     size_t size;
-    char *page = sinew_file_read(SINEW_SOURCE_DIR "/docs/scene.md", &system, &size, NULL);
+    char *page = sinew_file_read(SINEW_SOURCE_DIR "/docs/reference/scene.md", &system, &size, NULL);
     assert_non_null(page);
     return page;
 }
@@ -894,7 +898,7 @@ static void check_documented(const char *page, const sinew_shape *shape)
         snprintf(key, sizeof key, "`%s`", shape->fields[i].name);
         snprintf(quoted, sizeof quoted, "\"%s\"", shape->fields[i].name);
         if (!strstr(page, key) && !strstr(page, quoted))
-            fail_msg("docs/scene.md does not name %s of a %s", key, shape->name);
+            fail_msg("docs/reference/scene.md does not name %s of a %s", key, shape->name);
         if (shape->fields[i].shape)
             check_documented(page, shape->fields[i].shape);
     }
@@ -957,7 +961,7 @@ int main(void)
         cmocka_unit_test(test_nearest_name),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_published_schema_is_the_readers),
-        cmocka_unit_test(test_schema_without_room),
+        cmocka_unit_test(test_schema_without_capacity),
         cmocka_unit_test(test_schema_tells_right_from_wrong),
         cmocka_unit_test(test_page_example_loads_and_steps),
         cmocka_unit_test(test_page_names_every_key),

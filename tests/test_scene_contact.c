@@ -123,17 +123,19 @@ static void test_contact_is_read(void **state)
     (void)state;
     sinew_scene *scene = must_parse(
         HEAD "\"contact\": {\"mode\": \"penalty\", \"thickness\": \"2 mm\", \"friction\": 0.5, \"restitution\": 0.25, "
-             "\"self\": false, \"guard\": false, \"stiffness\": 20, \"penalty\": \"1 kN/m\", \"penalty_tangent\": 5, "
-             "\"rounds\": 3, \"epochs\": 4, \"pair_limit\": 5000000000},\n" BODIES "\"frames\": 1}",
+             "\"self\": false, \"intersection_free\": false, \"stiffness\": 20, \"penalty\": \"1 kN/m\", "
+             "\"penalty_tangent\": 5, "
+             "\"multiplier_interval\": 3, \"max_detections\": 4, \"pair_limit\": 5000000000},\n" BODIES
+             "\"frames\": 1}",
         NULL);
     const sinew_contact_def def = sinew_world_contact(sinew_scene_world(scene));
-    assert_true(def.on && !def.self && !def.guard);
+    assert_true(def.on && !def.self && !def.intersection_free);
     assert_int_equal(def.mode, SINEW_CONTACT_PENALTY);
     assert_true(def.thickness == (sinew_real)2e-3 && def.friction == (sinew_real)0.5);
     assert_true(def.restitution == (sinew_real)0.25 && def.stiffness == 20);
     assert_true(def.penalty == 1000 && def.penalty_tangent == 5);
-    assert_int_equal(def.rounds, 3);
-    assert_int_equal(def.epochs, 4);
+    assert_int_equal(def.multiplier_interval, 3);
+    assert_int_equal(def.max_detections, 4);
     assert_true(def.pair_limit == 5000000000);
     sinew_scene_destroy(scene);
 }
@@ -235,7 +237,7 @@ static void test_caches_and_pictures(void **state)
     sinew_scene *scene = parse(text, NULL, &error);
     if (!scene)
         fail_msg("%s", error.text);
-    assert_non_null(strstr(sinew_scene_notes(scene), "colliders[0]: mesh: its 1 triangles do not close"));
+    assert_non_null(strstr(sinew_scene_warnings(scene), "colliders[0]: mesh: its 1 triangles do not close"));
     const double times[4] = {0, 0.25, 1, 9}, frames[4] = {0, 0.5, 2, 3};
     sinew_real x[18];
     for (int i = 0; i < 4; i++) {
@@ -288,7 +290,11 @@ static const struct wrong {
     {HEAD "\"contact\": {\"restitution\": 2}}", ":3: contact.restitution: ", "is 2, must be >= 0 and <= 1", true},
     {HEAD "\"contact\": {\"stiffness\": 0}}", ":3: contact.stiffness: ", "is 0, must be >= 0.1 and <= 10000", true},
     {HEAD "\"contact\": {\"penalty\": 0}}", ":3: contact.penalty: ", "is 0 N/m, must be > 0", true},
-    {HEAD "\"contact\": {\"epochs\": 0}}", ":3: contact.epochs: ", "is 0, must be >= 1 and <= 1000", true},
+    {HEAD "\"contact\": {\"guard\": true}}", ":3: contact.guard: ", "did you mean \"intersection_free\"?", true},
+    {HEAD "\"contact\": {\"rounds\": 3}}", ":3: contact.rounds: ", "did you mean \"multiplier_interval\"?", true},
+    {HEAD "\"contact\": {\"epochs\": 3}}", ":3: contact.epochs: ", "did you mean \"max_detections\"?", true},
+    {HEAD "\"contact\": {\"max_detections\": 0}}", ":3: contact.max_detections: ", "is 0, must be >= 1 and <= 1000",
+     true},
     {HEAD "\"contact\": {\"pair_limit\": -1}}", ":3: contact.pair_limit: ", "is -1, must be >= 0", true},
     {HEAD BODIES "\"colliders\": [{\"shape\": \"plane\"}]}", ":4: colliders: ", "add \"contact\": true", false},
     {HEAD "\"bodies\": [{\"mesh\": {\"generator\": \"box\"}, \"contact\": {}}]}",
@@ -353,7 +359,7 @@ static void test_schema_refuses_too(void **state)
 {
     (void)state;
     json_error_t error;
-    json_t *schema = json_load_file(SINEW_SOURCE_DIR "/docs/scene.schema.json", 0, &error);
+    json_t *schema = json_load_file(SINEW_SOURCE_DIR "/docs/reference/scene.schema.json", 0, &error);
     assert_non_null(schema);
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         json_t *scene = json_loads(wrongs[i].text, 0, NULL);

@@ -16,7 +16,7 @@ enum {
 typedef struct picture {
     int width, height, channels;
     bool floats;
-    int most;
+    int max;
     double value[PIXELS][PIXELS][3]; /* [row from above][column][channel] */
 } picture;
 
@@ -45,13 +45,13 @@ static void write_picture(picture *p, random_cases *r)
     p->height = 1 + random_index(r, PIXELS);
     p->channels = random_index(r, 2) ? 3 : 1;
     p->floats = random_index(r, 3) == 0;
-    p->most = random_index(r, 2) ? 1 + random_index(r, 255) : 256 + random_index(r, 65000);
+    p->max = random_index(r, 2) ? 1 + random_index(r, 255) : 256 + random_index(r, 65000);
     fprintf(file, "P%c\n# a comment\n%d %d\n",
             p->floats ? (p->channels == 3 ? 'F' : 'f') : (p->channels == 3 ? '6' : '5'), p->width, p->height);
     if (p->floats)
         fprintf(file, "%s\n", little ? "-1.0" : "1.0");
     else
-        fprintf(file, "%d\n", p->most);
+        fprintf(file, "%d\n", p->max);
     for (int line = 0; line < p->height; line++)
         for (int i = 0; i < p->width * p->channels; i++) {
             const int row = p->floats ? p->height - 1 - line : line;
@@ -64,11 +64,11 @@ static void write_picture(picture *p, random_cases *r)
                     fputc((int)(bits >> 8 * (little ? k : 3 - k) & 255), file);
                 *value = (double)number;
             } else {
-                const int sample = random_index(r, p->most + 1);
-                if (p->most > 255)
+                const int sample = random_index(r, p->max + 1);
+                if (p->max > 255)
                     fputc(sample >> 8, file);
                 fputc(sample & 255, file);
-                *value = (double)sample / p->most;
+                *value = (double)sample / p->max;
             }
         }
     assert_int_equal(fclose(file), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_view.c: the keys `camera` and `picture` of scenes: what they say, what is refused, and that the words for
- * colours are those that pictures know.
+ * test_scene_view.c: the keys `camera` and `picture` of scenes: their values, refused values, and the names of colours,
+ * which must equal those of pictures.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -109,7 +109,7 @@ static void words_are_those_of_pictures(void **state)
         strcat(words, kind ? "|" : "");
         strcat(words, sinew_colour_name((sinew_colour_kind)kind));
     }
-    assert_string_equal(words, SINEW_COLOUR_WORDS);
+    assert_string_equal(words, SINEW_COLOUR_NAMES);
 }
 
 int main(void)

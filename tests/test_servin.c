@@ -22,8 +22,8 @@ static sinew_world *make_pendulum(double h, double k, bool hard, double relaxati
     def.time_step = (sinew_real)h;
     def.gravity[1] = (sinew_real)-gravity;
     def.solver = sinew_default_solver_def(SINEW_SOLVER_KKT);
-    sinew_solver_def_set_word(&def.solver, "stepper", "servin", &error);
-    sinew_solver_def_set_word(&def.solver, "rows", "all", &error);
+    sinew_solver_def_set_keyword(&def.solver, "stepper", "servin", &error);
+    sinew_solver_def_set_keyword(&def.solver, "constraints", "all", &error);
     sinew_solver_def_set(&def.solver, "relaxation", relaxation, &error);
     must(&error);
     sinew_world *world = make_world(&def);
@@ -96,16 +96,16 @@ static void hard_rows_do_not_drift(void **unused)
     (void)unused;
     const double h = 2e-3;
     sinew_world *world = make_pendulum(h, 1e4, true, 2, 9.81, NULL, NULL);
-    double most = 0, last = 0;
+    double max = 0, last = 0;
     for (int step = 0; step < 2000; step++) {
         sinew_real q[3];
         sinew_world_step(world, NULL);
         sinew_world_get_positions(world, 1, 1, q);
         last = fabs(sqrt((double)q[0] * (double)q[0] + (double)q[1] * (double)q[1]) - 1);
-        most = fmax(most, last);
+        max = fmax(max, last);
     }
-    printf("hard pendulum, 4 s at h = 2 ms: |C| at most %.3g m, at the end %.3g m\n", most, last);
-    assert_true(most < 1e-3);
+    printf("hard pendulum, 4 s at h = 2 ms: |C| at most %.3g m, at the end %.3g m\n", max, last);
+    assert_true(max < 1e-3);
     sinew_world_destroy(world);
     const sinew_real start[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};
     world = make_pendulum(h, 1e4, true, 2, 0, start, NULL);

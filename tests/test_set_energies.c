@@ -29,10 +29,10 @@ typedef struct element {
 } element;
 
 /* Orthogonal, determinant 1. */
-static void draw_rotation(random_cases *r, double most, double R[9])
+static void draw_rotation(random_cases *r, double max, double R[9])
 {
     const double axis[3] = {random_between(r, -1, 1), random_between(r, -1, 1), random_between(r, 0.01, 1)};
-    rotation(axis, random_between(r, -most, most), R);
+    rotation(axis, random_between(r, -max, max), R);
 }
 
 /* U diag(s) V^T */
@@ -103,13 +103,13 @@ static sample sample_of(const sinew_energy_ops *ops, const element *e)
 }
 
 /* T as `local_project` has it, and psi and its gradient, of a group of elements. */
-static void project(const sinew_lane_variant *lanes, const element *elements, int count, double T[][9], double *psi)
+static void project(const sinew_simd_variant *simd, const element *elements, int count, double T[][9], double *psi)
 {
-    const sinew_energy_ops *ops = lanes->energies[elements[0].kind];
+    const sinew_energy_ops *ops = simd->energies[elements[0].kind];
     sample samples[BATCH_MAX];
     for (int e = 0; e < count; e++)
         samples[e] = sample_of(ops, &elements[e]);
-    batch b = batch_make(lanes, ops, samples, count);
+    batch b = batch_make(simd, ops, samples, count);
     const sinew_reduced_kernel kernel = {
         .groups = {.count = b.group_count, .vertex = b.vertex, .data = b.data}, .x = b.x, .g = b.g};
     ops->local_project(&kernel);
@@ -119,7 +119,7 @@ static void project(const sinew_lane_variant *lanes, const element *elements, in
                           ? (double)*batch_at(&b, b.g, e, 3 * (i % 3 + 1) + i / 3) * (b.vertex_count == 4 ? 6 : 1)
                           : 0;
     for (int e = 0; e < count; e++) {
-        batch one = batch_make(lanes, ops, &samples[e], 1);
+        batch one = batch_make(simd, ops, &samples[e], 1);
         psi[e] = batch_value(&one) * (b.vertex_count == 4 ? 6 : 1);
         batch_free(&one);
     }
@@ -165,10 +165,10 @@ static double distance_to(const element *e, const member *m)
     return sqrt(sum);
 }
 
-static void turn_member(random_cases *r, double most, double R[9])
+static void turn_member(random_cases *r, double max, double R[9])
 {
     double turn[9], before[9];
-    draw_rotation(r, most, turn);
+    draw_rotation(r, max, turn);
     memcpy(before, R, sizeof before);
     for (int i = 0; i < 9; i++)
         R[i] = turn[3 * (i / 3)] * before[i % 3] + turn[3 * (i / 3) + 1] * before[3 + i % 3] +
@@ -182,7 +182,7 @@ static double search(random_cases *r, const element *e)
     draw_rotation(r, 3, best.U);
     draw_rotation(r, 3, best.V);
     make_member(e, &best);
-    double least = distance_to(e, &best);
+    double min = distance_to(e, &best);
     for (int k = 0; k < PROPOSALS; k++) {
         const double step = 2 * pow(1e-3, (double)k / PROPOSALS);
         member next = best;
@@ -193,12 +193,12 @@ static double search(random_cases *r, const element *e)
             next.s[i] *= exp(random_between(r, -step, step));
         make_member(e, &next);
         const double distance = distance_to(e, &next);
-        if (distance < least) {
-            least = distance;
+        if (distance < min) {
+            min = distance;
             best = next;
         }
     }
-    return least;
+    return min;
 }
 
 /* Distance of the projection, and whether it belongs to the set. */
@@ -222,14 +222,14 @@ static double check_member(const element *e, const double T[9])
     return sqrt(sum);
 }
 
-static void check_group(random_cases *r, const sinew_lane_variant *lanes, sinew_energy_kind kind, double *gap)
+static void check_group(random_cases *r, const sinew_simd_variant *simd, sinew_energy_kind kind, double *gap)
 {
     element elements[BATCH_MAX] = {0};
     double T[BATCH_MAX][9], psi[BATCH_MAX];
-    for (int e = 0; e < lanes->width; e++)
+    for (int e = 0; e < simd->width; e++)
         elements[e] = draw_element(r, kind);
-    project(lanes, elements, lanes->width, T, psi);
-    for (int e = 0; e < lanes->width; e++) {
+    project(simd, elements, simd->width, T, psi);
+    for (int e = 0; e < simd->width; e++) {
         double size = 0, found = INFINITY;
         for (int i = 0; i < 9; i++)
             size = fmax(size, fabs(elements[e].F[i]));
@@ -239,7 +239,7 @@ static void check_group(random_cases *r, const sinew_lane_variant *lanes, sinew_
             found = fmin(found, search(r, &elements[e]));
         if (!(found >= distance - slack))
             fail_msg("%s: a member is at %.12g, the projection at %.12g; limits %g %g, F %g %g %g, %g %g %g, %g %g %g",
-                     lanes->energies[kind]->info.name, found, distance, elements[e].low, elements[e].high,
+                     simd->energies[kind]->info.name, found, distance, elements[e].low, elements[e].high,
                      elements[e].F[0], elements[e].F[1], elements[e].F[2], elements[e].F[3], elements[e].F[4],
                      elements[e].F[5], elements[e].F[6], elements[e].F[7], elements[e].F[8]);
         *gap += (found - distance) / (1 + distance);
@@ -253,14 +253,14 @@ static void no_member_is_nearer(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("projections", 240, 10000);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
         double gap = 0;
         int32_t count = 0;
-        for (; count < r.count; count += lanes->width)
-            check_group(&r, lanes, sets[k], &gap);
+        for (; count < r.count; count += simd->width)
+            check_group(&r, simd, sets[k], &gap);
         print_message("%-14s %5d elements, the search ends %.1e farther away on average\n",
-                      lanes->energies[sets[k]]->info.name, (int)count, gap / count);
+                      simd->energies[sets[k]]->info.name, (int)count, gap / count);
         assert_true(gap / count < 0.1); /* else it is no search */
     }
 }
@@ -270,7 +270,7 @@ static void no_member_is_nearer(void **unused)
 /* The least |s - sigma| over s0 s1 s2 = c on a grid of s0 and s1 that closes in on the best. */
 static double grid_distance(const double sigma[3], double c)
 {
-    double low[2] = {1e-4, 1e-4}, high[2] = {12, 12}, least = INFINITY, at[2] = {1, 1};
+    double low[2] = {1e-4, 1e-4}, high[2] = {12, 12}, min = INFINITY, at[2] = {1, 1};
     for (int pass = 0; pass < 12; pass++) {
         double step[2];
         for (int i = 0; i < 2; i++)
@@ -279,8 +279,8 @@ static double grid_distance(const double sigma[3], double c)
             const double a = low[0] * pow(step[0], k / 41), b = low[1] * pow(step[1], k % 41);
             const double d[3] = {a - sigma[0], b - sigma[1], c / (a * b) - sigma[2]};
             const double distance = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-            if (distance < least) {
-                least = distance;
+            if (distance < min) {
+                min = distance;
                 at[0] = a;
                 at[1] = b;
             }
@@ -290,7 +290,7 @@ static double grid_distance(const double sigma[3], double c)
             high[i] = at[i] * pow(step[i], 3);
         }
     }
-    return sqrt(least);
+    return sqrt(min);
 }
 
 /* A uniform dilation by two: one direction flattened is nearer than all three shortened, and (26) from F would end at
@@ -299,7 +299,7 @@ static void volumes_are_nearest_on_a_grid(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("volumes", 12, 400);
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int32_t k = 0; k < r.count; k++) {
         element e = draw_element(&r, SINEW_ENERGY_VOLUME);
         double s[3], T[1][9], psi;
@@ -311,7 +311,7 @@ static void volumes_are_nearest_on_a_grid(void **unused)
         memcpy(e.F, F, sizeof F);
         if (k < 2)
             e.low = e.high = 1;
-        project(lanes, &e, 1, T, &psi);
+        project(simd, &e, 1, T, &psi);
         const double expected = J >= e.low && J <= e.high ? 0 : grid_distance(s, J < e.low ? e.low : e.high);
         const double distance = sqrt(2 * psi);
         /* Never farther; of two minima the grid may have closed in on the one that is a little farther. */
@@ -349,7 +349,7 @@ static double search_blend(random_cases *r, const sample *s, const double F[9])
     double R[9], w[2] = {random_between(r, -1, 1), random_between(r, -1, 1)}, T[9];
     draw_rotation(r, 3, R);
     blend_member(s, R, w, T);
-    double least = matrix_distance(F, T);
+    double min = matrix_distance(F, T);
     for (int k = 0; k < 2 * PROPOSALS; k++) {
         const double step = 2 * pow(1e-3, (double)k / (2 * PROPOSALS));
         double turned[9], next[2] = {w[0], w[1]};
@@ -361,13 +361,13 @@ static double search_blend(random_cases *r, const sample *s, const double F[9])
                 next[i] += random_between(r, -step, step);
         blend_member(s, turned, next, T);
         const double distance = matrix_distance(F, T);
-        if (distance < least) {
-            least = distance;
+        if (distance < min) {
+            min = distance;
             memcpy(R, turned, sizeof turned);
             memcpy(w, next, sizeof next);
         }
     }
-    return least;
+    return min;
 }
 
 /* Elements near a blend of two examples, turned and disturbed: no blend in any turn is nearer than what psi says. By
@@ -376,8 +376,8 @@ static void no_blend_is_nearer(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("blends", 100, 10000);
-    const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_EXAMPLES];
+    const sinew_simd_variant *simd = sinew_simd();
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_EXAMPLES];
     double gap = 0;
     int missed = 0;
     for (int32_t k = 0; k < r.count; k++) {
@@ -393,7 +393,7 @@ static void no_blend_is_nearer(void **unused)
             e.F[i] += random_between(&r, -noise, noise);
         const double none[3] = {0, 0, 0};
         sample_move(&s, e.F, none);
-        batch b = batch_make(lanes, ops, &s, 1);
+        batch b = batch_make(simd, ops, &s, 1);
         const double distance = sqrt(12 * batch_value(&b));
         batch_free(&b);
         for (int i = 0; i < 2 * STARTS; i++)
@@ -486,14 +486,14 @@ static void other_topologies_are_refused(void **unused)
 static void limits_are_free(void **unused)
 {
     (void)unused;
-    const sinew_lane_variant *lanes = sinew_lanes();
+    const sinew_simd_variant *simd = sinew_simd();
     const double expected[3] = {0.05, 0, 0.15}, stretch[3] = {0.85, 1.02, 1.25};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         for (int i = 0; i < 3; i++) {
-            const sinew_energy_ops *ops = lanes->energies[sets[k]];
+            const sinew_energy_ops *ops = simd->energies[sets[k]];
             const element e = {.kind = sets[k], .low = 0.9, .high = 1.1, .F = {stretch[i], 0, 0, 0, 1, 0, 0, 0, 1}};
             const sample s = sample_of(ops, &e);
-            batch b = batch_make(lanes, ops, &s, 1);
+            batch b = batch_make(simd, ops, &s, 1);
             double H[SIZE_MAX3 * SIZE_MAX3], size = 0, force = 0;
             const double unit = ops->info.vertex_count == 4 ? 6 : 1, value = batch_gradient(&b) * unit;
             batch_linearise(&b, false);
@@ -516,8 +516,8 @@ static void limits_are_free(void **unused)
 static void halved_nets_are_as_stiff(void **unused)
 {
     (void)unused;
-    const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_EDGE_STRAIN];
+    const sinew_simd_variant *simd = sinew_simd();
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_EDGE_STRAIN];
     for (int n = 1; n <= 16; n *= 2) {
         double total = 0;
         sample s = sample_make(&ops->info, &states[0]);
@@ -525,7 +525,7 @@ static void halved_nets_are_as_stiff(void **unused)
         for (int i = 0; i < 6; i++)
             s.rest[i] = s.x[i] = i == 3 ? 1.0 / n : 0;
         s.x[3] *= 1.25;
-        batch b = batch_make(lanes, ops, &s, 1);
+        batch b = batch_make(simd, ops, &s, 1);
         total = n * batch_gradient(&b);
         assert_true(fabs(total - 3.0 / 2 * 0.25 * 0.25) < 10 * CLOSE);
         assert_true(fabs((double)*batch_at(&b, b.g, 0, 3) - 3 * 0.25) < 10 * CLOSE);
@@ -618,9 +618,9 @@ static void wrong_limits_are_refused(void **unused)
 static void fibres_pull_as_printed(void **unused)
 {
     (void)unused;
-    const sinew_lane_variant *lanes = sinew_lanes();
-    const sinew_energy_ops *ops = lanes->energies[SINEW_ENERGY_REINFORCED],
-                           *matrix = lanes->energies[SINEW_ENERGY_NEO_HOOKEAN];
+    const sinew_simd_variant *simd = sinew_simd();
+    const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_REINFORCED],
+                           *matrix = simd->energies[SINEW_ENERGY_NEO_HOOKEAN];
     for (int compress = 0; compress < 2; compress++)
         for (int i = 0; i < 3; i++) {
             const double s = 0.8 + 0.25 * i, k = 7, I4 = s * s;
@@ -632,7 +632,7 @@ static void fibres_pull_as_printed(void **unused)
             set_parameter(ops, &both, "compress", compress);
             set_parameter(ops, &both, "direction_x", 0);
             set_parameter(ops, &both, "direction_y", 2); /* of any length */
-            batch b = batch_make(lanes, ops, &both, 1), c = batch_make(lanes, matrix, &plain, 1);
+            batch b = batch_make(simd, ops, &both, 1), c = batch_make(simd, matrix, &plain, 1);
             const bool taut = compress || s > 1;
             const double psi = 6 * (batch_gradient(&b) - batch_gradient(&c));
             const double P = 6 * ((double)*batch_at(&b, b.g, 0, 7) - (double)*batch_at(&c, c.g, 0, 7));

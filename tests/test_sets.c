@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sets.c: Projective Dynamics with A and B as one chooses them: projections by sequential quadratic programming
- * against random search over the sets, the method's own objective, which never rises, and what it is worth.
+ * test_sets.c: Projective Dynamics with a choice of A and B: projections by sequential quadratic programming against
+ * random search over the sets, the method's own objective, which never increases, and its value.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"
@@ -158,13 +158,13 @@ static double psi_of(const set_case *c, const double *p)
     for (int i = 0; i < 3 * c->n; i++)
         x[4 * (i / 3) + i % 3] = (sinew_real)p[i];
     const sinew_kernel kernel = {.groups = {.count = 1, .vertex = c->vertex, .data = c->data}, .x = x};
-    return c->sqp.ops->value(&kernel);
+    return c->sqp.element.ops->value(&kernel);
 }
 
 /* Turns the second wing about the edge until the hinge has its angle: by sqrt(2 psi / k), to the side that is right. */
 static void fold_to_rest(const set_case *c, double *p)
 {
-    double e[3], arm[3], moved[12], best[12], least = HUGE_VAL, l = 0;
+    double e[3], arm[3], moved[12], best[12], min = HUGE_VAL, l = 0;
     const double turn = sqrt(2 * psi_of(c, p) / (double)c->data[0]);
     for (int i = 0; i < 3; i++)
         l += (p[3 + i] - p[i]) * (p[3 + i] - p[i]);
@@ -179,8 +179,8 @@ static void fold_to_rest(const set_case *c, double *p)
             const double across = e[(i + 1) % 3] * arm[(i + 2) % 3] - e[(i + 2) % 3] * arm[(i + 1) % 3];
             moved[9 + i] = p[i] + along * e[i] + cos(turn) * (arm[i] - along * e[i]) + side * sin(turn) * across;
         }
-        if (psi_of(c, moved) < least) {
-            least = psi_of(c, moved);
+        if (psi_of(c, moved) < min) {
+            min = psi_of(c, moved);
             memcpy(best, moved, sizeof best);
         }
     }
@@ -331,19 +331,19 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
         c->x[i] = c->rest[i] + reach * random_between(r, -1, 1);
     for (int a = 0; a < 4; a++)
         c->vertex[a] = SINEW_POINT * a;
-    c->sqp = (sinew_sqp){.ops = ops_of(kind),
-                         .data = c->data,
-                         .point_count = c->n,
-                         .vertex = c->vertex,
+    c->sqp = (sinew_sqp){.element.ops = ops_of(kind),
+                         .element.data = c->data,
+                         .element.point_count = c->n,
+                         .element.vertex = c->vertex,
                          .metric = c->metric,
                          .weight = 1,
                          .x = c->x,
-                         .tangent = c->tangent,
-                         .blocks = c->blocks};
-    assert_true(c->sqp.ops->tangent_count <= 256);
+                         .element.tangent = c->tangent,
+                         .element.blocks = c->blocks};
+    assert_true(c->sqp.element.ops->tangent_count <= 256);
     /* As large as the energy, as pd_general.c weighs it. */
     double H[144], trace = 0;
-    sinew_sqp_hessian(&c->sqp, c->rest, true, H);
+    sinew_element_hessian(&c->sqp.element, c->rest, true, H);
     for (int i = 0; i < 3 * c->n; i++)
         trace += H[i * (3 * c->n + 1)];
     c->sqp.weight = trace / (3 * c->n);
@@ -367,9 +367,9 @@ static void test_projection(void **unused)
                 missed++;
                 continue;
             }
-            const double found = sinew_sqp_distance(&c.sqp, p), least = search(&c, &r, 3, 1500);
-            const double scale = least + CLOSE * CLOSE * c.sqp.weight;
-            worst = fmax(worst, (found - least) / scale);
+            const double found = sinew_sqp_distance(&c.sqp, p), min = search(&c, &r, 3, 1500);
+            const double scale = min + CLOSE * CLOSE * c.sqp.weight;
+            worst = fmax(worst, (found - min) / scale);
             off = fmax(off, psi_of(&c, p) / scale);
         }
         printf("  %-12s not found %d, farther than the search by %.1e, psi of p %.1e of the distance\n", names[kind],
@@ -404,11 +404,11 @@ static sinew_solver_def pd_of(int coordinates, bool any, int iterations)
 static double largest_rise(const sinew_world *world, double *fall)
 {
     int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(world, &count);
+    const sinew_iteration *records = sinew_world_iterations(world, &count);
     double rise = 0;
     for (int32_t i = 1; i < count; i++)
-        rise = fmax(rise, (rows[i].own_objective - rows[i - 1].own_objective) / fabs(rows[0].own_objective));
-    *fall = (rows[0].own_objective - rows[count - 1].own_objective) / fabs(rows[0].own_objective);
+        rise = fmax(rise, (records[i].own_objective - records[i - 1].own_objective) / fabs(records[0].own_objective));
+    *fall = (records[0].own_objective - records[count - 1].own_objective) / fabs(records[0].own_objective);
     return rise;
 }
 
@@ -443,15 +443,15 @@ static void test_edges_agree(void **unused)
             sinew_world *world = build(&scenes[which], &def, 1, 1);
             int32_t count;
             step_of(world);
-            const sinew_iteration *rows = sinew_world_iterations(world, &count);
+            const sinew_iteration *records = sinew_world_iterations(world, &count);
             double apart = 0;
             for (int32_t i = 0; i < count; i++)
-                apart = fmax(apart, fabs(rows[i].objective - rows[i].own_objective) / rows[0].objective);
-            const double left = (rows[count - 1].objective - lowest) / (rows[0].objective - lowest);
+                apart = fmax(apart, fabs(records[i].objective - records[i].own_objective) / records[0].objective);
+            const double left = (records[count - 1].objective - lowest) / (records[0].objective - lowest);
             printf("  %-14s %-9s |g - Phi| %.1e, left after %d: %.1e\n", scenes[which].name, coordinate_names[k], apart,
                    count - 1, left);
             /* Between two projections the copies are those of the one before: the value is above g by that. */
-            assert_true(rows[0].own_objective >= rows[0].objective * (1 - CLOSE));
+            assert_true(records[0].own_objective >= records[0].objective * (1 - CLOSE));
             assert_true(left < (slow && which == CLOTH_STIFF ? 0.7 : IS_SINGLE ? 1e-3 : 1e-5));
             sinew_world_destroy(world);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_settings.c: what a running world is told and can be asked, and defs that are set by names.
+ * test_settings.c: settings and queries of a running world, and defs that are set by names.
  */
 #include "failing_allocator.h"
 #include "small_world.h"
@@ -39,12 +39,12 @@ static void check_changed(int kind, bool step_too)
         sinew_world_step(b.world, NULL);
     }
     sinew_real *x = positions_of(a.world), *y = positions_of(b.world);
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * sinew_world_particle_count(a.world); i++)
-        most = fmax(most, fabs((double)x[i] - (double)y[i]));
-    if (step_too ? !(most <= (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8))
+        max = fmax(max, fabs((double)x[i] - (double)y[i]));
+    if (step_too ? !(max <= (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8))
                  : sinew_world_state_hash(a.world) != sinew_world_state_hash(b.world))
-        fail_msg("%s: a changed world steps otherwise, by %g m", sinew_get_solver_info(def.solver.kind)->name, most);
+        fail_msg("%s: a changed world steps otherwise, by %g m", sinew_get_solver_info(def.solver.kind)->name, max);
     free(x);
     free(y);
     free_scene(&a);
@@ -167,7 +167,7 @@ static void energies_by_name(void **unused)
     refused(&error, SINEW_ERROR_DATA, "neo_hookean: poisson is 0.6, must be in");
     sinew_energy_def_set(&def, "colour", 1, &error);
     refused(&error, SINEW_ERROR_DATA, "see sinew info energies");
-    sinew_energy_def_set_word(&def, "young", "soft", &error);
+    sinew_energy_def_set_keyword(&def, "young", "soft", &error);
     refused(&error, SINEW_ERROR_DATA, "young is a number in Pa, not the word \"soft\"");
     const sinew_energy_def untouched = sinew_default_energy_def(SINEW_ENERGY_NEO_HOOKEAN);
     assert_memory_equal(def.parameters, untouched.parameters, sizeof def.parameters);
@@ -184,7 +184,7 @@ static void solvers_by_name(void **unused)
     sinew_error error = {0};
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
     const int32_t linear = sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear");
-    sinew_solver_def_set_word(&def, "linear", "cg", &error);
+    sinew_solver_def_set_keyword(&def, "linear", "cg", &error);
     must(&error);
     const double cg = (double)def.parameters[linear];
     sinew_solver_def_set(&def, "linear", 0, &error);
@@ -194,8 +194,8 @@ static void solvers_by_name(void **unused)
     sinew_solver_def_set(&def, "tolerance", 0.5, &error);
     sinew_solver_def_set(&def, "time_budget", 0.25, &error);
     sinew_solver_def_set(&def, "gap_every", 3, &error);
-    sinew_solver_def_set_word(&def, "measure", "residual", &error);
-    sinew_solver_def_set_word(&def, "record", "iterations", &error);
+    sinew_solver_def_set_keyword(&def, "measure", "residual", &error);
+    sinew_solver_def_set_keyword(&def, "record", "iterations", &error);
     must(&error);
     assert_true(def.iterations == 12 && def.tolerance == (sinew_real)0.5 && def.time_budget == 0.25);
     assert_true(def.gap_every == 3 && def.measure == SINEW_MEASURE_RESIDUAL && def.record == SINEW_RECORD_ITERATIONS);
@@ -215,7 +215,7 @@ static void solvers_by_name(void **unused)
         assert_int_equal(sinew_solver_def_set(&def, wrong[i].name, wrong[i].value, &error), SINEW_ERROR_DATA);
         refused(&error, SINEW_ERROR_DATA, wrong[i].words);
     }
-    sinew_solver_def_set_word(&def, "linear", "gauss", &error);
+    sinew_solver_def_set_keyword(&def, "linear", "gauss", &error);
     refused(&error, SINEW_ERROR_DATA, "linear is \"gauss\", must be one of");
     assert_memory_equal(&def, &kept, sizeof def);
     assert_int_equal(sinew_solver_def_set(&def, "linear", 99, NULL), SINEW_ERROR_DATA);

@@ -35,7 +35,7 @@ static void obj_is_what_the_file_says(void **state)
     assert_int_equal(sinew_skin_attribute_count(skin), 3);
     assert_string_equal(sinew_skin_attribute_name(skin, 0), "red");
     assert_memory_equal(sinew_skin_attribute(skin, 0), ((float[]){1, 0.5f, 0, 0, 0, 0, 0}), 28);
-    assert_string_equal(sinew_skin_notes(skin), "");
+    assert_string_equal(sinew_skin_warnings(skin), "");
     sinew_skin_destroy(skin);
 }
 
@@ -115,7 +115,7 @@ static void oddities(void **state)
     sinew_error error = {0};
     write_text("odd.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/7 2/x 3/1\nl 1 2\n");
     sinew_skin *skin = need_skin("odd.obj");
-    assert_non_null(strstr(sinew_skin_notes(skin), "ignored 2 texture coordinates that are not there"));
+    assert_non_null(strstr(sinew_skin_warnings(skin), "ignored 2 texture coordinates that are not there"));
     assert_memory_equal(sinew_skin_corner_uvs(skin), ((int32_t[]){-1, -1, 0}), 12);
     sinew_skin_destroy(skin);
     write_text("lines.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n");
@@ -330,7 +330,7 @@ static void pc2_and_csv_have_her_vertices(void **state)
     sinew_skin *shape = need_skin(path_of(IN_SCRATCH("pc2"), "run.obj").text);
     assert_int_equal(sinew_skin_vertex_count(shape), 11);
     /* The vertex without a face has an edge, so that importers keep it. */
-    assert_non_null(strstr(sinew_skin_notes(shape), "ignored 1 edges"));
+    assert_non_null(strstr(sinew_skin_warnings(shape), "ignored 1 edges"));
     sinew_skin_destroy(shape);
     char *csv = slurp(write_shown(IN_SCRATCH("csv"), SINEW_CACHE_CSV, false, NULL), "run.csv", &size);
     int rows = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_ride.c: a surface that rides on a body: weights against a search through all cells, on meshes and points
+ * test_skin_ride.c: the embedded surface of a body: weights against a search through all cells, on meshes and points
  * that nobody chose; rigid motion; no step changes; vertices and cells that come; memory that does not.
  */
 #include "skin_fixture.h"
@@ -65,13 +65,13 @@ static double depth_in(const sinew_mesh *mesh, const int32_t *tet, const sinew_r
         corners[i] = mesh->positions[3 * (size_t)tet[i / 3] + i % 3];
     memcpy(corners + 12, point, 3 * sizeof *corners);
     const double whole = sinew_tet_volume(corners, (int32_t[]){0, 1, 2, 3});
-    double least = INFINITY;
+    double min = INFINITY;
     for (int i = 0; i < 4; i++) {
         int32_t part[4] = {0, 1, 2, 3};
         part[i] = 4;
-        least = fmin(least, sinew_tet_volume(corners, part) / whole);
+        min = fmin(min, sinew_tet_volume(corners, part) / whole);
     }
-    return least;
+    return min;
 }
 
 static double deepest(const sinew_mesh *mesh, const sinew_real *point)
@@ -311,7 +311,7 @@ static void find_pieces(const sinew_mesh *mesh, int32_t *piece)
     }
 }
 
-/* Each plate rides on one piece of the body, and no two on the same, though they share cells of the lattice. */
+/* Each plate is embedded in one component of the body, and no two on the same, though they share cells of the lattice. */
 static void parts_ride_on_their_own(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void parts_ride_on_their_own(void **state)
         sinew_mesh *filled = sinew_mesh_fill(&def, &report, &error);
         if (!filled)
             fail_msg("%s", error.text);
-        assert_int_equal(report.parts, count);
+        assert_int_equal(report.components, count);
         assert_true(report.split_cells > 0);
         sinew_body body;
         sinew_world *world = world_of(filled, NULL, &body);
@@ -388,7 +388,7 @@ static void too_far_is_refused(void **state)
     sinew_body body;
     sinew_skin *bean, *roof = roof_skin();
     sinew_world *world = ball_with_bean(&body, &bean);
-    sinew_ride_def def = sinew_default_ride_def();
+    sinew_embedding_def def = sinew_default_embedding_def();
     def.skin = roof;
     def.farthest = 2;
     assert_int_equal(sinew_body_set_skin(world, body, &def, &error), SINEW_ERROR_DATA);

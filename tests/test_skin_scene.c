@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_scene.c: surfaces that ride in scenes: what is shown, axes and units, selections by groups, materials,
+ * test_skin_scene.c: embedded surfaces in scenes: what is shown, axes and units, selections by groups, materials,
  * paint and place for pins, forces, attachments and parameters, each against the weights themselves; mistakes with
  * their line.
  */
@@ -188,15 +188,15 @@ static void parameters_follow_paint(void **state)
                                     "\"from\": 1000, \"to\": 3000}}]");
     sinew_world *world = sinew_scene_world(scene);
     const sinew_energy energy = sinew_world_energy_at(world, 0);
-    double least = 1e9, most = 0;
+    double min = 1e9, max = 0;
     for (int32_t i = 0; i < sinew_energy_element_count(world, energy); i++) {
         sinew_real young = 0;
         assert_int_equal(sinew_energy_get_parameter(world, energy, "young", i, &young, NULL), SINEW_OK);
-        least = fmin(least, (double)young);
-        most = fmax(most, (double)young);
+        min = fmin(min, (double)young);
+        max = fmax(max, (double)young);
     }
-    assert_true(least >= 1000 - 1e-3 && least < 1200);
-    assert_true(most <= 3000 + 1e-3 && most > 2800);
+    assert_true(min >= 1000 - 1e-3 && min < 1200);
+    assert_true(max <= 3000 + 1e-3 && max > 2800);
     sinew_scene_destroy(scene);
 }
 
@@ -284,7 +284,7 @@ static void surfaces_that_are_not_there(void **state)
     const char *const texts[][2] = {
         {"{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"box\"},\n\"pins\": [{\"select\": {\"surface\": "
          "\"all\"}}]}]}",
-         "test.json:2: bodies[0].pins[0].select.surface: no surface rides on the body"},
+         "test.json:2: bodies[0].pins[0].select.surface: the body has no embedded surface"},
         {"{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"box\"},\n\"show\": true}]}",
          "the mesh has no file to show"},
         {"{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"box\"},\n\"show\": \"nobody.obj\"}]}", "nobody.obj"},

@@ -85,14 +85,14 @@ static void speeds_are_those_of_the_particles(void **state)
     const int32_t count = sinew_world_particle_count(s.world);
     sinew_real *v = make_array(3 * (size_t)count, sizeof *v);
     assert_int_equal(sinew_world_get_velocities(s.world, 0, count, v), SINEW_OK);
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < count; i++) {
         const double speed =
             sqrt((double)(v[3 * i] * v[3 * i] + v[3 * i + 1] * v[3 * i + 1] + v[3 * i + 2] * v[3 * i + 2]));
         assert_true(fabs(value_at(snapshot, i) - speed) < 1e-5 * (1 + speed));
-        most = fmax(most, speed);
+        max = fmax(max, speed);
     }
-    assert_true(fabs(snapshot->highest - most) < 1e-5 * most);
+    assert_true(fabs(snapshot->highest - max) < 1e-5 * max);
     free(v);
     sinew_snapshot_destroy(snapshot);
     free_scene(&s);
@@ -140,10 +140,11 @@ static void element_fields_are_means_by_volume(void **state)
         sinew_snapshot_def def = sinew_default_snapshot_def();
         def.colour = cases[k].colour;
         sinew_snapshot *snapshot = take_snapshot(s.world, &def);
-        const int32_t elements = sinew_energy_element_count(s.world, s.material), room = 3 * elements;
-        sinew_real *values = make_array((size_t)room, sizeof *values);
+        const int32_t elements = sinew_energy_element_count(s.world, s.material), capacity = 3 * elements;
+        sinew_real *values = make_array((size_t)capacity, sizeof *values);
         int32_t count = 0;
-        assert_int_equal(sinew_energy_field(s.world, s.material, cases[k].field, room, values, &count, NULL), SINEW_OK);
+        assert_int_equal(sinew_energy_field(s.world, s.material, cases[k].field, capacity, values, &count, NULL),
+                         SINEW_OK);
         for (int32_t i = 0; i < 12; i++) {
             const int32_t particle = sinew_body_first_particle(s.world, s.beam) + 13 * i;
             const double seen = value_at(snapshot, particle);

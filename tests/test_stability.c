@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stability.c: what sinew_world_stability foretells: the fastest motion against closed forms and against dense
+ * test_stability.c: predictions of sinew_world_stability: the fastest motion against closed forms and against dense
  * eigenvalues of a stiffness matrix by finite differences, and the explosion itself against steps that are taken.
  */
 #include "failing_allocator.h"
@@ -62,19 +62,19 @@ static void one_spring(void **unused)
     sinew_world *world = make_chain(SINEW_SOLVER_SYMPLECTIC_EULER, 2, 300, masses, false, 0.01, 0);
     const double omega = sqrt(300 * (1 / 2.0 + 1 / 0.5));
     sinew_stability s = ask(world);
-    assert_true(near(s.omega_max, omega, CLOSE) && near(s.time_step_most, 2 / omega, CLOSE));
+    assert_true(near(s.omega_max, omega, CLOSE) && near(s.time_step_max, 2 / omega, CLOSE));
     assert_true(near(s.growth, 1, CLOSE)); /* 0.01 s is below 0.073 s */
     sinew_error error = {0};
     const sinew_solver_def forward = sinew_default_solver_def(SINEW_SOLVER_EXPLICIT_EULER);
     sinew_world_set_solver(world, &forward, &error);
     must(&error);
     s = ask(world);
-    assert_true(near(s.growth, sqrt(1 + pow(0.01 * omega, 2)), CLOSE) && s.time_step_most == 0);
+    assert_true(near(s.growth, sqrt(1 + pow(0.01 * omega, 2)), CLOSE) && s.time_step_max == 0);
     const sinew_solver_def newton = sinew_default_solver_def(SINEW_SOLVER_NEWTON);
     sinew_world_set_solver(world, &newton, &error);
     must(&error);
     s = ask(world);
-    assert_true(near(s.omega_max, omega, CLOSE) && isnan(s.growth) && isinf(s.time_step_most));
+    assert_true(near(s.omega_max, omega, CLOSE) && isnan(s.growth) && isinf(s.time_step_max));
     sinew_world_destroy(world);
 }
 
@@ -105,7 +105,7 @@ static void nothing_swings(void **unused)
     sinew_mesh *mesh = make_rope(3, (double[]){0, 0, 0}, (double[]){1, 0, 0});
     add_mesh(world, mesh, 1, NULL, NULL);
     const sinew_stability s = ask(world);
-    assert_true(s.omega_max == 0 && s.growth <= 1 && isinf(s.time_step_most));
+    assert_true(s.omega_max == 0 && s.growth <= 1 && isinf(s.time_step_max));
     sinew_mesh_destroy(mesh);
     sinew_world_destroy(world);
 }
@@ -171,10 +171,10 @@ static double largest_eigenvalue(double *A, int n)
                     A[q * n + i] = s * x + c * y;
                 }
             }
-    double most = A[0];
+    double max = A[0];
     for (int i = 1; i < n; i++)
-        most = fmax(most, A[i * n + i]);
-    return most;
+        max = fmax(max, A[i * n + i]);
+    return max;
 }
 
 /* M^(-1/2) K M^(-1/2), K by central differences of grad g, inertia taken away. */
@@ -202,11 +202,11 @@ static double dense_omega(sinew_world *world, const uint8_t *free_particle)
             A[j * n + i] += K / 2 / sqrt((double)m[i / 3] * (double)m[j / 3]);
         }
     }
-    const double most = largest_eigenvalue(A, n);
+    const double max = largest_eigenvalue(A, n);
     void *arrays[] = {q, plus, minus, m, A};
     for (size_t i = 0; i < 5; i++)
         free(arrays[i]);
-    return sqrt(fmax(most, 0));
+    return sqrt(fmax(max, 0));
 }
 
 /* Blocks of tets, squeezed, noisy, pinned or not: nothing at rest. */
@@ -264,11 +264,11 @@ static double largest_speed(const sinew_world *world)
     const int32_t n = sinew_world_particle_count(world);
     sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
     sinew_world_get_velocities(world, 0, n, v);
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * n; i++)
-        most = fmax(most, fabs((double)v[i]));
+        max = fmax(max, fabs((double)v[i]));
     free(v);
-    return most;
+    return max;
 }
 
 /* A chain, small motions; h is `part` of the limit. Returns the largest speed over the first one. */
@@ -282,7 +282,7 @@ static double run_chain(sinew_solver_kind kind, double part, double damping, int
         masses[i] = (sinew_real)0.25;
     sinew_world *world = make_chain(kind, N + 2, 900, masses, true, 0.01, damping);
     sinew_error error = {0};
-    const double limit = ask(world).time_step_most;
+    const double limit = ask(world).time_step_max;
     sinew_world_set_time_step(world, (sinew_real)(part * limit), &error);
     must(&error);
     const sinew_stability s = ask(world);
@@ -292,14 +292,14 @@ static double run_chain(sinew_solver_kind kind, double part, double damping, int
     disturb(world, 1, N + 1, sizeof(sinew_real) == 4 ? 1e-3 : 1e-6);
     sinew_world_step(world, NULL);
     const double first = largest_speed(world);
-    double most = first;
+    double max = first;
     for (int step = 1; step < steps; step++) {
         sinew_world_step(world, NULL);
         if (step % 7 == 0 || step + 1 == steps)
-            most = fmax(most, largest_speed(world));
+            max = fmax(max, largest_speed(world));
     }
     sinew_world_destroy(world);
-    return most / first;
+    return max / first;
 }
 
 static void symplectic_euler_holds_below_the_limit_and_explodes_above(void **unused)

@@ -148,7 +148,7 @@ static forgery begin_forgery(void)
     pin.vertex_count = 1;
     pin.vertices = (const int32_t[]){3};
     assert_true(sinew_world_add_pins(f.world, &pin, &error).index >= 0);
-    assert_int_equal(sinew_world_set_note(f.world, "a note"), SINEW_OK);
+    assert_int_equal(sinew_world_set_comment(f.world, "a note"), SINEW_OK);
     assert_int_equal(sinew_state_write(f.world, f.path, &error), SINEW_OK);
     size_t size;
     f.file = slurp(folder, "a.state", &size);
@@ -216,9 +216,9 @@ static void forged_tables(void **state)
     p.sections[p.count] = (sinew_section){.tag = "LATR", .size = 4};
     p.contents[p.count++] = "abcd";
     write_parts(&p, f.path);
-    assert_int_equal(sinew_world_set_note(f.world, NULL), SINEW_OK);
+    assert_int_equal(sinew_world_set_comment(f.world, NULL), SINEW_OK);
     assert_int_equal(sinew_state_read(f.world, f.path, &error), SINEW_OK);
-    assert_string_equal(sinew_world_note(f.world), "a note");
+    assert_string_equal(sinew_world_comment(f.world), "a note");
     end_forgery(&f);
 }
 

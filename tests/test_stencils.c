@@ -11,14 +11,14 @@
 
 enum {
     VERTICES = 12,
-    CELLS_MOST = 12
+    CELLS_MAX = 12
 };
 
 /* ---- Meshes -------------------------------------------------------------------------------------- */
 
 typedef struct drawn {
     sinew_real positions[3 * VERTICES];
-    int32_t tets[4 * CELLS_MOST], triangles[3 * CELLS_MOST], edges[2 * CELLS_MOST];
+    int32_t tets[4 * CELLS_MAX], triangles[3 * CELLS_MAX], edges[2 * CELLS_MAX];
     sinew_mesh *mesh;
 } drawn;
 
@@ -129,7 +129,7 @@ static void check_edges(const sinew_mesh *mesh)
 static void check_rings(const sinew_mesh *mesh)
 {
     cells c = find(mesh, SINEW_STENCIL_RING, SINEW_STENCIL_MAX);
-    const sinew_stencil_row *row = sinew_get_stencil(SINEW_STENCIL_RING);
+    const sinew_stencil_info *row = sinew_get_stencil(SINEW_STENCIL_RING);
     int at = 0;
     for (int32_t v = 0; v < VERTICES; v++) {
         const int32_t *ring = c.vertices + SINEW_STENCIL_MAX * at;
@@ -161,17 +161,17 @@ static int32_t opposite(const int32_t *t, int32_t v, int32_t w)
 }
 
 /* The most triangles at one edge. */
-static int most_uses(const cells *triangles)
+static int max_uses(const cells *triangles)
 {
-    int most = 0;
+    int max = 0;
     for (int32_t v = 0; v < VERTICES; v++)
         for (int32_t w = v + 1; w < VERTICES; w++) {
             int uses = 0;
             for (int32_t t = 0; t < triangles->count; t++)
                 uses += opposite(triangles->vertices + 3 * t, v, w) >= 0;
-            most = uses > most ? uses : most;
+            max = uses > max ? uses : max;
         }
-    return most;
+    return max;
 }
 
 /* An edge of more than two triangles is named. */
@@ -189,7 +189,7 @@ static void check_refused(const sinew_mesh *mesh, sinew_stencil stencil, const c
 
 static void check_hinges(const cells *triangles, const sinew_mesh *mesh)
 {
-    if (most_uses(triangles) > 2) {
+    if (max_uses(triangles) > 2) {
         check_refused(mesh, SINEW_STENCIL_HINGE, "triangles and a hinge joins two");
         return;
     }
@@ -197,7 +197,7 @@ static void check_hinges(const cells *triangles, const sinew_mesh *mesh)
     int expected = 0;
     for (int32_t v = 0; v < VERTICES; v++)
         for (int32_t w = v + 1; w < VERTICES; w++) {
-            int32_t far[3 * CELLS_MOST], uses = 0;
+            int32_t far[3 * CELLS_MAX], uses = 0;
             for (int32_t t = 0; t < triangles->count; t++)
                 if (opposite(triangles->vertices + 3 * t, v, w) >= 0)
                     far[uses++] = opposite(triangles->vertices + 3 * t, v, w);
@@ -237,16 +237,16 @@ static int triangles_at(const cells *triangles, int32_t v, int32_t w, int32_t u)
  */
 static void check_wheels(const cells *triangles, const sinew_mesh *mesh)
 {
-    const sinew_stencil_row *row = sinew_get_stencil(SINEW_STENCIL_WHEEL);
+    const sinew_stencil_info *row = sinew_get_stencil(SINEW_STENCIL_WHEEL);
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
     sinew_error error = {0};
     cells c = {0};
     if (row->find(&allocator, mesh, SINEW_STENCIL_MAX, &c.vertices, &c.count, &error) != SINEW_OK) {
-        assert_true(strstr(error.text, "sheets meet in a point") || most_uses(triangles) > 2);
+        assert_true(strstr(error.text, "sheets meet in a point") || max_uses(triangles) > 2);
         cells_free(&c);
         return;
     }
-    assert_true(most_uses(triangles) <= 2);
+    assert_true(max_uses(triangles) <= 2);
     int at = 0;
     for (int32_t v = 0; v < VERTICES; v++) {
         const int32_t *wheel = c.vertices + SINEW_STENCIL_MAX * at;
@@ -271,7 +271,7 @@ static void cells_are_found(void **unused)
     random_cases r = random_cases_begin("cells of meshes", 200, 20000);
     for (int32_t i = 0; i < r.count; i++) {
         drawn d;
-        const int tets = random_index(&r, 6), triangles = random_index(&r, CELLS_MOST), edges = random_index(&r, 4);
+        const int tets = random_index(&r, 6), triangles = random_index(&r, CELLS_MAX), edges = random_index(&r, 4);
         draw_mesh(&r, tets, triangles, edges, &d);
         check_own(d.mesh, SINEW_STENCIL_TET, d.tets, tets, 4);
         if (edges > 0)
@@ -286,7 +286,7 @@ static void cells_are_found(void **unused)
         check_own(d.mesh, SINEW_STENCIL_VERTEX, all, VERTICES, 1);
         check_rings(d.mesh);
         cells surface = find(d.mesh, SINEW_STENCIL_TRIANGLE, 3);
-        if (surface.count <= 3 * CELLS_MOST)
+        if (surface.count <= 3 * CELLS_MAX)
             check_hinges(&surface, d.mesh);
         check_wheels(&surface, d.mesh);
         cells_free(&surface);
@@ -332,7 +332,7 @@ static void a_large_ring_is_refused(void **unused)
     def.edges = d.edges;
     sinew_mesh *mesh = sinew_mesh_create(&def, &error);
     must(&error);
-    const sinew_stencil_row *row = sinew_get_stencil(SINEW_STENCIL_RING);
+    const sinew_stencil_info *row = sinew_get_stencil(SINEW_STENCIL_RING);
     assert_int_equal(row->find(&allocator, mesh, 7, &c.vertices, &c.count, &error), SINEW_OK);
     cells_free(&c);
     assert_int_equal(row->find(&allocator, mesh, 6, &c.vertices, &c.count, &error), SINEW_ERROR_DATA);
@@ -347,7 +347,7 @@ static void rows_make_sense(void **unused)
 {
     (void)unused;
     for (int i = 0; i < SINEW_STENCIL_COUNT; i++) {
-        const sinew_stencil_row *row = sinew_get_stencil((sinew_stencil)i);
+        const sinew_stencil_info *row = sinew_get_stencil((sinew_stencil)i);
         assert_true(row->noun && row->plural && row->vertex_count >= 1 && row->vertex_count <= SINEW_STENCIL_MAX);
         assert_string_equal(sinew_stencil_name((sinew_stencil)i), row->plural);
         assert_true(row->find || row->couples);
@@ -360,21 +360,21 @@ static void rows_make_sense(void **unused)
 static void strange_rows_are_refused(void **unused)
 {
     (void)unused;
-    static const sinew_stencil_row bad[] = {
+    static const sinew_stencil_info bad[] = {
         {.noun = "x", .vertex_count = 3},
         {.noun = "x", .plural = "xs", .vertex_count = 0},
         {.noun = "x", .plural = "xs", .vertex_count = SINEW_STENCIL_MAX + 1},
         {.noun = "x", .plural = "xs", .vertex_count = 3, .fans = true},
         {.noun = "x", .plural = "xs", .vertex_count = 3, .takes = SINEW_TAKES_WEIGHTS},
     };
-    static sinew_stencil_row good[SINEW_STENCILS_FOREIGN + 1];
+    static sinew_stencil_info good[SINEW_STENCILS_FOREIGN + 1];
     sinew_error error = {0};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(sinew_stencil_register(&bad[i], &error), SINEW_STENCIL_COUNT);
         refused(&error, SINEW_ERROR_USAGE, "a stencil needs");
     }
     for (int i = 0; i <= SINEW_STENCILS_FOREIGN; i++)
-        good[i] = (sinew_stencil_row){.noun = "x", .plural = "xs", .vertex_count = 1 + i};
+        good[i] = (sinew_stencil_info){.noun = "x", .plural = "xs", .vertex_count = 1 + i};
     for (int i = 0; i < SINEW_STENCILS_FOREIGN; i++) {
         const sinew_stencil stencil = sinew_stencil_register(&good[i], &error);
         must(&error);

@@ -328,21 +328,22 @@ static void test_records(void **state)
     sinew_step_result result;
     sinew_world_step(s.world, &result);
     int32_t count;
-    const sinew_iteration *rows = sinew_world_iterations(s.world, &count);
+    const sinew_iteration *records = sinew_world_iterations(s.world, &count);
     assert_int_equal(count, result.iterations + 1);
-    assert_true(fabs(rows[0].objective - value) <= CLOSE * fabs(value)); /* pins stand still: the start is q_n */
+    assert_true(fabs(records[0].objective - value) <= CLOSE * fabs(value)); /* pins stand still: the start is q_n */
     for (int32_t i = 0; i < count; i++) {
-        assert_int_equal(rows[i].iteration, i);
-        assert_true(fabs(rows[i].inertia + rows[i].elastic - rows[i].objective) <= CLOSE * fabs(rows[i].objective));
-        assert_true(i == 0 || rows[i].objective <= rows[i - 1].objective + 1e-6 * fabs(rows[i].objective));
-        assert_true(i == 0 || rows[i].seconds >= rows[i - 1].seconds);
+        assert_int_equal(records[i].iteration, i);
+        assert_true(fabs(records[i].inertia + records[i].elastic - records[i].objective) <=
+                    CLOSE * fabs(records[i].objective));
+        assert_true(i == 0 || records[i].objective <= records[i - 1].objective + 1e-6 * fabs(records[i].objective));
+        assert_true(i == 0 || records[i].seconds >= records[i - 1].seconds);
     }
-    assert_true(rows[count - 1].residual == result.residual);
-    assert_true(rows[count - 1].objective == result.objective);
+    assert_true(records[count - 1].residual == result.residual);
+    assert_true(records[count - 1].objective == result.objective);
     sinew_measures measures;
     sinew_world_measure(s.world, &measures);
     for (int c = 0; c < 3; c++)
-        assert_true(fabs(rows[count - 1].linear_momentum[c] - measures.linear_momentum[c]) < 1e4 * CLOSE);
+        assert_true(fabs(records[count - 1].linear_momentum[c] - measures.linear_momentum[c]) < 1e4 * CLOSE);
     free(q);
     free_scene(&s);
 }

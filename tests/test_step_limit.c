@@ -35,10 +35,10 @@ static double determinant_at(const batch *b, int e, double t)
     return D[0] * (D[4] * D[8] - D[5] * D[7]) - D[1] * (D[3] * D[8] - D[5] * D[6]) + D[2] * (D[3] * D[7] - D[4] * D[6]);
 }
 
-static double limit_of(batch *b, double most)
+static double limit_of(batch *b, double max)
 {
     const sinew_kernel kernel = batch_kernel(b, false);
-    return b->ops->step_limit(&kernel, most);
+    return b->ops->step_limit(&kernel, max);
 }
 
 /* Positive before the limit, zero at it. The sign of an element's volume is that of its rest shape. */
@@ -63,7 +63,7 @@ static void check_element(batch *b, double sign)
     }
 }
 
-static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops, int count,
+static batch draw_batch(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, int count,
                         double step)
 {
     sample samples[BATCH_MAX];
@@ -75,7 +75,7 @@ static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const 
                          0};
         samples[e] = sample_make(&ops->info, &s);
     }
-    batch b = batch_make(lanes, ops, samples, count);
+    batch b = batch_make(simd, ops, samples, count);
     for (int e = 0; e < count; e++)
         for (int i = 0; i < b.size; i++)
             *batch_at(&b, b.p, e, i) = (sinew_real)random_between(r, -step, step);
@@ -83,13 +83,13 @@ static batch draw_batch(random_cases *r, const sinew_lane_variant *lanes, const 
 }
 
 static void each_energy(random_cases *r,
-                        void (*check)(random_cases *, const sinew_lane_variant *, const sinew_energy_ops *))
+                        void (*check)(random_cases *, const sinew_simd_variant *, const sinew_energy_ops *))
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
     int found = 0;
     for (int32_t v = 0; v < count; v++)
-        for (int kind = 0; variants[v]->usable() && kind < SINEW_ENERGY_COUNT; kind++) {
+        for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
             const sinew_energy_ops *ops = variants[v]->energies[kind];
             /* Who has a barrier says how far it is. */
             assert_true(ops->barrier == (ops->step_limit != NULL));
@@ -99,9 +99,9 @@ static void each_energy(random_cases *r,
     assert_true(found > 0);
 }
 
-static void check_single(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops)
+static void check_single(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops)
 {
-    batch b = draw_batch(r, lanes, ops, 1, random_magnitude(r, 1e-3, 1e3));
+    batch b = draw_batch(r, simd, ops, 1, random_magnitude(r, 1e-3, 1e3));
     check_element(&b, determinant_at(&b, 0, 0) > 0 ? 1 : -1);
     batch_free(&b);
 }
@@ -114,12 +114,12 @@ static void the_first_flat_element_is_found(void **unused)
 }
 
 /* Several elements: the least of all; those that are inside out already, and fillers, do not count. */
-static void check_several(random_cases *r, const sinew_lane_variant *lanes, const sinew_energy_ops *ops)
+static void check_several(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops)
 {
     enum {
         COUNT = 7
     };
-    batch b = draw_batch(r, lanes, ops, COUNT, 1);
+    batch b = draw_batch(r, simd, ops, COUNT, 1);
     const int inverted = random_index(r, COUNT);
     const double before = limit_of(&b, HUGE_VAL);
     for (int i = 0; i < b.size; i += 3) {
@@ -127,7 +127,7 @@ static void check_several(random_cases *r, const sinew_lane_variant *lanes, cons
         *batch_at(&b, b.p, inverted, i) *= -1;
     }
     const double without = limit_of(&b, HUGE_VAL);
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (int e = 0; e < COUNT; e++) {
         sinew_real kept[COUNT];
         for (int other = 0; other < COUNT; other++) {
@@ -137,12 +137,12 @@ static void check_several(random_cases *r, const sinew_lane_variant *lanes, cons
         }
         const double own = limit_of(&b, HUGE_VAL);
         assert_true(e != inverted || own == HUGE_VAL);
-        least = fmin(least, own);
+        min = fmin(min, own);
         for (int other = 0; other < COUNT; other++)
             b.data[other / b.width * ops->data_count * b.width + other % b.width] = kept[other];
     }
     /* Bisections that begin elsewhere end a bit apart. */
-    assert_true(without >= least * (1 - CLOSE) && without <= least * (1 + CLOSE) && before <= without * (1 + CLOSE));
+    assert_true(without >= min * (1 - CLOSE) && without <= min * (1 + CLOSE) && before <= without * (1 + CLOSE));
     memset(b.p, 0, sizeof *b.p * (size_t)(4 * b.group_count * b.width * b.vertex_count));
     assert_true(limit_of(&b, HUGE_VAL) == HUGE_VAL && limit_of(&b, 3) == 3);
     batch_free(&b);
@@ -230,7 +230,7 @@ static double search(random_cases *r, sinew_search *find)
     sinew_real *d = batch_array(size, sizeof *d), *trial = batch_array(size, sizeof *d),
                *gradient = batch_array(size, sizeof *d);
     memcpy(s->q, world->q, size * sizeof *d);
-    world->objective.q_tilde = world->q;
+    world->objective.step.q_tilde = world->q;
     s->gradient_known = false;
     sinew_solve_evaluate(s);
     for (size_t i = 0; i < size; i++)

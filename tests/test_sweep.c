@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sweep.c: the order of coloured sweeps. What may run side by side shares no particle, every element has one
- * place, a sweep visits it, and the bits do not depend on the number of threads: for a body that is cut into domains
- * and for one that is not.
+ * test_sweep.c: the order of coloured sweeps. Concurrent elements share no particle, every element occurs once, a sweep
+ * processes it, and the bits do not depend on the number of threads: for bodies with and without domains.
  */
 #include "make_world.h"
 
@@ -41,8 +40,7 @@ static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t thread
 }
 
 /* Marks the particles of the groups of one row with `mark`; none may have one from `least` on. */
-static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int32_t least, int32_t *marks,
-                     int32_t *seen)
+static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int32_t min, int32_t *marks, int32_t *seen)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     for (size_t place = (size_t)b->first_group[row] * W; place < (size_t)b->first_group[row + 1] * W; place++) {
@@ -51,7 +49,7 @@ static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int3
         seen[b->element[place]]++;
         for (size_t a = 0; a < n; a++) {
             int32_t *own = &marks[b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT];
-            assert_true(*own < least || (*own == mark && mark < 0));
+            assert_true(*own < min || (*own == mark && mark < 0));
             *own = mark;
         }
     }

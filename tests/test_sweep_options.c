@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sweep_options.c: what sweeps over constraints can be asked for beside their order: Chebyshev's acceleration of
- * Jacobi, the residual that XPBD leaves out, first guesses of multipliers; and what masses mean to PBD and XPBD.
+ * test_sweep_options.c: options of constraint sweeps other than their order: Chebyshev's acceleration of Jacobi, the
+ * residual that XPBD leaves out, first guesses of multipliers; and what masses mean to PBD and XPBD.
  *
  * Second ways: a Jacobi sweep with Chebyshev's weights written out below in double, Newton's minimum, and identities
  * that hold to the bit.
@@ -196,7 +196,7 @@ static void residual_leads_to_the_minimum(void **unused)
         }
 }
 
-/* On stiff ones they do not settle: PBNG section 6 has it from Chen et al. 2023. */
+/* On stiff ones they do not flush: PBNG section 6 has it from Chen et al. 2023. */
 static void residual_is_unstable_when_stiff(void **unused)
 {
     (void)unused;
@@ -209,9 +209,9 @@ static void residual_is_unstable_when_stiff(void **unused)
         sinew_step_result result;
         sinew_world_step(world, &result);
         int32_t count;
-        const sinew_iteration *rows = sinew_world_iterations(world, &count);
-        const double best = minimum_of(which[i]), end = rows[count - 1].objective;
-        const double with = (end - best) / (rows[0].objective - best);
+        const sinew_iteration *records = sinew_world_iterations(world, &count);
+        const double best = minimum_of(which[i]), end = records[count - 1].objective;
+        const double with = (end - best) / (records[0].objective - best);
         printf("%-20s plain %.1e, with the residual %.1e, bits %x\n", scenes[which[i]].name, without, with,
                result.bits);
         assert_true(result.bits & SINEW_STEP_NOT_FINITE || !(with < 10 * without));

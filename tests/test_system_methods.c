@@ -26,7 +26,7 @@ static sinew_solver_def solver_of(sinew_solver_kind kind)
 static void set_word(sinew_solver_def *def, const char *name, const char *word)
 {
     sinew_error error = {0};
-    sinew_solver_def_set_word(def, name, word, &error);
+    sinew_solver_def_set_keyword(def, name, word, &error);
     must(&error);
 }
 
@@ -182,11 +182,11 @@ static void sap_filters_what_other_energies_did(void **unused)
         for (int i = 0; i < 3 * s.vertex_count; i++)
             rods.v[i] = (stepped[i] - s.q[i]) / s.h;
         const bool met = step_of(&s, SINEW_SOLVER_SAP, s.h, q[0]) && step_of(&rods, SINEW_SOLVER_SAP, s.h, q[1]);
-        double most = 0;
+        double max = 0;
         for (int i = 0; met && i < 3 * s.vertex_count; i++)
-            most = fmax(most, fabs(q[0][i] - q[1][i]));
-        if (!(most <= SAME))
-            fail_msg("case %d: filtered %g m from what rods alone make of it", k, most);
+            max = fmax(max, fabs(q[0][i] - q[1][i]));
+        if (!(max <= SAME))
+            fail_msg("case %d: filtered %g m from what rods alone make of it", k, max);
     }
 }
 
@@ -196,7 +196,7 @@ static void full_and_schur_agree(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("schur", 6, 200);
-    double most = 0;
+    double max = 0;
     int stalled = 0;
     for (int k = 0; k < r.count; k++) {
         spring_system s = draw_system(&r, random_index(&r, 15), 1 + random_index(&r, 25));
@@ -205,7 +205,7 @@ static void full_and_schur_agree(void **unused)
         for (int schur = 0; schur < 2; schur++) {
             sinew_energy hard;
             sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_KKT);
-            set_word(&def, "rows", "all");
+            set_word(&def, "constraints", "all");
             set_word(&def, "matrix", "mass");
             set_word(&def, "system", schur ? "schur" : "full");
             sinew_world *world = make_system(&s, &def, 1, &hard);
@@ -220,12 +220,12 @@ static void full_and_schur_agree(void **unused)
         }
         stalled += !definite;
         for (int i = 0; definite && i < 3 * s.vertex_count; i++)
-            most = fmax(most, fabs((double)at[0][i] - (double)at[1][i]));
+            max = fmax(max, fabs((double)at[0][i] - (double)at[1][i]));
         free(at[0]);
         free(at[1]);
     }
-    print_message("full and Schur systems differ by at most %.2e m, %d stalled\n", most, stalled);
-    assert_true(most <= SAME && stalled <= 1 + r.count / 20);
+    print_message("full and Schur systems differ by at most %.2e m, %d stalled\n", max, stalled);
+    assert_true(max <= SAME && stalled <= 1 + r.count / 20);
 }
 
 /* What stands for A: M/h^2 alone, that and the Hessian of the soft springs, or M/h^2 with soft springs as compliant
@@ -284,7 +284,7 @@ static double off_dense(spring_system *s, const sinew_real *start, int matrix)
     sinew_energy hard;
     sinew_solver_def def = solver_of(SINEW_SOLVER_KKT);
     set_word(&def, "matrix", matrix == BY_STIFFNESS ? "stiffness" : "mass");
-    set_word(&def, "rows", matrix == BY_ROWS ? "all" : "hard");
+    set_word(&def, "constraints", matrix == BY_ROWS ? "all" : "hard");
     sinew_world *world = make_system(s, &def, 1, &hard);
     assert_int_equal(sinew_world_set_positions(world, 0, s->vertex_count, start), SINEW_OK);
     dense_velocities(s, matrix, q);
@@ -302,7 +302,7 @@ static void velocities_are_those_of_the_system(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("velocities", 6, 200);
-    double most = 0;
+    double max = 0;
     int shifted = 0;
     for (int k = 0; k < r.count; k++) {
         spring_system s = draw_system(&r, 1 + random_index(&r, 8), 1 + random_index(&r, 15));
@@ -313,12 +313,12 @@ static void velocities_are_those_of_the_system(void **unused)
         }
         for (int matrix = 0; matrix < MATRICES; matrix++) {
             const double off = off_dense(&s, start, matrix);
-            most = fmax(most, off);
+            max = fmax(max, off);
             shifted += off < 0;
         }
     }
-    print_message("kkt and the dense system of (3.21) differ by at most %.2e m, %d shifted\n", most, shifted);
-    assert_true(most <= SAME && shifted < r.count);
+    print_message("kkt and the dense system of (3.21) differ by at most %.2e m, %d shifted\n", max, shifted);
+    assert_true(max <= SAME && shifted < r.count);
 }
 
 /* A pendulum: a mass on a rod, pinned at the origin, thrown sideways. */
@@ -494,7 +494,7 @@ static void compliance_cures_both(void **unused)
         sinew_solver_def def = sinew_default_solver_def(kinds[k]);
         sinew_step_result result;
         sinew_error error = {0};
-        set_word(&def, "rows", "all");
+        set_word(&def, "constraints", "all");
         static const int32_t twice[4] = {0, 1, 0, 1};
         sinew_world *world = framework(&def, square, 2, twice, 2, 0, false);
         const sinew_real longer[6] = {0, 0, 0, (sinew_real)1.1, 0, 0};

@@ -44,7 +44,7 @@ static void check_conditions(const spring_system *s, const sinew_world *world, s
 }
 
 /* Hard springs that leave freedoms: fewer than the particles have. Soft ones are energies or, in every second case,
- * compliant rows, which have the same minimum. */
+ * compliant constraints, which have the same minimum. */
 static void primal_dual_solves_the_conditions(void **unused)
 {
     (void)unused;
@@ -56,7 +56,7 @@ static void primal_dual_solves_the_conditions(void **unused)
         sinew_energy hard;
         sinew_step_result result;
         sinew_error error = {0};
-        sinew_solver_def_set_word(&def, "rows", k % 2 ? "all" : "hard", &error);
+        sinew_solver_def_set_keyword(&def, "constraints", k % 2 ? "all" : "hard", &error);
         must(&error);
         sinew_world *world = make_system(&s, &def, 1, &hard);
         const uint32_t bits = sinew_world_step(world, &result);
@@ -127,7 +127,7 @@ static void multipliers_are_weights(void **unused)
     }
 }
 
-/* A soft energy beside hard ones is no row unless asked, and says so. */
+/* A soft energy besides hard ones is no constraint by default, and the error names it. */
 static void no_rows_have_no_multipliers(void **unused)
 {
     (void)unused;
@@ -139,14 +139,14 @@ static void no_rows_have_no_multipliers(void **unused)
         sinew_error error = {0};
         sinew_real values[SYSTEM_SPRINGS];
         int32_t count;
-        sinew_solver_def_set_word(&def, "rows", all ? "all" : "hard", &error);
+        sinew_solver_def_set_keyword(&def, "constraints", all ? "all" : "hard", &error);
         must(&error);
         sinew_world *world = make_system(&s, &def, 1, &hard);
         sinew_world_step(world, NULL);
         const sinew_status status =
             sinew_energy_multipliers(world, sinew_world_energy_at(world, 1), SYSTEM_SPRINGS, values, &count, &error);
         assert_int_equal(status, all ? SINEW_OK : SINEW_ERROR_UNSUPPORTED);
-        assert_true(all || strstr(error.text, "energy 1 (spring) is no row of sap's system"));
+        assert_true(all || strstr(error.text, "energy 1 (spring) is no constraint of sap's system"));
         sinew_world_destroy(world);
     }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_systems_tets.c: systems of compliant rows (`rows` = all), of tets and springs, against the whole matrix built
- * and solved densely here.
+ * test_systems_tets.c: systems of compliant constraints (`constraints` = all), of tets and springs, against the dense
+ * matrix assembled and solved here.
  *
  *     [ M/h^2  J^T   ] [ dq ]   [ M/h^2 (q_tilde - q) ]      tets: C = V^1/2 |F - R|, alpha = 1/k
  *     [ J     -alpha ] [ -y ] = [ -C                  ]      springs: C = l - L, alpha = 1/k, or 0 where hard
  *
- * at q = q_n (kkt; scd without geometric stiffness) or at q = q_tilde (an iteration of sap). What an energy calls its C
- * does not matter to dq: C/c with alpha/c^2 is the same energy.
+ * at q = q_n (kkt; scd without geometric stiffness) or at q = q_tilde (an iteration of sap). dq does not depend on the
+ * scale of C: C/c with alpha/c^2 is the same energy.
  */
 #include "failing_malloc.h"
 #include "spring_system.h"
@@ -105,7 +105,7 @@ static double spring_row(const system_spring *p, const double *q, double *J)
 
 /* ---- The dense system ---------------------------------------------------------------------------- */
 
-/* x [3 vertex_count + rows]: dq and -y of all rows linearised at q, tets first. */
+/* x [3 vertex_count + rows]: dq and -y of all constraints linearised at q, tets first. */
 static void solve_system(const tet_system *s, const double *q, double *x)
 {
     const spring_system *p = &s->springs;
@@ -165,7 +165,7 @@ static void set_words(sinew_solver_def *def, const char *const *words)
 {
     sinew_error error = {0};
     for (; *words; words += 2)
-        sinew_solver_def_set_word(def, words[0], words[1], &error);
+        sinew_solver_def_set_keyword(def, words[0], words[1], &error);
     must(&error);
 }
 
@@ -193,12 +193,12 @@ static void compare_step(random_cases *r, sinew_solver_kind kind, const char *co
     sinew_real *at = positions_of(world);
     worst[0] = fmax(worst[0], system_distance(q, at, p->vertex_count));
     if (hard_count > 0) {
-        double lambda[SYSTEM_SPRINGS], most = 0;
+        double lambda[SYSTEM_SPRINGS], max = 0;
         system_multipliers(world, hard, lambda);
         for (int k = 0; k < hard_count; k++)
-            most = fmax(most, fabs(x[3 * p->vertex_count + s.tet_count + k]));
+            max = fmax(max, fabs(x[3 * p->vertex_count + s.tet_count + k]));
         for (int k = 0; k < hard_count; k++)
-            worst[1] = fmax(worst[1], fabs(lambda[k] + x[3 * p->vertex_count + s.tet_count + k]) / most);
+            worst[1] = fmax(worst[1], fabs(lambda[k] + x[3 * p->vertex_count + s.tet_count + k]) / max);
     }
     free(at);
     sinew_world_destroy(world);
@@ -214,10 +214,10 @@ static void systems_are_the_dense_ones(void **unused)
         bool ahead;
         int32_t hard; /* springs: kkt has another right-hand side there */
     } ways[] = {
-        {"kkt", SINEW_SOLVER_KKT, {"rows", "all", "matrix", "mass"}, false, 0},
-        {"kkt, schur", SINEW_SOLVER_KKT, {"rows", "all", "matrix", "mass", "system", "schur"}, false, 0},
-        {"scd", SINEW_SOLVER_SCD, {"rows", "all", "geometric", "off"}, false, 6},
-        {"sap", SINEW_SOLVER_SAP, {"rows", "all"}, true, 6},
+        {"kkt", SINEW_SOLVER_KKT, {"constraints", "all", "matrix", "mass"}, false, 0},
+        {"kkt, schur", SINEW_SOLVER_KKT, {"constraints", "all", "matrix", "mass", "system", "schur"}, false, 0},
+        {"scd", SINEW_SOLVER_SCD, {"constraints", "all", "geometric", "off"}, false, 6},
+        {"sap", SINEW_SOLVER_SAP, {"constraints", "all"}, true, 6},
     };
     random_cases r = random_cases_begin("tets", 5, 200);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
@@ -242,7 +242,7 @@ static void steps_take_no_memory(void **unused)
         sinew_solver_def def = sinew_default_solver_def(kinds[k / 2]);
         sinew_energy hard, tets;
         if (kinds[k / 2] != SINEW_SOLVER_DAE)
-            set_words(&def, (const char *const[]){"rows", k % 2 ? "all" : "hard", NULL});
+            set_words(&def, (const char *const[]){"constraints", k % 2 ? "all" : "hard", NULL});
         sinew_world *world = make_tets(&s, &def, &hard, &tets);
         sinew_world_step(world, NULL);
         sinew_world_step(world, NULL);

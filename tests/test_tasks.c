@@ -22,9 +22,9 @@
 #include "thread_count.h"
 
 enum {
-    ITEMS_MOST = 3000,
+    ITEMS_MAX = 3000,
     CALLERS = 4,
-    THREADS_MOST = 9,
+    THREADS_MAX = 9,
 #ifdef SINEW_SANITIZED /* sanitizers start threads of their own, lose them at a fork, and take any amount of memory */
     SANITIZED = 1
 #else
@@ -34,18 +34,18 @@ enum {
 
 typedef struct record {
     int32_t count, block;
-    _Atomic int32_t runs[ITEMS_MOST];
+    _Atomic int32_t runs[ITEMS_MAX];
     _Atomic int32_t bad; /* blocks that are not what they should be */
-    int32_t busy[THREADS_MOST];
+    int32_t busy[THREADS_MAX];
 } record;
 
 static void run_items(const void *context, int32_t member, int32_t first, int32_t last)
 {
     record *r = (record *)(uintptr_t)context;
     /* Not atomic: two threads with the same number are a race that the sanitizer sees. */
-    if (member < THREADS_MOST)
+    if (member < THREADS_MAX)
         r->busy[member]++;
-    if (first % r->block != 0 || last - first > r->block || last > r->count || member >= THREADS_MOST)
+    if (first % r->block != 0 || last - first > r->block || last > r->count || member >= THREADS_MAX)
         atomic_fetch_add(&r->bad, 1);
     for (int32_t i = first; i < last; i++)
         atomic_fetch_add(&r->runs[i], 1);
@@ -58,7 +58,7 @@ static bool all_once(int32_t threads, int32_t count, int32_t block)
     r->block = block;
     sinew_tasks_for(threads, count, block, run_items, r);
     bool good = atomic_load(&r->bad) == 0;
-    for (int32_t i = 0; i < ITEMS_MOST; i++)
+    for (int32_t i = 0; i < ITEMS_MAX; i++)
         good = good && atomic_load(&r->runs[i]) == (i < count);
     free(r);
     return good;
@@ -69,7 +69,7 @@ static void items_are_done_once(void **state)
     (void)state;
     random_cases r = random_cases_begin("loops", 300, 20000);
     for (int i = 0; i < r.count; i++) {
-        const int32_t threads = 1 + random_index(&r, THREADS_MOST), count = random_index(&r, ITEMS_MOST + 1);
+        const int32_t threads = 1 + random_index(&r, THREADS_MAX), count = random_index(&r, ITEMS_MAX + 1);
         const int32_t block = 1 + random_index(&r, random_index(&r, 2) ? 5 : 700);
         if (!all_once(threads, count, block))
             fail_msg("%d threads, %d items in blocks of %d", threads, count, block);
@@ -149,20 +149,20 @@ static void threads_come_late_take_no_signals_and_go(void **state)
 }
 
 /* Exit status of a child that does the loop, under a limit of address space that refuses threads, or none (0). */
-static int loop_in_child(size_t room)
+static int loop_in_child(size_t capacity)
 {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        const struct rlimit limit = {room, room};
+        const struct rlimit limit = {capacity, capacity};
         record *r = calloc(1, sizeof *r); /* while there is room for it */
-        r->count = ITEMS_MOST;
+        r->count = ITEMS_MAX;
         r->block = 3;
-        if (room && setrlimit(RLIMIT_AS, &limit) != 0)
+        if (capacity && setrlimit(RLIMIT_AS, &limit) != 0)
             _exit(9);
-        sinew_tasks_for(5, ITEMS_MOST, 3, run_items, r);
+        sinew_tasks_for(5, ITEMS_MAX, 3, run_items, r);
         bool good = atomic_load(&r->bad) == 0;
-        for (int32_t i = 0; i < ITEMS_MOST; i++)
+        for (int32_t i = 0; i < ITEMS_MAX; i++)
             good = good && atomic_load(&r->runs[i]) == 1;
         _exit(good ? 0 : 1);
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_taut.c: hard edges that are nearly straight between pins, where they nearly depend on each other: nets and ropes
- * of random size and weight that begin flat, held at two corners that come nearer or stay, pulled across by gravity.
- * sap and primal-dual meet every row in every step; forces of primal-dual balance, by sums of the test's own.
+ * test_taut.c: nearly dependent hard edges, almost straight between pins: nets and ropes of random size and weight that
+ * start flat, pinned at two corners that approach or stay, loaded across by gravity. sap and primal-dual meet every
+ * constraint in every step; forces of primal-dual balance, by sums computed here.
  */
 #include "make_world.h"
 #include "random_cases.h"
 
 enum {
-    SIDE_MOST = 25,
-    VERTICES_MOST = SIDE_MOST * SIDE_MOST,
-    EDGES_MOST = 2 * VERTICES_MOST,
+    SIDE_MAX = 25,
+    VERTICES_MAX = SIDE_MAX * SIDE_MAX,
+    EDGES_MAX = 2 * VERTICES_MAX,
     STEPS = 15
 };
 
@@ -27,8 +27,8 @@ enum {
 
 typedef struct net {
     int32_t columns, rows, edge_count;
-    int32_t edges[2 * EDGES_MOST];
-    sinew_real X[3 * VERTICES_MOST], mass[VERTICES_MOST];
+    int32_t edges[2 * EDGES_MAX];
+    sinew_real X[3 * VERTICES_MAX], mass[VERTICES_MAX];
     double length[2];  /* m of weft and warp */
     double gravity[3]; /* m/s2 */
     double nearer;     /* m by which the second corner comes to the first in a step */
@@ -36,7 +36,7 @@ typedef struct net {
 
 static void draw_net(random_cases *r, net *s)
 {
-    *s = (net){.columns = 6 + random_index(r, SIDE_MOST - 5), .rows = 1 + random_index(r, SIDE_MOST)};
+    *s = (net){.columns = 6 + random_index(r, SIDE_MAX - 5), .rows = 1 + random_index(r, SIDE_MAX)};
     s->length[0] = 1.0 / (s->columns - 1);
     s->length[1] = s->length[0] * random_between(r, 0.5, 2);
     s->nearer = random_index(r, 3) ? random_between(r, 1e-4, 2e-3) : 0;
@@ -101,15 +101,15 @@ static double edge_of(const net *s, const sinew_real *q, int32_t e, double along
 }
 
 /* Farthest that an edge is from its length, in its natural scale: |J| times the diagonal of the rest shape's box. */
-static double most_open(const net *s, const sinew_real *q)
+static double max_open(const net *s, const sinew_real *q)
 {
-    double most = 0, along[3];
+    double max = 0, along[3];
     for (int32_t e = 0; e < s->edge_count; e++) {
         const int32_t apart = s->edges[2 * e + 1] - s->edges[2 * e];
-        most = fmax(most, fabs(edge_of(s, q, e, along) - s->length[apart != 1]));
+        max = fmax(max, fabs(edge_of(s, q, e, along) - s->length[apart != 1]));
     }
     const double sides[2] = {(s->columns - 1) * s->length[0], (s->rows - 1) * s->length[1]};
-    return most / (sqrt(2) * hypot(sides[0], sides[1]));
+    return max / (sqrt(2) * hypot(sides[0], sides[1]));
 }
 
 /* |M (q - q_tilde) / h^2 - J^T lambda| of the free vertices over the norm of what single edges pull with, or over that
@@ -117,7 +117,7 @@ static double most_open(const net *s, const sinew_real *q)
 static double unbalanced(const net *s, const sinew_real *q, const double *q_tilde, const sinew_real *lambda,
                          double start)
 {
-    static double force[3 * VERTICES_MOST];
+    static double force[3 * VERTICES_MAX];
     const int32_t count = s->columns * s->rows;
     double sum = 0, pulls = 0, along[3];
     for (int32_t i = 0; i < 3 * count; i++)
@@ -137,16 +137,16 @@ static double unbalanced(const net *s, const sinew_real *q, const double *q_tild
 
 typedef struct tally {
     int steps, open, unsolved;
-    int straight;      /* of those that are not solved: between corners that stay */
-    double most, left; /* edges and forces of steps that say that they hold */
+    int straight;     /* of those that are not solved: between corners that stay */
+    double max, left; /* edges and forces of steps that say that they hold */
     double iterations;
 } tally;
 
 /* One step; the second corner comes nearer. */
 static void take_step(const net *s, sinew_world *world, sinew_energy energy, sinew_pin pins, int k, tally *t)
 {
-    static sinew_real q[3 * VERTICES_MOST], v[3 * VERTICES_MOST], lambda[EDGES_MOST];
-    static double q_tilde[3 * VERTICES_MOST];
+    static sinew_real q[3 * VERTICES_MAX], v[3 * VERTICES_MAX], lambda[EDGES_MAX];
+    static double q_tilde[3 * VERTICES_MAX];
     const int32_t count = s->columns * s->rows;
     const sinew_real to[6] = {0, 0, 0, (sinew_real)(1 - (k + 1) * s->nearer), 0, 0};
     sinew_step_result result;
@@ -163,7 +163,7 @@ static void take_step(const net *s, sinew_world *world, sinew_energy energy, sin
     }
     const uint32_t bits = sinew_world_step(world, &result);
     sinew_world_get_positions(world, 0, count, q);
-    sinew_energy_multipliers(world, energy, EDGES_MOST, lambda, &given, &error);
+    sinew_energy_multipliers(world, energy, EDGES_MAX, lambda, &given, &error);
     must(&error);
     t->steps++;
     t->iterations += result.iterations;
@@ -171,7 +171,7 @@ static void take_step(const net *s, sinew_world *world, sinew_energy energy, sin
     t->unsolved += bits != 0;
     t->straight += bits != 0 && s->nearer == 0;
     if (!(bits & ~(uint32_t)SINEW_STEP_NOT_CONVERGED))
-        t->most = fmax(t->most, most_open(s, q));
+        t->max = fmax(t->max, max_open(s, q));
     if (bits == 0)
         t->left = fmax(t->left, unbalanced(s, q, q_tilde, lambda, sqrt(start)));
 }
@@ -192,7 +192,7 @@ static tally run_nets(const char *name, sinew_solver_kind kind, uint64_t seed, i
     }
     print_message(
         "%s: %d steps of %.1f iterations, %d not met, %d not solved (%d straight); off by %.2g, forces %.2g\n", name,
-        t.steps, t.iterations / t.steps, t.open, t.unsolved, t.straight, t.most, t.left);
+        t.steps, t.iterations / t.steps, t.open, t.unsolved, t.straight, t.max, t.left);
     return t;
 }
 
@@ -202,7 +202,7 @@ static void taut_edges_are_met(void **unused)
     random_cases r = random_cases_begin("taut nets", 6, 300);
     const tally sap = run_nets("sap", SINEW_SOLVER_SAP, r.state, r.count);
     const tally exact = run_nets("primal-dual", SINEW_SOLVER_PRIMAL_DUAL, r.state, r.count);
-    assert_true(sap.most <= TOLERANCE && exact.most <= TOLERANCE);
+    assert_true(sap.max <= TOLERANCE && exact.max <= TOLERANCE);
     assert_true(exact.left <= BALANCE);
     assert_int_equal(sap.open, 0);
     assert_int_equal(exact.open, 0);

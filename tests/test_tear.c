@@ -183,6 +183,182 @@ static double total_mass(const tearing_world *t)
     return sum;
 }
 
+/* ---- Which edges, and in which order ------------------------------------------------------------ */
+
+typedef struct stretched_edge {
+    double strain;
+    int32_t edge;
+} stretched_edge;
+
+static int by_falling_strain(const void *a, const void *b)
+{
+    const double x = ((const stretched_edge *)a)->strain, y = ((const stretched_edge *)b)->strain;
+    return (x < y) - (x > y);
+}
+
+static double length_between(const sinew_real *x, int32_t a, int32_t b)
+{
+    double square = 0;
+    for (int c = 0; c < 3; c++)
+        square += pow((double)x[3 * a + c] - (double)x[3 * b + c], 2);
+    return sqrt(square);
+}
+
+/* Edges of a mesh at positions x, the most stretched first, to be freed. */
+static stretched_edge *sorted_edges(const sinew_mesh *mesh, const sinew_real *x)
+{
+    const int32_t count = sinew_mesh_edge_count(mesh), *edge = sinew_mesh_edges(mesh);
+    stretched_edge *list = make_array((size_t)count, sizeof *list);
+    for (int32_t e = 0; e < count; e++) {
+        const double rest = length_between(sinew_mesh_positions(mesh), edge[2 * e], edge[2 * e + 1]);
+        list[e] = (stretched_edge){length_between(x, edge[2 * e], edge[2 * e + 1]) / rest - 1, e};
+    }
+    qsort(list, (size_t)count, sizeof *list, by_falling_strain);
+    return list;
+}
+
+/* A cloth that stepped once, whose vertices are then put elsewhere: each by up to `apart` m. x, to be freed. */
+static tearing_world make_displaced(random_cases *r, const sinew_mesh *mesh, const sinew_tear_def *def, double apart,
+                                    sinew_real **x)
+{
+    sinew_error error = {0};
+    sinew_world_def world_def = sinew_default_world_def();
+    world_def.time_step = (sinew_real)1e-6;
+    world_def.gravity[1] = 0;
+    tearing_world t = {.world = make_world(&world_def)};
+    t.body = add_mesh(t.world, mesh, 0.2, NULL, NULL);
+    t.springs = add_springs(t.world, t.body, 1);
+    sinew_tear_def tear = *def;
+    tear.body = t.body;
+    assert_int_equal(sinew_body_set_tear(t.world, &tear, &error), SINEW_OK);
+    sinew_world_step(t.world, NULL);
+    const int32_t n = sinew_mesh_vertex_count(mesh);
+    *x = make_array(3 * (size_t)n, sizeof **x);
+    for (int32_t i = 0; i < 3 * n; i++)
+        (*x)[i] = sinew_mesh_positions(mesh)[i] + (sinew_real)random_between(r, -apart, apart);
+    assert_int_equal(sinew_world_set_positions(t.world, 0, n, *x), SINEW_OK);
+    return t;
+}
+
+/* Edges over the limit go, the most stretched first, `max` in a step: springs of these and no others are off. */
+static void the_most_stretched_go_first(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("tear order", 10, 500);
+    sinew_mesh *mesh = make_cloth(5, 4, SINEW_DIAGONALS_FORWARD);
+    for (int i = 0; i < r.count; i++) {
+        sinew_real *x;
+        sinew_tear_report report;
+        sinew_tear_def def = sinew_default_tear_def();
+        def.split = false;
+        def.limit = (sinew_real)random_between(&r, 0.05, 0.4);
+        def.max = 1 + random_index(&r, 20);
+        tearing_world t = make_displaced(&r, mesh, &def, 0.1, &x);
+        stretched_edge *list = sorted_edges(mesh, x);
+        sinew_world_step(t.world, NULL);
+        int32_t torn = 0;
+        for (int32_t e = 0; e < sinew_mesh_edge_count(mesh); e++) {
+            const bool tears = e < def.max && list[e].strain > (double)def.limit;
+            torn += tears;
+            if (sinew_energy_is_on(t.world, t.springs, list[e].edge) == tears)
+                fail_msg("edge %d of strain %g, number %d from above of %d, %s; the limit is %g", (int)list[e].edge,
+                         list[e].strain, (int)e, (int)def.max, tears ? "stays" : "tears", (double)def.limit);
+        }
+        assert_int_equal(sinew_body_torn(t.world, t.body, &report, NULL), SINEW_OK);
+        assert_int_equal(report.edges, torn);
+        free(list);
+        free(x);
+        sinew_world_destroy(t.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
+/* Whether a cloth can be cut at one end of an edge, across the edge. */
+static bool opens_at(const sinew_mesh *mesh, const sinew_real *x, const int32_t *ends, int which)
+{
+    sinew_cut cut;
+    sinew_error error = {0};
+    const sinew_allocator system = sinew_allocator_or_system(NULL);
+    const sinew_elements cells = {mesh->triangles, mesh->triangle_count, 3};
+    double direction[3];
+    for (int c = 0; c < 3; c++)
+        direction[c] = (double)x[3 * ends[1] + c] - (double)x[3 * ends[0] + c];
+    assert_int_equal(sinew_cut_begin(&cut, &system, sinew_mesh_vertex_count(mesh), &cells, &error), SINEW_OK);
+    const bool opens = sinew_cut_vertex(&cut, x, ends[which], direction);
+    sinew_cut_end(&cut);
+    return opens;
+}
+
+/* One edge a step opens at one of its ends, which gets a copy in the same place: the one with fewer triangles,
+ * if that can open. */
+static void the_end_with_fewer_cells_opens(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("tear ends", 20, 500);
+    sinew_mesh *mesh = make_cloth(6, 5, SINEW_DIAGONALS_ALTERNATING);
+    const int32_t n = sinew_mesh_vertex_count(mesh), *triangle = sinew_mesh_triangles(mesh);
+    int opened_count = 0;
+    for (int i = 0; i < r.count; i++) {
+        sinew_real *x;
+        sinew_tear_report report;
+        sinew_tear_def def = sinew_default_tear_def();
+        def.limit = (sinew_real)0.05;
+        def.max = 1;
+        tearing_world t = make_displaced(&r, mesh, &def, 0.05, &x);
+        stretched_edge *list = sorted_edges(mesh, x);
+        sinew_world_step(t.world, NULL);
+        assert_int_equal(sinew_body_torn(t.world, t.body, &report, NULL), SINEW_OK);
+        assert_int_equal(report.edges, 1);
+        /* Edges that cannot open are skipped. */
+        const int32_t *ends = sinew_mesh_edges(mesh) + 2 * list[report.refused].edge;
+        int32_t cells[2] = {0, 0}, copied = -1;
+        for (int32_t c = 0; c < 3 * sinew_mesh_triangle_count(mesh); c++)
+            for (int k = 0; k < 2; k++)
+                cells[k] += triangle[c] == ends[k];
+        sinew_real *q = positions_of(t.world);
+        const int32_t first = sinew_body_first_particle(t.world, t.body);
+        for (int k = 0; k < 2; k++)
+            for (int32_t v = n; v < n + report.vertices; v++)
+                if (length_between(q, first + v, first + ends[k]) < 1e-6)
+                    copied = k;
+        assert_true(copied >= 0);
+        if (cells[0] != cells[1] && opens_at(mesh, x, ends, cells[1] < cells[0])) {
+            opened_count++;
+            assert_int_equal(copied, cells[1] < cells[0]);
+        }
+        free(q);
+        free(list);
+        free(x);
+        sinew_world_destroy(t.world);
+    }
+    assert_true(opened_count > 0);
+    sinew_mesh_destroy(mesh);
+}
+
+/* At the limit itself nothing tears: a rope of unit edges drawn to 1.5 times its length, one edge a hair more. */
+static void the_limit_itself_holds(void **state)
+{
+    (void)state;
+    sinew_mesh *mesh = make_rope(4, (const double[]){0, 0, 0}, (const double[]){3, 0, 0});
+    const sinew_real drawn[12] = {0, 0, 0, (sinew_real)1.5, 0, 0, 3, 0, 0, (sinew_real)4.53125, 0, 0};
+    for (int more = 0; more < 2; more++) {
+        random_cases unused = {.state = 1};
+        sinew_real *x;
+        sinew_tear_def def = sinew_default_tear_def();
+        def.split = false;
+        tearing_world t = make_displaced(&unused, mesh, &def, 0, &x);
+        memcpy(x, drawn, sizeof drawn);
+        x[9] = more ? x[9] : (sinew_real)4.5;
+        assert_int_equal(sinew_world_set_positions(t.world, 0, 4, x), SINEW_OK);
+        sinew_world_step(t.world, NULL);
+        for (int32_t e = 0; e < 3; e++)
+            assert_int_equal(sinew_energy_is_on(t.world, t.springs, e), !(more && e == 2));
+        free(x);
+        sinew_world_destroy(t.world);
+    }
+    sinew_mesh_destroy(mesh);
+}
+
 /* Every solver that takes springs, both ways: it tears, nothing is lost, and the springs are those of the cells. */
 static void worlds_tear(void **state)
 {
@@ -395,7 +571,7 @@ static void refusals(void **state)
     assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "must be above 0"));
     def.limit = 1;
-    def.most = 0;
+    def.max = 0;
     assert_int_equal(sinew_body_set_tear(t.world, &def, &error), SINEW_ERROR_DATA);
     refuse_gas();
     sinew_world_destroy(t.world);
@@ -404,8 +580,14 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_keep_surfaces), cmocka_unit_test(worlds_tear),
-                                       cmocka_unit_test(states_carry_tears), cmocka_unit_test(updates_agree),
-                                       cmocka_unit_test(caches_follow),      cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_keep_surfaces),
+                                       cmocka_unit_test(the_most_stretched_go_first),
+                                       cmocka_unit_test(the_end_with_fewer_cells_opens),
+                                       cmocka_unit_test(the_limit_itself_holds),
+                                       cmocka_unit_test(worlds_tear),
+                                       cmocka_unit_test(states_carry_tears),
+                                       cmocka_unit_test(updates_agree),
+                                       cmocka_unit_test(caches_follow),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,19 @@ typedef struct bowl {
     double a, b, c;
 } bowl;
 
+static void turn_about_x(sinew_real *x, int32_t count, double angle)
+{
+    for (int32_t i = 0; angle != 0 && i < count; i++) {
+        const double y = (double)x[3 * i + 1], z = (double)x[3 * i + 2];
+        x[3 * i + 1] = (sinew_real)(cos(angle) * y - sin(angle) * z);
+        x[3 * i + 2] = (sinew_real)(sin(angle) * y + cos(angle) * z);
+    }
+}
+
 /* A plate of one energy, D = 1, and where it lies in the bowl: vertices on the surface, director points along the
- * normals at the middles of the edges. */
-static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, double ratio, sinew_real **positions)
+ * normals at the middles of the edges. Both are turned about x by an angle. */
+static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, double ratio, double turn,
+                              sinew_real **positions)
 {
     sinew_error error = {0};
     sinew_mesh *own = sinew_mesh_with_directors(mesh, 0.05, NULL, &error);
@@ -53,10 +63,16 @@ static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, 
         q[3 * d[2] + 1] = (sinew_real)(m[1] + up);
         q[3 * d[2] + 2] = (sinew_real)(m[2] - up * slope[1]);
     }
+    sinew_real *rest = make_array(3 * (size_t)count, sizeof *rest);
+    memcpy(rest, x, 3 * (size_t)count * sizeof *rest);
+    turn_about_x(rest, count, turn);
+    turn_about_x(q, count, turn);
+    sinew_mesh *turned = sinew_mesh_moved(own, rest, &error);
+    must(&error);
     sinew_world *world = plate_world(0, &error);
     must(&error);
     sinew_energy_def bend = sinew_default_energy_def(SINEW_ENERGY_SHELL_BENDING);
-    bend.body = add_mesh(world, own, 1, NULL, NULL);
+    bend.body = add_mesh(world, turned, 1, NULL, NULL);
     bend.parameters[sinew_energy_parameter(bend.kind, "rigidity")] = 1;
     bend.parameters[sinew_energy_parameter(bend.kind, "poisson")] = (sinew_real)nu;
     bend.parameters[sinew_energy_parameter(bend.kind, "weft_ratio")] = (sinew_real)ratio;
@@ -64,6 +80,8 @@ static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, 
     const int32_t corner = 0; /* equilibria are asked for of what is held somewhere */
     add_pins(world, bend.body, &corner, 1, NULL);
     sinew_mesh_destroy(own);
+    sinew_mesh_destroy(turned);
+    free(rest);
     *positions = q;
     return world;
 }
@@ -100,7 +118,7 @@ static void constant_curvature_is_exact(void **unused)
                         CURVATURE * random_between(&r, 0.5, 1)};
         const double nu = random_between(&r, -0.5, 0.9), ratio = random_index(&r, 2) ? random_between(&r, 0.2, 3) : 1;
         sinew_real *q;
-        sinew_world *world = make_bowl(mesh, &w, nu, ratio, &q);
+        sinew_world *world = make_bowl(mesh, &w, nu, ratio, 0, &q);
         sinew_real *force = make_array(3 * (size_t)sinew_world_particle_count(world), sizeof *force);
         double value;
         assert_int_equal(sinew_world_objective(world, q, &value, force), SINEW_OK);
@@ -117,6 +135,34 @@ static void constant_curvature_is_exact(void **unused)
     print_message("constant curvature: energy off by %.1e, forces inside %.1e of D times curvature\n", worst,
                   worst_force);
     assert_true(worst < FLAT_NEAR && worst_force < 10 * FLAT_NEAR);
+}
+
+/* The preset warp is x. A plate with two rigidities that is bent about z, or about the axis across it, and turned about
+ * x by any angle has the energy of its bending along the warp, or along the weft. */
+static void the_preset_warp_is_x(void **unused)
+{
+    (void)unused;
+    random_cases r = random_cases_begin("preset warp", 8, 200);
+    const double low[2] = {0, 0}, high[2] = {1, 0.6};
+    for (int32_t i = 0; i < r.count; i++) {
+        sinew_error error = {0};
+        sinew_mesh *mesh = plate_mesh((plate_mesh_kind)random_index(&r, PLATE_MESHES), low, high, 5, false,
+                                      (uint32_t)random_bits(&r), &error);
+        must(&error);
+        const bool along = i % 2;
+        const bowl w = {along ? CURVATURE : 0, 0, along ? 0 : CURVATURE};
+        const double ratio = random_between(&r, 0.2, 0.5);
+        sinew_real *q;
+        double value;
+        sinew_world *world = make_bowl(mesh, &w, 0, ratio, random_between(&r, 0, 6), &q);
+        assert_int_equal(sinew_world_objective(world, q, &value, NULL), SINEW_OK);
+        const double expected = 0.3 * CURVATURE * CURVATURE * (along ? 1 : ratio);
+        if (!(fabs(value / expected - 1) < FLAT_NEAR))
+            fail_msg("case %d: %g J in place of %g J", (int)i, value, expected);
+        free(q);
+        sinew_world_destroy(world);
+        sinew_mesh_destroy(mesh);
+    }
 }
 
 #ifndef SINEW_SINGLE
@@ -307,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_curvature_is_exact),
+        cmocka_unit_test(the_preset_warp_is_x),
 #ifndef SINEW_SINGLE
         cmocka_unit_test(strips_hang_as_the_elastica),
         cmocka_unit_test(directors_change_nothing),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step at the same
- * time on threads of their own. The thread sanitizer runs this program (`make test`).
+ * time on threads of their own. The thread sanitizer runs this test (`make verify`).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,10 +19,10 @@
 enum {
     STEPS = 2,
 #ifdef SINEW_SANITIZED
-    LEAST_THREADS = 2, /* nothing happens between threads when there is one */
-    DRAWN = 5,         /* of the solvers: ten times slower there */
+    MIN_THREADS = 2, /* nothing happens between threads when there is one */
+    DRAWN = 5,       /* of the solvers: ten times slower there */
 #else
-    LEAST_THREADS = 1,
+    MIN_THREADS = 1,
     DRAWN = SINEW_SOLVER_COUNT,
 #endif
     ITERATIONS = 1,
@@ -84,13 +84,13 @@ static uint64_t hash_after_steps(const setup *s)
 
 static void check_thread_counts(setup s)
 {
-    s.thread_count = LEAST_THREADS;
+    s.thread_count = MIN_THREADS;
     const uint64_t first = hash_after_steps(&s);
     assert_true(first != 0);
-    for (s.thread_count = LEAST_THREADS + 1; s.thread_count <= 3; s.thread_count++)
+    for (s.thread_count = MIN_THREADS + 1; s.thread_count <= 3; s.thread_count++)
         if (hash_after_steps(&s) != first)
             fail_msg("%s: other bits with %d threads than with %d", sinew_get_solver_info(s.solver)->name,
-                     (int)s.thread_count, (int)LEAST_THREADS);
+                     (int)s.thread_count, (int)MIN_THREADS);
 }
 
 static void test_every_solver(void **state)
@@ -103,10 +103,10 @@ static void test_every_solver(void **state)
     const int first = random_index(&draw, SINEW_SOLVER_COUNT);
     for (int i = first; i < first + draw.count; i++) {
         const int kind = i % SINEW_SOLVER_COUNT;
-        const bool rows = sinew_solver_parameter((sinew_solver_kind)kind, "rows") >= 0;
+        const bool rows = sinew_solver_parameter((sinew_solver_kind)kind, "constraints") >= 0;
         if (!rows || kind == SINEW_SOLVER_SAP)
             check_thread_counts((setup){
-                .solver = (sinew_solver_kind)kind, .parameter = rows ? "rows" : NULL, .value = 1, .mesh = mesh});
+                .solver = (sinew_solver_kind)kind, .parameter = rows ? "constraints" : NULL, .value = 1, .mesh = mesh});
     }
     static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu has no threads */
     for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)

@@ -5,6 +5,8 @@
  */
 #include <math.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "failing_allocator.h"
 #include "bvh/tree.h"
@@ -18,7 +20,7 @@ enum {
 
 /* All that can be asked of a tree, in one record without padding. */
 typedef struct answers {
-    sinew_tree_place places[POINTS];
+    sinew_tree_point places[POINTS];
     sinew_ray_hit hits[POINTS];
     sinew_real windings[POINTS];
     int64_t counts[POINTS], pairs;
@@ -55,7 +57,7 @@ static void check_same(const answers *a, const answers *b, bool windings)
 {
     assert_int_equal(a->pairs, b->pairs);
     for (int i = 0; i < POINTS; i++) {
-        const sinew_tree_place *p = &a->places[i], *q = &b->places[i];
+        const sinew_tree_point *p = &a->places[i], *q = &b->places[i];
         assert_int_equal(p->cell, q->cell);
         assert_int_equal(p->on, q->on);
         assert_memory_equal(p->weights, q->weights, sizeof p->weights);
@@ -82,15 +84,13 @@ static void test_threads_and_lanes(void **state)
 #endif
     sinew_real points[3 * POINTS];
     for (int32_t n = 0; n < r.count; n++) {
-        const int32_t kind = n % CASE_KINDS, most = kind == CASE_SOUP ? 20000 : 500;
-        tree_case c = case_make(&r, kind, 3 - n / CASE_KINDS % 3, most);
+        const int32_t kind = n % CASE_KINDS, max = kind == CASE_SOUP ? 20000 : 500;
+        tree_case c = case_make(&r, kind, 3 - n / CASE_KINDS % 3, max);
         draw_points(&r, &c, points);
         answers *first = NULL;
         int32_t count;
         const sinew_tree_kernel *const *kernels = sinew_tree_kernels(&count);
         for (int32_t i = 0; i < 3 * count; i++) {
-            if (!kernels[i / 3]->usable())
-                continue;
             sinew_tree_def def = case_def(&c);
             def.thread_count = 1 + i % 3;
             sinew_tree *tree = sinew_tree_create(&def, NULL);
@@ -110,19 +110,40 @@ static void test_threads_and_lanes(void **state)
     }
 }
 
-/* The environment chooses a variant. */
+/* The kernel's name in a process whose environment names a variant (NULL: none), as an index of `kernels`. */
+static int chosen_with(const char *simd, const sinew_tree_kernel *const *kernels, int32_t count)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (simd)
+            setenv("SINEW_SIMD", simd, 1);
+        else
+            unsetenv("SINEW_SIMD");
+        const sinew_tree_kernel *kernel = sinew_tree_kernel_chosen();
+        int at = 0;
+        while (at < count && kernels[at] != kernel)
+            at++;
+        _exit(at);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The environment chooses a variant, once per process: this test runs before any other has made the choice. */
 static void test_environment(void **state)
 {
     (void)state;
-    setenv("SINEW_LANES", "scalar", 1);
-    assert_string_equal(sinew_tree_kernel_chosen()->name, "scalar");
-    setenv("SINEW_LANES", "no such", 1);
     int32_t count;
     const sinew_tree_kernel *const *kernels = sinew_tree_kernels(&count);
-    const sinew_tree_kernel *best = sinew_tree_kernel_chosen();
-    unsetenv("SINEW_LANES");
-    assert_ptr_equal(best, sinew_tree_kernel_chosen());
-    assert_true(best == kernels[0] || !kernels[0]->usable());
+    assert_string_equal(kernels[count - 1]->name, "scalar");
+    assert_int_equal(chosen_with("scalar", kernels, count), count - 1);
+    assert_int_equal(chosen_with("no such", kernels, count), 0);
+    assert_int_equal(chosen_with(NULL, kernels, count), 0);
+    for (int32_t i = 0; i < count; i++)
+        assert_int_equal(chosen_with(kernels[i]->name, kernels, count), i);
 }
 
 /* A tree that follows its vertices answers as one that is made where they are, whether it was built anew or not. */
@@ -244,7 +265,7 @@ static void test_hard_to_split(void **state)
     tree = sinew_tree_create(&def, NULL);
     assert_non_null(tree);
     printf("one place: %d nodes deep\n", check_structure(tree));
-    sinew_tree_place place;
+    sinew_tree_point place;
     sinew_tree_nearest(tree, 1, (const sinew_real[3]){4, 1, 2}, NULL, &place);
     assert_int_equal(place.cell, 0);
     assert_true(place.distance == 4);
@@ -302,7 +323,7 @@ static void test_bad_input(void **state)
     assert_non_null(tree);
     const sinew_real bad[9] = {0, 0, INFINITY, 5, 5, 5, 5, 5, 5}, p[3] = {2, 0, 0};
     sinew_error error;
-    sinew_tree_place place;
+    sinew_tree_point place;
     assert_int_equal(sinew_tree_refit(tree, bad, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "vertex 0"));
     assert_int_equal(sinew_tree_refit(tree, NULL, &error), SINEW_ERROR_USAGE);
@@ -326,7 +347,7 @@ static void test_no_answer(void **state)
     sinew_tree *tree = sinew_tree_create(&def, NULL);
     assert_non_null(tree);
     const sinew_real odd[9] = {NAN, 0, 0, 0, INFINITY, 0, 0, 0, 2}, limits[3] = {1, 1, 1};
-    sinew_tree_place places[3];
+    sinew_tree_point places[3];
     sinew_tree_nearest(tree, 3, odd, limits, places);
     for (int i = 0; i < 3; i++)
         assert_int_equal(places[i].cell, -1);
@@ -415,8 +436,8 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_environment), /* first: see there */
         cmocka_unit_test(test_threads_and_lanes),
-        cmocka_unit_test(test_environment),
         cmocka_unit_test(test_refit),
         cmocka_unit_test(test_structure),
         cmocka_unit_test(test_hard_to_split),

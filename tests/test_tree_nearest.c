@@ -5,10 +5,10 @@
  */
 #include <math.h>
 
-#undef SINEW_LANE_WIDTH
-#undef SINEW_LANE_SUFFIX
-#define SINEW_LANE_WIDTH  1
-#define SINEW_LANE_SUFFIX test
+#undef SINEW_SIMD_WIDTH
+#undef SINEW_SIMD_SUFFIX
+#define SINEW_SIMD_WIDTH  1
+#define SINEW_SIMD_SUFFIX test
 #include "bvh/leaf_nearest.h"
 #include "bvh/tree.h"
 #include "tree_cases.h"
@@ -53,11 +53,9 @@ static void check_nearest(const sinew_tree *tree, const sinew_real p[3], sinew_r
     const int32_t wanted = brute_nearest(tree, p, (double)limit, &distance);
     int32_t count;
     const sinew_tree_kernel *const *kernels = sinew_tree_kernels(&count);
-    sinew_tree_place first = {0};
+    sinew_tree_point first = {0};
     for (int32_t i = 0; i < count; i++) {
-        sinew_tree_place place;
-        if (!kernels[i]->usable())
-            continue;
+        sinew_tree_point place;
         ((sinew_tree *)tree)->kernel = kernels[i];
         sinew_tree_nearest(tree, 1, p, &limit, &place);
         if (place.cell != wanted || (wanted >= 0 && place.distance != distance))
@@ -166,7 +164,7 @@ static long double search_distance(const sinew_real p[3], const sinew_real *cons
 }
 
 /* A triangle's place is as near as it gets, and is what its weights say. */
-static void check_place(const tree_case *c, const sinew_real p[3], const sinew_tree_place *place)
+static void check_place(const tree_case *c, const sinew_real p[3], const sinew_tree_point *place)
 {
     const sinew_real *x[3];
     double size = 0, sum = 0, away = 0;
@@ -182,14 +180,14 @@ static void check_place(const tree_case *c, const sinew_real p[3], const sinew_t
             at += (double)place->weights[i] * (double)x[i][k];
             size = fmax(size, fmax(fabs((double)x[i][k]), fabs((double)p[k])));
         }
-        assert_true(fabs(at - (double)place->point[k]) <= 8 * LANE_EPSILON * size);
+        assert_true(fabs(at - (double)place->point[k]) <= 8 * WIDE_EPSILON * size);
         away = hypot(away, (double)place->point[k] - (double)p[k]);
     }
-    const double least = (double)search_distance(p, x), close = 64 * LANE_EPSILON * size;
-    assert_true(fabs(sum - 1) <= 4 * LANE_EPSILON);
+    const double min = (double)search_distance(p, x), close = 64 * WIDE_EPSILON * size;
+    assert_true(fabs(sum - 1) <= 4 * WIDE_EPSILON);
     assert_true(fabs(away - (double)place->distance) <= close);
-    if (!(fabs((double)place->distance - least) <= close))
-        fail_msg("distance %.9g, by search %.9g", (double)place->distance, least);
+    if (!(fabs((double)place->distance - min) <= close))
+        fail_msg("distance %.9g, by search %.9g", (double)place->distance, min);
 }
 
 static void test_places(void **state)
@@ -204,7 +202,7 @@ static void test_places(void **state)
     for (int32_t n = 0; n < r.count; n++) {
         tree_case c = case_make(&r, kinds[n % 6], 3, 8);
         sinew_tree *tree = case_tree(&c);
-        sinew_tree_place place;
+        sinew_tree_point place;
         sinew_real p[3];
         case_point(&r, &c, p);
         sinew_tree_nearest(tree, 1, p, NULL, &place);

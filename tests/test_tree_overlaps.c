@@ -20,7 +20,7 @@ static void box_of(const tree_case *c, int32_t cell, sinew_real box[6])
     }
 }
 
-static bool gap_at_most(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
+static bool gap_at_max(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
 {
     for (int k = 0; k < 3; k++)
         if (a[k] - b[3 + k] > margin || b[k] - a[3 + k] > margin)
@@ -57,7 +57,7 @@ static void check_overlaps(random_cases *r, const tree_case *c, const sinew_tree
     int64_t at = 0;
     for (int32_t i = 0; i < c->cell_count; i++) {
         box_of(c, i, own);
-        if (gap_at_most(own, box, 0)) {
+        if (gap_at_max(own, box, 0)) {
             assert_true(at < count);
             assert_int_equal(cells[at++], i);
         }
@@ -79,7 +79,7 @@ static int64_t brute_pairs(const tree_case *a, const tree_case *b, sinew_real ma
             sinew_real box[2][6];
             box_of(a, i, box[0]);
             box_of(b, j, box[1]);
-            if (gap_at_most(box[0], box[1], margin)) {
+            if (gap_at_max(box[0], box[1], margin)) {
                 pairs[2 * count] = i;
                 pairs[2 * count++ + 1] = j;
             }
@@ -90,12 +90,12 @@ static int64_t brute_pairs(const tree_case *a, const tree_case *b, sinew_real ma
 static void check_pairs(random_cases *r, const tree_case *a, const tree_case *b, sinew_tree *ta, sinew_tree *tb)
 {
     const sinew_real margin = (sinew_real)(random_index(r, 2) ? a->size * random_magnitude(r, 1e-6, 1) : 0);
-    const size_t most = (size_t)a->cell_count * (size_t)b->cell_count;
-    int32_t *wanted = malloc(2 * most * sizeof *wanted), *pairs = malloc((2 * most + 1) * sizeof *pairs);
+    const size_t max = (size_t)a->cell_count * (size_t)b->cell_count;
+    int32_t *wanted = malloc(2 * max * sizeof *wanted), *pairs = malloc((2 * max + 1) * sizeof *pairs);
     assert_true(wanted && pairs);
     const int64_t count = brute_pairs(a, b, margin, wanted), part = count / 2;
     for (ta->thread_count = 1; ta->thread_count <= 3; ta->thread_count++) {
-        assert_int_equal(sinew_tree_pairs(ta, tb, margin, pairs, (int64_t)most), count);
+        assert_int_equal(sinew_tree_pairs(ta, tb, margin, pairs, (int64_t)max), count);
         assert_memory_equal(pairs, wanted, 2 * (size_t)count * sizeof *pairs);
         pairs[2 * part] = -7;
         assert_int_equal(sinew_tree_pairs(ta, tb, margin, pairs, part), count);

@@ -5,10 +5,10 @@
  */
 #include <math.h>
 
-#undef SINEW_LANE_WIDTH
-#undef SINEW_LANE_SUFFIX
-#define SINEW_LANE_WIDTH  1
-#define SINEW_LANE_SUFFIX test
+#undef SINEW_SIMD_WIDTH
+#undef SINEW_SIMD_SUFFIX
+#define SINEW_SIMD_WIDTH  1
+#define SINEW_SIMD_SUFFIX test
 #include "bvh/leaf_ray.h"
 #include "tree_cases.h"
 
@@ -83,8 +83,6 @@ static void check_ray(const sinew_tree *tree, const sinew_ray *ray, int kind, in
     int32_t count;
     const sinew_tree_kernel *const *kernels = sinew_tree_kernels(&count);
     for (int32_t i = 0; i < count; i++) {
-        if (!kernels[i]->usable())
-            continue;
         ((sinew_tree *)tree)->kernel = kernels[i];
         sinew_ray_hit hit;
         const bool found = sinew_tree_ray(tree, ray, &hit), any = sinew_tree_ray_any(tree, ray);

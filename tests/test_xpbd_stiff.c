@@ -63,17 +63,17 @@ static sinew_solver_def plain(sinew_solver_kind kind, int iterations)
 static double reach_of(const bar *b, const sinew_solver_def *solver)
 {
     sinew_world *world = make_bar(b, solver);
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < HANGING; k++) {
         step_of(world);
         sinew_real *q = positions_of(world);
         for (int i = 0; i < VERTICES; i++)
-            most = fmax(most, sqrt(pow((double)q[3 * i] + 0.3, 2) + pow((double)q[3 * i + 1], 2) +
-                                   pow((double)q[3 * i + 2], 2)));
+            max = fmax(max, sqrt(pow((double)q[3 * i] + 0.3, 2) + pow((double)q[3 * i + 1], 2) +
+                                 pow((double)q[3 * i + 2], 2)));
         free(q);
     }
     sinew_world_destroy(world);
-    return most;
+    return max;
 }
 
 static void cantilevers_stay_in_reach(void **unused)
@@ -100,14 +100,14 @@ static double gain_of(const bar *b, const sinew_solver_def *solver, bool elastic
     sinew_measures m;
     assert_int_equal(sinew_world_measure(world, &m), SINEW_OK);
     const double start = m.kinetic;
-    double most = start;
+    double max = start;
     for (int k = 0; k < TURNING; k++) {
         step_of(world);
         assert_int_equal(sinew_world_measure(world, &m), SINEW_OK);
-        most = fmax(most, m.kinetic + (elastic ? m.elastic : 0));
+        max = fmax(max, m.kinetic + (elastic ? m.elastic : 0));
     }
     sinew_world_destroy(world);
-    return most / start;
+    return max / start;
 }
 
 /* Where 20 sweeps come near enough to the minimum of a step for its elastic energy to mean something it is counted:

@@ -20,9 +20,9 @@ static inline int thread_count(void)
 }
 
 /* Waits until there are no more than `most`: one that has been joined may still be seen for a moment. */
-static inline int thread_count_settled(int most)
+static inline int thread_count_settled(int max)
 {
-    for (int i = 0; i < 1000 && thread_count() > most; i++)
+    for (int i = 0; i < 1000 && thread_count() > max; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return thread_count();
 }

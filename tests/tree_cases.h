@@ -104,11 +104,11 @@ static inline void case_positions(random_cases *r, const tree_case *c, int kind)
 }
 
 /* A case of up to `most` cells of `width` corners. Sizes and places are extreme now and then. */
-static inline tree_case case_make(random_cases *r, int kind, int32_t width, int32_t most)
+static inline tree_case case_make(random_cases *r, int kind, int32_t width, int32_t max)
 {
     tree_case c = {.width = width, .size = 1};
     const double limit = sizeof(sinew_real) == sizeof(float) ? 1e15 : 1e30;
-    c.cell_count = random_index(r, 8) ? 1 + random_index(r, most) : 1 + random_index(r, 9);
+    c.cell_count = random_index(r, 8) ? 1 + random_index(r, max) : 1 + random_index(r, 9);
     const bool shared = kind == CASE_SHARED || kind == CASE_SURFACE || kind == CASE_LATTICE;
     c.vertex_count = shared ? 3 + random_index(r, c.cell_count) : c.cell_count * width;
     c.positions = malloc(3 * (size_t)c.vertex_count * sizeof *c.positions);

@@ -16,7 +16,7 @@ enum {
 /* Numbers of a value, flat; texts are counted in `words`, the last of them kept. */
 typedef struct usda_value {
     double *numbers;
-    size_t count, room;
+    size_t count, capacity;
     int tuples; /* round brackets in it */
     char word[128];
 } usda_value;
@@ -75,9 +75,9 @@ static inline void usda_expect(usda_file *f, char kind, const char *token)
 
 static inline void usda_add(usda_value *value, double number)
 {
-    if (value->count == value->room) {
-        value->room = value->room ? 2 * value->room : 64;
-        value->numbers = realloc(value->numbers, value->room * sizeof *value->numbers);
+    if (value->count == value->capacity) {
+        value->capacity = value->capacity ? 2 * value->capacity : 64;
+        value->numbers = realloc(value->numbers, value->capacity * sizeof *value->numbers);
         assert_non_null(value->numbers);
     }
     value->numbers[value->count++] = number;

@@ -13,7 +13,7 @@
 /* ---- Worlds that nobody chose ---------------------------------------------------------------- */
 
 enum {
-    PAIRS_MOST = 1030
+    PAIRS_MAX = 1030
 };
 
 /* All that a world is made of; a change is another case of the same mesh. */
@@ -173,8 +173,8 @@ static inline built build_case(const world_case *c, const sinew_solver_def *solv
     if (memory)
         def.allocator = *memory;
     b.world = make_world(&def);
-    b.elements = malloc(8 * PAIRS_MOST * sizeof *b.elements);
-    b.weights = malloc(8 * PAIRS_MOST * sizeof *b.weights);
+    b.elements = malloc(8 * PAIRS_MAX * sizeof *b.elements);
+    b.weights = malloc(8 * PAIRS_MAX * sizeof *b.weights);
     b.body = add_mesh(b.world, b.mesh, drawn_is_solid(d) ? 1000 : 1, x, v);
     add_cells(&b, c, merged);
     if (!merged)
@@ -214,7 +214,7 @@ typedef enum change {
 static inline int32_t few_rows(const world_case *c)
 {
     const sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_QN);
-    const sinew_global_rule rule = {.weighing = {1, 1, 1}};
+    const sinew_global_rule rule = {.weight_assignment = {1, 1, 1}};
     sinew_error error = {0};
     sinew_global global;
     built b = build_case(c, &solver, NULL, false);
@@ -308,12 +308,12 @@ static inline double largest_difference(const built *a, const built *b)
 {
     const int32_t n = sinew_world_particle_count(a->world);
     sinew_real *x = positions_of(a->world), *y = positions_of(b->world);
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < 3 * n; i++)
-        most = fmax(most, fabs((double)x[i] - (double)y[i]));
+        max = fmax(max, fabs((double)x[i] - (double)y[i]));
     free(x);
     free(y);
-    return most;
+    return max;
 }
 
 static inline sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations, bool position)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings.c: a referee of contact. Reads what `sinew run` wrote and says, frame by frame, which triangles and edges
- * pass through each other and how near the others are. It trusts nothing of the library: it has readers, predicates and
- * a search of its own, and `--brute` does without the search.
+ * crossings.c: an independent check of contact. The program reads files of `sinew run` and reports, for each frame,
+ * which triangles and edges intersect and the distances of the others. The program shares no code with the library: it
+ * has its own readers, predicates and search, and `--brute` tests all pairs without the search.
  *
- * Exit codes: 0 nothing crosses, 1 something does, 2 files or options are not as they should be.
+ * Exit codes: 0 no intersection, 1 intersections, 2 wrong files or options.
  */
 #include "crossings.h"
 
@@ -45,19 +45,19 @@ static const char help[] =
     "Exit code: 0 nothing crosses, 1 something does, 2 a file or an option is not as it should be.\n";
 
 enum {
-    MOST_SHAPES = 64
+    SHAPES_MAX = 64
 };
 
 typedef struct options {
     question ask;
-    shape shapes[MOST_SHAPES];
+    shape shapes[SHAPES_MAX];
     bool quiet;
     int first, last; /* frames */
     int path_count;
     char **paths;
 } options;
 
-/* What the last line tells of all frames. */
+/* Totals over all frames, for the last line. */
 typedef struct total {
     long frames, bad_frames, crossings;
     double nearest, violation;
@@ -78,8 +78,8 @@ static double number_after(char **arguments, int count, int at, const char *opti
 static int add_shape(options *o, shape_kind kind, char **arguments, int count, int at)
 {
     static const int numbers[] = {4, 6, 6};
-    if (o->ask.shape_count == MOST_SHAPES)
-        give_up("at most %d shapes", MOST_SHAPES);
+    if (o->ask.shape_count == SHAPES_MAX)
+        give_up("at most %d shapes", SHAPES_MAX);
     shape *s = &o->shapes[o->ask.shape_count++];
     *s = (shape){.kind = kind};
     for (int i = 0; i < numbers[kind]; i++)
@@ -108,7 +108,7 @@ static void read_frames(options *o, const char *text)
         give_up("--frames %s: A:B is wanted, A at most B", text);
 }
 
-/* How many arguments behind it an option took. */
+/* Number of arguments that an option consumes. */
 static int read_option(options *o, run *r, char **arguments, int count, int at)
 {
     static const char *const shapes[] = {"--sphere", "--plane", "--box"};
@@ -159,28 +159,28 @@ static void read_options(options *o, run *r, int count, char **arguments)
 
 /* ---- What is printed ---------------------------------------------------------------------------- */
 
-/* Points are numbered as in their file, from 1. */
+/* Points are numbered from 1, as in their file. */
 static void print_points(const mesh *m, int count, const int *v)
 {
     for (int i = 0; i < count; i++)
         printf(" %d", v[i] - (v[i] >= m->body_points ? m->body_points : 0) + 1);
 }
 
-static void print_part(const mesh *m, int p)
+static void print_primitive(const mesh *m, int p)
 {
-    const bool rope = m->parts[p].v[2] < 0;
+    const bool rope = m->primitives[p].v[2] < 0;
     printf(rope ? "edge" : "triangle");
-    print_points(m, rope ? 2 : 3, m->parts[p].v);
-    if (m->parts[p].collider >= 0)
-        printf(" of %s", m->names[m->parts[p].collider]);
+    print_points(m, rope ? 2 : 3, m->primitives[p].v);
+    if (m->primitives[p].collider >= 0)
+        printf(" of %s", m->names[m->primitives[p].collider]);
 }
 
 void print_crossing(const mesh *m, int a, int b)
 {
     printf("  ");
-    print_part(m, a);
+    print_primitive(m, a);
     printf(" crosses ");
-    print_part(m, b);
+    print_primitive(m, b);
     putchar('\n');
 }
 
@@ -195,14 +195,14 @@ static void print_pair(const mesh *m, const feature_pair *pair)
     putchar(')');
 }
 
-static long all_crossings(const verdict *v)
+static long all_crossings(const result *v)
 {
     return v->crossings[WITHIN] + v->crossings[BETWEEN] + v->crossings[AGAINST] + v->fans + v->entered + v->passed;
 }
 
 static void print_crossings(const frame *f)
 {
-    const verdict *v = f->v;
+    const result *v = f->v;
     printf("crossings %ld", all_crossings(v));
     if (all_crossings(v) > 0)
         printf(" (within %ld, between %ld, colliders %ld, fans %ld, entered %ld, passed %ld)", v->crossings[WITHIN],
@@ -214,7 +214,7 @@ static void print_crossings(const frame *f)
 static void print_frame(const frame *f, int number)
 {
     static const char *const names[] = {"within", "between", "collider"};
-    const verdict *v = f->v;
+    const result *v = f->v;
     printf("frame %d: ", number);
     print_crossings(f);
     for (int r = 0; r < RELATION_COUNT; r++)
@@ -233,7 +233,7 @@ static void print_frame(const frame *f, int number)
         print_crossing(f->m, v->first[0], v->first[1]);
 }
 
-static void add_up(total *t, const verdict *v, int number)
+static void add_up(total *t, const result *v, int number)
 {
     t->frames++;
     t->bad_frames += all_crossings(v) > 0;
@@ -270,7 +270,7 @@ static void judge_frames(run *r, const options *o, total *sum)
     mesh rest = {0}, now = {0};
     topology t = {0};
     rope_links links = {0};
-    verdict v;
+    result v;
     run_frame(r, 0, &rest);
     topology_make(&t, &rest);
     bool first_cells = true;
@@ -279,7 +279,7 @@ static void judge_frames(run *r, const options *o, total *sum)
             continue;
         run_frame(r, i, &now);
         const bool same = same_cells(&now, &rest);
-        /* Cells that tear are looked at anew. */
+        /* If bodies tear, cells are read again for each frame. */
         if (!same || !first_cells) {
             topology_free(&t);
             topology_make(&t, &now);

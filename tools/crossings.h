@@ -12,18 +12,18 @@
 
 /* ---- Surfaces (crossings_read.c, crossings_run.c) -------------------------------------------- */
 
-typedef struct part {
+typedef struct primitive {
     int v[3];     /* points; v[2] is -1 for an edge of a rope */
     int collider; /* number of its collider's name, -1: of a body */
-} part;
+} primitive;
 
 typedef struct mesh {
-    int point_count, part_count, name_count;
-    int point_room, part_room, name_room;
-    int body_points; /* points behind these are of colliders */
-    double *x;       /* [3 * point_count] m */
-    part *parts;     /* [part_count] */
-    char **names;    /* [name_count] of colliders */
+    int point_count, primitive_count, name_count;
+    int point_capacity, primitive_capacity, name_capacity;
+    int body_points;       /* points behind these are of colliders */
+    double *x;             /* [3 * point_count] m */
+    primitive *primitives; /* [part_count] */
+    char **names;          /* [name_count] of colliders */
 } mesh;
 
 /* One run: its frames in one of three formats, and its colliders. */
@@ -35,7 +35,7 @@ typedef enum run_kind {
 
 typedef struct run {
     run_kind kind;
-    int frame_count, frame_room;
+    int frame_count, frame_capacity;
     int *frames;     /* [frame_count] their numbers, ascending */
     char **files;    /* [frame_count] RUN_OBJ */
     char *cache;     /* RUN_PC2, RUN_CSV */
@@ -49,8 +49,8 @@ typedef struct run {
 
 /* All of these end the program with a message and exit code 2 where they cannot do what they should. */
 void give_up(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-char *copy_text(const char *text, size_t most);
-void *make_room(void *block, int *room, int count, size_t size);
+char *copy_text(const char *text, size_t length_max);
+void *reserve(void *block, int *capacity, int count, size_t size);
 void read_obj(mesh *m, const char *path, bool collider);
 void mesh_clear(mesh *m);
 void mesh_free(mesh *m);
@@ -88,7 +88,7 @@ typedef struct shape {
 } shape;
 
 /* Distance (m) of a triangle or edge from a shape; negative: how deep it is inside. */
-double shape_distance(const shape *s, const mesh *m, const part *p);
+double shape_distance(const shape *s, const mesh *m, const primitive *p);
 
 /* ---- Pairs (crossings_pairs.c, crossings_tree.c, crossings_ropes.c, crossings_judge.c) -------- */
 
@@ -106,7 +106,7 @@ typedef struct feature_pair {
     int collider; /* -1: none is of a collider */
 } feature_pair;
 
-typedef struct verdict {
+typedef struct result {
     long crossings[RELATION_COUNT]; /* pairs of triangles without a common vertex, triangles and edges of ropes */
     long fans;                      /* pairs of triangles with one common vertex, where one passes through the other */
     long entered;                   /* triangles and edges in shapes */
@@ -118,7 +118,7 @@ typedef struct verdict {
     double violation;     /* m: largest of thickness less distance */
     feature_pair worst;   /* where */
     bool worst_is_shape;
-} verdict;
+} result;
 
 /* What is asked of each frame. */
 typedef struct question {
@@ -131,7 +131,7 @@ typedef struct question {
 
 /* What is known of a mesh from its cells alone. */
 typedef struct topology {
-    int *piece;         /* [point_count] the smallest point of the connected piece that a point is in */
+    int *component;     /* [point_count] the smallest point of the connected piece that a point is in */
     unsigned char *own; /* [part_count] bits 0..2: vertices, 3..5: edges that no earlier part has */
     bool *used;         /* [point_count] some part has it: points inside solids are not */
     bool *open;         /* [point_count] at places of `piece`: has an edge with other than two triangles */
@@ -139,11 +139,11 @@ typedef struct topology {
 
 /* How strands of ropes wind about each other, kept from frame to frame (crossings_ropes.c). */
 typedef struct rope_links {
-    int *pieces; /* [piece_count] ropes */
-    int piece_count, piece_room;
+    int *components; /* [piece_count] ropes */
+    int component_count, component_capacity;
     double *before; /* [before_entries] links of each piece with each, in the last frame; NULL: there was none */
     size_t before_entries;
-    int before_parts;
+    int primitives_before;
 } rope_links;
 
 typedef struct frame {
@@ -152,7 +152,7 @@ typedef struct frame {
     const topology *t;
     const question *ask;
     rope_links *links;
-    verdict *v;
+    result *v;
 } frame;
 
 void topology_make(topology *t, const mesh *m);
@@ -164,7 +164,7 @@ void judge_pair(frame *f, int a, int b, bool overlap);
 void print_crossing(const mesh *m, int a, int b);
 relation relation_of(const frame *f, int a, int b);
 /* Distance (m) up to which pairs of a relation still change the verdict. */
-double reach_of(const frame *f, relation r);
+double search_radius_of(const frame *f, relation r);
 void judge_links(frame *f, rope_links *links);
 void links_free(rope_links *links);
 /* All pairs that can change the verdict, by boxes. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_geometry.c: predicates and distances of the referee.
+ * crossings_geometry.c: predicates and distances of the check.
  *
- * The sign of a volume decides what crosses. It is found in double precision with a bound of the error and, where that
- * leaves doubt, exactly: the determinant is a sum of 24 products of three coordinates, each of which is a sum of four
- * doubles without an error (Dekker 1971; Shewchuk 1997, sections 2.2 to 2.4). Only touching gives zero. Limits:
+ * The signs of volumes decide intersections. A sign is computed in double precision with an error bound and, if the
+ * bound is inconclusive, exactly: the determinant is a sum of 24 products of three coordinates, each of which is a sum
+ * of four doubles without an error (Dekker 1971; Shewchuk 1997, sections 2.2 to 2.4). Only touching gives zero. Limits:
  * products of coordinates must neither overflow nor underflow, so readers refuse coordinates above 1e90.
  */
 #include "crossings.h"
@@ -96,7 +96,7 @@ int orient(const double *a, const double *b, const double *c, const double *d)
     }
     if (size == 0)
         return 0;
-    /* Eight roundings on the way to each product; twice that is a safe bound. */
+    /* Each product has eight roundings; twice that is a safe bound. */
     if (fabs(value) > 16 * DBL_EPSILON * size && size > 1e-250)
         return value > 0 ? 1 : -1;
     return exact_orient((const double *const[]){a, b, c, d});
@@ -110,8 +110,8 @@ bool edge_pierces(const double *const e[2], const double *const t[3])
     return first != 0 && orient(e[0], e[1], t[1], t[2]) == first && orient(e[0], e[1], t[2], t[0]) == first;
 }
 
-/* Turns `t` so that its first corner is alone on its side of the plane of `other`, and `other` so that this side is the
- * positive one. False: `t` has not corners on both sides. */
+/* Rotates `t` so that its first corner is alone on its side of the plane of `other`, and orients `other` so that this
+ * side is positive. Returns false if `t` does not have corners on both sides. */
 static bool put_alone(const double *t[3], const double *other[3])
 {
     int side[3], lowest = 1, highest = -1;
@@ -141,8 +141,8 @@ bool triangles_cross(const double *const first[3], const double *const second[3]
     const double *a[3] = {first[0], first[1], first[2]}, *b[3] = {second[0], second[1], second[2]};
     if (!put_alone(a, b) || !put_alone(b, a))
         return false;
-    /* Both triangles cut the line in which their planes meet in an interval; two signs compare its ends
-     * (Devillers and Guigue 2002). */
+    /* Both triangles intersect the common line of their planes in intervals; two signs compare the ends (Devillers and
+     * Guigue 2002). */
     return orient(a[0], a[1], b[0], b[1]) < 0 && orient(a[0], a[2], b[2], b[0]) < 0;
 }
 

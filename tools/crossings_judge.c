@@ -3,8 +3,8 @@
  * crossings_judge.c: the verdict on one frame: pairs of parts, parts in shapes, and pieces that are on the other side
  * of a closed surface than in the first frame.
  *
- * The last finds what has passed through between two frames. Limits: an open piece that has passed through an open one
- * altogether leaves no trace in the frames.
+ * The last test detects pieces that passed through each other between two frames. Limits: if an open piece passes
+ * completely through another open piece between two frames, the test does not detect it.
  */
 #include "crossings.h"
 
@@ -13,16 +13,16 @@
 
 static void judge_shapes(frame *f)
 {
-    verdict *v = f->v;
-    for (int p = 0; p < f->m->part_count; p++) {
-        const part *at = &f->m->parts[p];
+    result *v = f->v;
+    for (int p = 0; p < f->m->primitive_count; p++) {
+        const primitive *at = &f->m->primitives[p];
         for (int s = 0; s < f->ask->shape_count && at->collider < 0; s++) {
             const shape *with = &f->ask->shapes[s];
             const double distance = shape_distance(with, f->m, at);
             double size = 0;
             for (int c = 0; c < 6; c++)
                 size = fmax(size, fabs(with->numbers[c]));
-            /* Touching is not entering: what round-off of the distance may make of it does not count. */
+            /* Touching is not penetration: depths within the round-off of the distance do not count. */
             if (distance < -16 * DBL_EPSILON * size)
                 v->entered++;
             v->depth = fmax(v->depth, -distance);
@@ -40,27 +40,27 @@ typedef struct bounds {
     double low[3], high[3];
 } bounds;
 
-static bounds bounds_of(const mesh *m, const topology *t, int piece)
+static bounds bounds_of(const mesh *m, const topology *t, int component)
 {
     bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int v = 0; v < m->point_count; v++)
-        for (int c = 0; c < 3 && t->piece[v] == piece; c++) {
+        for (int c = 0; c < 3 && t->component[v] == component; c++) {
             b.low[c] = fmin(b.low[c], m->x[3 * (size_t)v + (size_t)c]);
             b.high[c] = fmax(b.high[c], m->x[3 * (size_t)v + (size_t)c]);
         }
     return b;
 }
 
-/* How often a closed piece winds about a point; outside its box not at all. */
-static long turns(const mesh *m, const topology *t, int piece, const bounds *b, const double *x)
+/* Winding number of a closed piece about a point; zero outside the piece's box. */
+static long turns(const mesh *m, const topology *t, int component, const bounds *b, const double *x)
 {
     for (int c = 0; c < 3; c++)
         if (x[c] < b->low[c] || x[c] > b->high[c])
             return 0;
     double sum = 0;
-    for (int p = 0; p < m->part_count; p++) {
-        const int *v = m->parts[p].v;
-        if (t->piece[v[0]] == piece)
+    for (int p = 0; p < m->primitive_count; p++) {
+        const int *v = m->primitives[p].v;
+        if (t->component[v[0]] == component)
             sum += winding(x, m->x + 3 * (size_t)v[0], m->x + 3 * (size_t)v[1], m->x + 3 * (size_t)v[2]);
     }
     return lround(sum);
@@ -70,26 +70,26 @@ static void judge_passages(frame *f)
 {
     const mesh *m = f->m, *rest = f->rest;
     const topology *t = f->t;
-    /* A piece has the number of its first point, which stands for it. */
-    for (int piece = 0; piece < m->point_count; piece++) {
-        if (t->piece[piece] != piece || !t->used[piece] || t->open[piece])
+    /* The index of a piece is that of its first point, which represents the piece. */
+    for (int component = 0; component < m->point_count; component++) {
+        if (t->component[component] != component || !t->used[component] || t->open[component])
             continue;
-        const bounds now = bounds_of(m, t, piece), before = bounds_of(rest, t, piece);
+        const bounds now = bounds_of(m, t, component), before = bounds_of(rest, t, component);
         for (int v = 0; v < m->body_points; v++)
-            if (t->piece[v] == v && t->used[v] && v != piece)
-                f->v->passed += turns(m, t, piece, &now, m->x + 3 * (size_t)v) !=
-                                turns(rest, t, piece, &before, rest->x + 3 * (size_t)v);
+            if (t->component[v] == v && t->used[v] && v != component)
+                f->v->passed += turns(m, t, component, &now, m->x + 3 * (size_t)v) !=
+                                turns(rest, t, component, &before, rest->x + 3 * (size_t)v);
     }
 }
 
 void judge(frame *f)
 {
-    *f->v = (verdict){.first = {-1, -1}, .shape_nearest = INFINITY};
+    *f->v = (result){.first = {-1, -1}, .shape_nearest = INFINITY};
     for (int r = 0; r < RELATION_COUNT; r++)
         f->v->nearest[r] = (feature_pair){.distance = INFINITY, .collider = -1};
     if (f->ask->brute) {
-        for (int a = 0; a < f->m->part_count; a++)
-            for (int b = a + 1; b < f->m->part_count; b++)
+        for (int a = 0; a < f->m->primitive_count; a++)
+            for (int b = a + 1; b < f->m->primitive_count; b++)
                 judge_pair(f, a, b, true);
     } else {
         tree_pairs(f);

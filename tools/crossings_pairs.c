@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_pairs.c: what two parts of a frame have to do with each other: whether they cross, and how near their
- * vertices, edges and triangles are.
+ * crossings_pairs.c: intersection of two parts of a frame, and distances of their vertices, edges and triangles.
  *
  * Pieces are connected by triangles and edges of ropes; bodies of several loose shells count as several. A vertex and a
- * triangle, or two edges, are measured unless they share a vertex. In one piece the thickness asked for is at most 0.9
- * of the distance in the first frame, as neighbours in a fine mesh are nearer than a thick cloth is thick.
+ * triangle, or two edges, are measured unless they share a vertex. Within one piece the required thickness is at most
+ * 0.9 of the distance in the first frame, because neighbours in a fine mesh are closer than the thickness.
  */
 #include "crossings.h"
 
@@ -20,30 +19,31 @@ static const double *at(const mesh *m, int v)
 
 /* ---- Pieces, and who measures which feature ---------------------------------------------------- */
 
-static int root_of(int *piece, int v)
+static int root_of(int *component, int v)
 {
-    while (piece[v] != v) {
-        piece[v] = piece[piece[v]];
-        v = piece[v];
+    while (component[v] != v) {
+        component[v] = component[component[v]];
+        v = component[v];
     }
     return v;
 }
 
-static void find_pieces(topology *t, const mesh *m)
+static void find_components(topology *t, const mesh *m)
 {
     for (int v = 0; v < m->point_count; v++)
-        t->piece[v] = v;
-    for (int p = 0; p < m->part_count; p++)
-        for (int i = 1; i < 3 && m->parts[p].v[i] >= 0; i++) {
-            const int a = root_of(t->piece, m->parts[p].v[0]), b = root_of(t->piece, m->parts[p].v[i]);
-            t->piece[a > b ? a : b] = a < b ? a : b;
+        t->component[v] = v;
+    for (int p = 0; p < m->primitive_count; p++)
+        for (int i = 1; i < 3 && m->primitives[p].v[i] >= 0; i++) {
+            const int a = root_of(t->component, m->primitives[p].v[0]),
+                      b = root_of(t->component, m->primitives[p].v[i]);
+            t->component[a > b ? a : b] = a < b ? a : b;
         }
     for (int v = 0; v < m->point_count; v++)
-        t->piece[v] = root_of(t->piece, v);
+        t->component[v] = root_of(t->component, v);
 }
 
 typedef struct side {
-    int low, high, part, place;
+    int low, high, primitive, corner;
 } side;
 
 static int compare_sides(const void *left, const void *right)
@@ -53,15 +53,15 @@ static int compare_sides(const void *left, const void *right)
         return a->low < b->low ? -1 : 1;
     if (a->high != b->high)
         return a->high < b->high ? -1 : 1;
-    return (a->part > b->part) - (a->part < b->part);
+    return (a->primitive > b->primitive) - (a->primitive < b->primitive);
 }
 
 static int list_sides(const mesh *m, side *sides)
 {
     int count = 0;
-    for (int p = 0; p < m->part_count; p++)
-        for (int i = 0; i < (m->parts[p].v[2] < 0 ? 1 : 3); i++) {
-            const int a = m->parts[p].v[i], b = m->parts[p].v[(i + 1) % 3];
+    for (int p = 0; p < m->primitive_count; p++)
+        for (int i = 0; i < (m->primitives[p].v[2] < 0 ? 1 : 3); i++) {
+            const int a = m->primitives[p].v[i], b = m->primitives[p].v[(i + 1) % 3];
             sides[count++] = (side){a < b ? a : b, a < b ? b : a, p, i};
         }
     return count;
@@ -71,40 +71,40 @@ static int list_sides(const mesh *m, side *sides)
 static void find_owners(topology *t, const mesh *m)
 {
     side *sides = NULL;
-    int room = 0;
-    sides = make_room(sides, &room, 3 * m->part_count + 1, sizeof *sides);
+    int capacity = 0;
+    sides = reserve(sides, &capacity, 3 * m->primitive_count + 1, sizeof *sides);
     const int count = list_sides(m, sides);
     qsort(sides, (size_t)count, sizeof *sides, compare_sides);
     for (int i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && sides[end].low == sides[i].low && sides[end].high == sides[i].high;)
             end++;
-        t->own[sides[i].part] |= (unsigned char)(8 << sides[i].place);
+        t->own[sides[i].primitive] |= (unsigned char)(8 << sides[i].corner);
         if (end - i != 2)
-            t->open[t->piece[sides[i].low]] = true;
+            t->open[t->component[sides[i].low]] = true;
     }
     free(sides);
-    for (int p = 0; p < m->part_count; p++)
-        for (int i = 0; i < 3 && m->parts[p].v[i] >= 0; i++)
-            if (!t->used[m->parts[p].v[i]]) {
-                t->used[m->parts[p].v[i]] = true;
+    for (int p = 0; p < m->primitive_count; p++)
+        for (int i = 0; i < 3 && m->primitives[p].v[i] >= 0; i++)
+            if (!t->used[m->primitives[p].v[i]]) {
+                t->used[m->primitives[p].v[i]] = true;
                 t->own[p] |= (unsigned char)(1 << i);
             }
 }
 
 void topology_make(topology *t, const mesh *m)
 {
-    const size_t points = (size_t)m->point_count + 1, parts = (size_t)m->part_count + 1;
-    *t = (topology){malloc(points * sizeof *t->piece), calloc(parts, 1), calloc(points, sizeof *t->used),
+    const size_t points = (size_t)m->point_count + 1, primitives = (size_t)m->primitive_count + 1;
+    *t = (topology){malloc(points * sizeof *t->component), calloc(primitives, 1), calloc(points, sizeof *t->used),
                     calloc(points, sizeof *t->open)};
-    if (!t->piece || !t->own || !t->used || !t->open)
+    if (!t->component || !t->own || !t->used || !t->open)
         give_up("out of memory");
-    find_pieces(t, m);
+    find_components(t, m);
     find_owners(t, m);
 }
 
 void topology_free(topology *t)
 {
-    free(t->piece);
+    free(t->component);
     free(t->own);
     free(t->used);
     free(t->open);
@@ -113,21 +113,22 @@ void topology_free(topology *t)
 
 bool same_cells(const mesh *a, const mesh *b)
 {
-    return a->point_count == b->point_count && a->part_count == b->part_count && a->body_points == b->body_points &&
-           memcmp(a->parts, b->parts, (size_t)a->part_count * sizeof *a->parts) == 0;
+    return a->point_count == b->point_count && a->primitive_count == b->primitive_count &&
+           a->body_points == b->body_points &&
+           memcmp(a->primitives, b->primitives, (size_t)a->primitive_count * sizeof *a->primitives) == 0;
 }
 
 /* ---- Distances --------------------------------------------------------------------------------- */
 
 relation relation_of(const frame *f, int a, int b)
 {
-    const part *p = &f->m->parts[a], *q = &f->m->parts[b];
+    const primitive *p = &f->m->primitives[a], *q = &f->m->primitives[b];
     if (p->collider >= 0 || q->collider >= 0)
         return AGAINST;
-    return f->t->piece[p->v[0]] == f->t->piece[q->v[0]] ? WITHIN : BETWEEN;
+    return f->t->component[p->v[0]] == f->t->component[q->v[0]] ? WITHIN : BETWEEN;
 }
 
-double reach_of(const frame *f, relation r)
+double search_radius_of(const frame *f, relation r)
 {
     return fmax(f->v->nearest[r].distance, f->ask->thickness);
 }
@@ -140,7 +141,7 @@ static double measure(const mesh *m, const feature_pair *pair)
     return pair->edges ? segment_segment(p[0], p[1], p[2], p[3]) : point_triangle(p[0], p[1], p[2], p[3]);
 }
 
-/* Pairs at the same distance have an order, so that what is told does not depend on the way through them. */
+/* Pairs at equal distance have a fixed order, so that the report does not depend on the order of the search. */
 static bool comes_before(const feature_pair *a, const feature_pair *b)
 {
     if (a->distance != b->distance)
@@ -174,7 +175,7 @@ static void consider(frame *f, relation r, feature_pair pair)
     }
 }
 
-static void vertices_to_triangle(frame *f, relation r, const part *a, unsigned own, const part *b)
+static void vertices_to_triangle(frame *f, relation r, const primitive *a, unsigned own, const primitive *b)
 {
     for (int i = 0; i < 3 && a->v[i] >= 0; i++)
         if (own >> i & 1)
@@ -192,7 +193,7 @@ static void order(int *low, int *high)
     }
 }
 
-static void edges_to_edges(frame *f, relation r, const part *a, unsigned own_a, const part *b, unsigned own_b)
+static void edges_to_edges(frame *f, relation r, const primitive *a, unsigned own_a, const primitive *b, unsigned own_b)
 {
     for (int i = 0; i < (a->v[2] < 0 ? 1 : 3); i++)
         for (int j = 0; own_a >> (3 + i) & 1 && j < (b->v[2] < 0 ? 1 : 3); j++) {
@@ -212,7 +213,7 @@ static void edges_to_edges(frame *f, relation r, const part *a, unsigned own_a, 
 
 static void judge_distances(frame *f, relation r, int a, int b)
 {
-    const part *p = &f->m->parts[a], *q = &f->m->parts[b];
+    const primitive *p = &f->m->primitives[a], *q = &f->m->primitives[b];
     const unsigned own_a = f->ask->brute ? 63 : f->t->own[a], own_b = f->ask->brute ? 63 : f->t->own[b];
     if (q->v[2] >= 0)
         vertices_to_triangle(f, r, p, own_a, q);
@@ -223,7 +224,7 @@ static void judge_distances(frame *f, relation r, int a, int b)
 
 /* ---- Crossings --------------------------------------------------------------------------------- */
 
-static bool parts_cross(const mesh *m, const part *p, const part *q)
+static bool primitives_cross(const mesh *m, const primitive *p, const primitive *q)
 {
     const double *a[3] = {at(m, p->v[0]), at(m, p->v[1]), p->v[2] < 0 ? NULL : at(m, p->v[2])};
     const double *b[3] = {at(m, q->v[0]), at(m, q->v[1]), q->v[2] < 0 ? NULL : at(m, q->v[2])};
@@ -234,27 +235,27 @@ static bool parts_cross(const mesh *m, const part *p, const part *q)
     return b[2] && edge_pierces(a, b);
 }
 
-/* Place in `p` of the only vertex that both have, -1: none, -2: several. */
-static int common_place(const part *p, const part *q)
+/* Position in `p` of the only common vertex, -1: none, -2: several. */
+static int common_corner(const primitive *p, const primitive *q)
 {
-    int place = -1;
+    int corner = -1;
     for (int i = 0; i < 3 && p->v[i] >= 0; i++)
         for (int j = 0; j < 3; j++)
             if (p->v[i] == q->v[j])
-                place = place == -1 ? i : -2;
-    return place;
+                corner = corner == -1 ? i : -2;
+    return corner;
 }
 
-/* The edge of p that does not have the common vertex, through the triangle q. */
-static bool opposite_edge_pierces(const mesh *m, const part *p, const part *q)
+/* Tests the edge of p without the common vertex against the triangle q. */
+static bool opposite_edge_pierces(const mesh *m, const primitive *p, const primitive *q)
 {
-    const int place = common_place(p, q);
-    const double *e[2] = {at(m, p->v[(place + 1) % 3]), at(m, p->v[(place + 2) % 3])};
+    const int corner = common_corner(p, q);
+    const double *e[2] = {at(m, p->v[(corner + 1) % 3]), at(m, p->v[(corner + 2) % 3])};
     const double *t[3] = {at(m, q->v[0]), at(m, q->v[1]), at(m, q->v[2])};
     return edge_pierces(e, t);
 }
 
-static void note_crossing(frame *f, int a, int b, long *count)
+static void add_crossing(frame *f, int a, int b, long *count)
 {
     const int low = a < b ? a : b, high = a < b ? b : a;
     int *first = f->v->first;
@@ -269,15 +270,15 @@ static void note_crossing(frame *f, int a, int b, long *count)
 
 void judge_pair(frame *f, int a, int b, bool overlap)
 {
-    const part *p = &f->m->parts[a], *q = &f->m->parts[b];
+    const primitive *p = &f->m->primitives[a], *q = &f->m->primitives[b];
     if (p->collider >= 0 && q->collider >= 0)
         return;
     const relation r = relation_of(f, a, b);
-    const int common = overlap ? common_place(p, q) : -2;
-    if (common == -1 && parts_cross(f->m, p, q))
-        note_crossing(f, a, b, &f->v->crossings[r]);
+    const int common = overlap ? common_corner(p, q) : -2;
+    if (common == -1 && primitives_cross(f->m, p, q))
+        add_crossing(f, a, b, &f->v->crossings[r]);
     else if (common >= 0 && p->v[2] >= 0 && q->v[2] >= 0 &&
              (opposite_edge_pierces(f->m, p, q) || opposite_edge_pierces(f->m, q, p)))
-        note_crossing(f, a, b, &f->v->fans);
+        add_crossing(f, a, b, &f->v->fans);
     judge_distances(f, r, a, b);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_read.c: surfaces from OBJ files: v, f (polygons are cut into fans), l and, in files of colliders, o. All
- * other lines are left alone. Damaged files end the program with the file, the line and what is wrong there.
+ * crossings_read.c: surfaces from OBJ files: v, f (polygons are cut into fans), l and, in files of colliders, o. Other
+ * lines are ignored. A damaged file ends the program with a message of file, line and defect.
  */
 #include "crossings.h"
 
@@ -23,9 +23,9 @@ void give_up(const char *format, ...)
     exit(2);
 }
 
-void *make_room(void *block, int *room, int count, size_t size)
+void *reserve(void *block, int *capacity, int count, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return block;
     if (count > INT_MAX / 2 - 16)
         give_up("too many points or triangles");
@@ -33,13 +33,13 @@ void *make_room(void *block, int *room, int count, size_t size)
     void *larger = realloc(block, (size_t)wanted * size);
     if (!larger)
         give_up("out of memory");
-    *room = wanted;
+    *capacity = wanted;
     return larger;
 }
 
-char *copy_text(const char *text, size_t most)
+char *copy_text(const char *text, size_t length_max)
 {
-    char *copy = strndup(text, most);
+    char *copy = strndup(text, length_max);
     if (!copy)
         give_up("out of memory");
     return copy;
@@ -49,14 +49,14 @@ void mesh_clear(mesh *m)
 {
     for (int i = 0; i < m->name_count; i++)
         free(m->names[i]);
-    m->point_count = m->part_count = m->name_count = m->body_points = 0;
+    m->point_count = m->primitive_count = m->name_count = m->body_points = 0;
 }
 
 void mesh_free(mesh *m)
 {
     mesh_clear(m);
     free(m->x);
-    free(m->parts);
+    free(m->primitives);
     free(m->names);
     *m = (mesh){0};
 }
@@ -72,7 +72,7 @@ typedef struct reading {
 static void read_point(reading *r, char *text)
 {
     mesh *m = r->m;
-    m->x = make_room(m->x, &m->point_room, 3 * m->point_count + 3, sizeof *m->x);
+    m->x = reserve(m->x, &m->point_capacity, 3 * m->point_count + 3, sizeof *m->x);
     for (int c = 0; c < 3; c++) {
         char *end;
         const double value = strtod(text, &end);
@@ -86,7 +86,7 @@ static void read_point(reading *r, char *text)
     m->point_count++;
 }
 
-/* The next corner of a face or line, -1 at its end. What stands behind a slash is texture and normal. */
+/* The next corner of a face or line, -1 at its end. Numbers after a slash are texture and normal, which are ignored. */
 static int read_corner(reading *r, char **text)
 {
     while (**text == ' ' || **text == '\t')
@@ -105,17 +105,17 @@ static int read_corner(reading *r, char **text)
     return r->first + (int)(number > 0 ? number - 1 : count + number);
 }
 
-static void add_part(reading *r, int a, int b, int c)
+static void add_primitive(reading *r, int a, int b, int c)
 {
     mesh *m = r->m;
-    m->parts = make_room(m->parts, &m->part_room, m->part_count + 1, sizeof *m->parts);
-    m->parts[m->part_count++] = (part){{a, b, c}, r->collider ? m->name_count - 1 : -1};
+    m->primitives = reserve(m->primitives, &m->primitive_capacity, m->primitive_count + 1, sizeof *m->primitives);
+    m->primitives[m->primitive_count++] = (primitive){{a, b, c}, r->collider ? m->name_count - 1 : -1};
 }
 
 static void add_name(reading *r, const char *text)
 {
     mesh *m = r->m;
-    m->names = make_room(m->names, &m->name_room, m->name_count + 1, sizeof *m->names);
+    m->names = reserve(m->names, &m->name_capacity, m->name_count + 1, sizeof *m->names);
     m->names[m->name_count++] = copy_text(text, strcspn(text, "\r\n"));
 }
 
@@ -126,9 +126,9 @@ static void read_cell(reading *r, char *text, bool face)
     if (last < 0)
         give_up("%s:%ld: a %s needs %s vertices", r->path, r->line, face ? "face" : "line", face ? "three" : "two");
     if (!face)
-        add_part(r, first, last, -1);
+        add_primitive(r, first, last, -1);
     for (int next; (next = read_corner(r, &text)) >= 0; last = next, corners++)
-        add_part(r, face ? first : last, face ? last : next, face ? next : -1);
+        add_primitive(r, face ? first : last, face ? last : next, face ? next : -1);
     if (face && corners < 3)
         give_up("%s:%ld: a face needs three vertices", r->path, r->line);
 }
@@ -158,8 +158,8 @@ void read_obj(mesh *m, const char *path, bool collider)
         add_name(&r, slash ? slash + 1 : path);
     }
     char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, file) >= 0) {
+    size_t capacity = 0;
+    while (getline(&line, &capacity, file) >= 0) {
         r.line++;
         read_line(&r, line);
     }

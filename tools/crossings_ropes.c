@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_ropes.c: ropes that have passed through ropes between two frames. No frame shows it, but Gauss's linking
- * integral
+ * crossings_ropes.c: ropes that have passed through ropes between two frames. No single frame shows such a passage, but
+ * Gauss's linking integral does:
  *
  *     G = 1/(4 pi) sum_ij Omega_ij,   Omega_ij the solid angle that two segments take up of all directions of view
  *
- * does: it changes little by little while ropes move and by 1 where two strands pass through each other, in one rope or
- * two. Omega is that of Klenin and Langowski, 2000, method 1a. A change by more than a half from one frame to the next
- * counts. Limits: strands that go on by more than their own length in one frame are not seen, nor are two passages that
- * undo each other; a coil that unwinds by half a turn in one frame is taken for a passage.
+ * G changes gradually while ropes move, and by 1 when two strands pass through each other, in one rope or two. Omega is
+ * that of Klenin and Langowski, 2000, method 1a. A change by more than a half from one frame to the next counts.
+ * Limits: strands that move by more than their length in one frame are missed, and so are two passages that cancel. A
+ * coil that unwinds by half a turn in one frame counts as a passage.
  */
 #include "crossings.h"
 
@@ -17,10 +17,10 @@
 #include <string.h>
 
 enum {
-    MOST_EDGES = 4000
+    EDGES_MAX = 4000
 };
 
-/* Unit normal of the plane of two vectors; false: they have none. */
+/* Unit normal of the plane of two vectors; false: the vectors are parallel. */
 static bool unit_normal(const double a[3], const double b[3], double n[3])
 {
     double square = 0;
@@ -58,27 +58,28 @@ static double linking(const double *const p[2], const double *const q[2])
     return orient(p[0], p[1], q[0], q[1]) * fabs(sum) / (4 * acos(-1.0));
 }
 
-static int number_of_piece(rope_links *links, int piece)
+static int number_of_component(rope_links *links, int component)
 {
-    for (int i = 0; i < links->piece_count; i++)
-        if (links->pieces[i] == piece)
+    for (int i = 0; i < links->component_count; i++)
+        if (links->components[i] == component)
             return i;
-    links->pieces = make_room(links->pieces, &links->piece_room, links->piece_count + 1, sizeof *links->pieces);
-    links->pieces[links->piece_count] = piece;
-    return links->piece_count++;
+    links->components =
+        reserve(links->components, &links->component_capacity, links->component_count + 1, sizeof *links->components);
+    links->components[links->component_count] = component;
+    return links->component_count++;
 }
 
-static void add_links(const frame *f, int count, const int *edges, const int *number, int pieces, double *now)
+static void add_links(const frame *f, int count, const int *edges, const int *number, int components, double *now)
 {
     const mesh *m = f->m;
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count; j++) {
-            const int *a = m->parts[edges[i]].v, *b = m->parts[edges[j]].v;
+            const int *a = m->primitives[edges[i]].v, *b = m->primitives[edges[j]].v;
             if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1])
                 continue;
             const double *p[2] = {m->x + 3 * (size_t)a[0], m->x + 3 * (size_t)a[1]};
             const double *q[2] = {m->x + 3 * (size_t)b[0], m->x + 3 * (size_t)b[1]};
-            now[number[i] * pieces + number[j]] += linking(p, q);
+            now[number[i] * components + number[j]] += linking(p, q);
         }
 }
 
@@ -86,37 +87,38 @@ static void add_links(const frame *f, int count, const int *edges, const int *nu
 static int list_edges(const frame *f, rope_links *links, int *edges, int *number)
 {
     int count = 0;
-    links->piece_count = 0;
-    for (int p = 0; p < f->m->part_count && count < MOST_EDGES; p++)
-        if (f->m->parts[p].v[2] < 0 && f->m->parts[p].collider < 0) {
+    links->component_count = 0;
+    for (int p = 0; p < f->m->primitive_count && count < EDGES_MAX; p++)
+        if (f->m->primitives[p].v[2] < 0 && f->m->primitives[p].collider < 0) {
             edges[count] = p;
-            number[count++] = number_of_piece(links, f->t->piece[f->m->parts[p].v[0]]);
+            number[count++] = number_of_component(links, f->t->component[f->m->primitives[p].v[0]]);
         }
     return count;
 }
 
 void links_free(rope_links *links)
 {
-    free(links->pieces);
+    free(links->components);
     free(links->before);
     *links = (rope_links){0};
 }
 
 void judge_links(frame *f, rope_links *links)
 {
-    int edges[MOST_EDGES], number[MOST_EDGES];
+    int edges[EDGES_MAX], number[EDGES_MAX];
     const int count = list_edges(f, links, edges, number);
-    const size_t entries = (size_t)links->piece_count * (size_t)links->piece_count;
+    const size_t entries = (size_t)links->component_count * (size_t)links->component_count;
     double *now = calloc(entries + 1, sizeof *now);
     if (!now)
         give_up("out of memory");
-    add_links(f, count, edges, number, links->piece_count, now);
-    /* Ropes that were torn have other pieces: there is nothing to compare. */
-    const bool same = links->before && links->before_parts == f->m->part_count && links->before_entries == entries;
+    add_links(f, count, edges, number, links->component_count, now);
+    /* Tearing changes the pieces of ropes, so such frames are not compared. */
+    const bool same =
+        links->before && links->primitives_before == f->m->primitive_count && links->before_entries == entries;
     for (size_t i = 0; i < entries && same; i++)
         f->v->passed += lround(fabs(now[i] - links->before[i]));
     free(links->before);
     links->before = now;
     links->before_entries = entries;
-    links->before_parts = f->m->part_count;
+    links->primitives_before = f->m->primitive_count;
 }

@@ -3,9 +3,9 @@
  * crossings_run.c: the frames of a run: a sequence of OBJ files, or the cells of one OBJ with positions from PC2 or
  * CSV.
  *
- * The OBJ beside a PC2 has lines from points inside solids to a neighbour. They are told from ropes by their piece: one
- * that has a triangle has no ropes. Limits: PC2 has 32 bits, so surfaces nearer than 1e-7 of their coordinates may
- * cross in it that do not in the run.
+ * The OBJ beside a PC2 has lines from points inside solids to a neighbour. Pieces distinguish such lines from ropes: a
+ * piece with a triangle has no ropes. Limits: PC2 has 32 bits, so surfaces closer than 1e-7 of their coordinates may
+ * intersect in the file but not in the run.
  */
 #include "crossings.h"
 
@@ -45,7 +45,7 @@ static bool ends_in(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-/* The number before the ending of NAME.0012.obj, -1: it has none. */
+/* The number before the ending of NAME.0012.obj, -1: there is none. */
 static int number_of(const char *path)
 {
     const char *end = path + strlen(path) - 4;
@@ -59,10 +59,10 @@ static int number_of(const char *path)
 
 static void add_frame(run *r, int number, char *file, long offset)
 {
-    int rooms[2] = {r->frame_room, r->frame_room};
-    r->files = make_room(r->files, &rooms[0], r->frame_count + 1, sizeof *r->files);
-    r->offsets = make_room(r->offsets, &rooms[1], r->frame_count + 1, sizeof *r->offsets);
-    r->frames = make_room(r->frames, &r->frame_room, r->frame_count + 1, sizeof *r->frames);
+    int capacities[2] = {r->frame_capacity, r->frame_capacity};
+    r->files = reserve(r->files, &capacities[0], r->frame_count + 1, sizeof *r->files);
+    r->offsets = reserve(r->offsets, &capacities[1], r->frame_count + 1, sizeof *r->offsets);
+    r->frames = reserve(r->frames, &r->frame_capacity, r->frame_count + 1, sizeof *r->frames);
     r->frames[r->frame_count] = number;
     r->offsets[r->frame_count] = offset;
     r->files[r->frame_count++] = file;
@@ -97,14 +97,14 @@ static void open_cache(run *r, const char *path, const char *cells)
     bool *solid = calloc((size_t)r->shape.point_count, sizeof *solid);
     if (!solid)
         give_up("out of memory");
-    for (int p = 0; p < r->shape.part_count; p++)
-        if (r->shape.parts[p].v[2] >= 0)
-            solid[t.piece[r->shape.parts[p].v[0]]] = true;
+    for (int p = 0; p < r->shape.primitive_count; p++)
+        if (r->shape.primitives[p].v[2] >= 0)
+            solid[t.component[r->shape.primitives[p].v[0]]] = true;
     int kept = 0;
-    for (int p = 0; p < r->shape.part_count; p++)
-        if (r->shape.parts[p].v[2] >= 0 || !solid[t.piece[r->shape.parts[p].v[0]]])
-            r->shape.parts[kept++] = r->shape.parts[p];
-    r->shape.part_count = kept;
+    for (int p = 0; p < r->shape.primitive_count; p++)
+        if (r->shape.primitives[p].v[2] >= 0 || !solid[t.component[r->shape.primitives[p].v[0]]])
+            r->shape.primitives[kept++] = r->shape.primitives[p];
+    r->shape.primitive_count = kept;
     free(solid);
     topology_free(&t);
 }
@@ -130,12 +130,12 @@ static void open_pc2(run *r)
 static void open_csv(run *r)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     int last = -1;
     long offset = 0;
-    if (getline(&line, &room, r->file) < 0 || strncmp(line, "frame,time,particle,x,y,z", 25) != 0)
+    if (getline(&line, &capacity, r->file) < 0 || strncmp(line, "frame,time,particle,x,y,z", 25) != 0)
         give_up("%s: does not begin with frame,time,particle,x,y,z", r->cache);
-    for (offset = ftell(r->file); getline(&line, &room, r->file) >= 0; offset = ftell(r->file)) {
+    for (offset = ftell(r->file); getline(&line, &capacity, r->file) >= 0; offset = ftell(r->file)) {
         const int number = atoi(line);
         if (number != last)
             add_frame(r, number, NULL, offset);
@@ -161,12 +161,12 @@ static void read_csv(run *r, int index, double *x)
 {
     const int points = r->shape.point_count;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     fseek(r->file, r->offsets[index], SEEK_SET);
     for (int i = 0; i < points; i++) {
         int number, particle;
         double time, p[3];
-        if (getline(&line, &room, r->file) < 0 ||
+        if (getline(&line, &capacity, r->file) < 0 ||
             sscanf(line, "%d,%lf,%d,%lf,%lf,%lf", &number, &time, &particle, &p[0], &p[1], &p[2]) != 6 ||
             number != r->frames[index] || particle < 0 || particle >= points)
             give_up("%s: frame %d has not the %d points of its OBJ, or a line is damaged", r->cache, r->frames[index],
@@ -183,7 +183,7 @@ typedef struct folder {
     int sequence;
 } folder;
 
-static void look_through(run *r, const char *path, folder *found)
+static void check_frames(run *r, const char *path, folder *found)
 {
     DIR *open = opendir(path);
     if (!open)
@@ -205,7 +205,7 @@ static void look_through(run *r, const char *path, folder *found)
 static void open_folder(run *r, const char *path)
 {
     folder found = {0};
-    look_through(r, path, &found);
+    check_frames(r, path, &found);
     r->colliders = found.colliders;
     sort_frames(r);
     for (int i = 1; i < r->frame_count; i++)
@@ -265,19 +265,20 @@ void run_close(run *r)
 static void append(mesh *m, const mesh *more)
 {
     const int first = m->point_count, names = m->name_count;
-    m->x = make_room(m->x, &m->point_room, 3 * (first + more->point_count), sizeof *m->x);
+    m->x = reserve(m->x, &m->point_capacity, 3 * (first + more->point_count), sizeof *m->x);
     if (more->point_count > 0)
         memcpy(m->x + 3 * (size_t)first, more->x, 3 * (size_t)more->point_count * sizeof *m->x);
     m->point_count += more->point_count;
-    m->parts = make_room(m->parts, &m->part_room, m->part_count + more->part_count, sizeof *m->parts);
-    for (int p = 0; p < more->part_count; p++) {
-        part moved = more->parts[p];
+    m->primitives = reserve(m->primitives, &m->primitive_capacity, m->primitive_count + more->primitive_count,
+                            sizeof *m->primitives);
+    for (int p = 0; p < more->primitive_count; p++) {
+        primitive moved = more->primitives[p];
         for (int i = 0; i < 3; i++)
             moved.v[i] += moved.v[i] < 0 ? 0 : first;
         moved.collider += moved.collider < 0 ? 0 : names;
-        m->parts[m->part_count++] = moved;
+        m->primitives[m->primitive_count++] = moved;
     }
-    m->names = make_room(m->names, &m->name_room, names + more->name_count, sizeof *m->names);
+    m->names = reserve(m->names, &m->name_capacity, names + more->name_count, sizeof *m->names);
     for (int i = 0; i < more->name_count; i++)
         m->names[m->name_count++] = copy_text(more->names[i], SIZE_MAX);
 }

@@ -3,8 +3,8 @@
  * crossings_shapes.c: distances of triangles and edges from spheres, half spaces and boxes that options give by
  * numbers.
  *
- * Outside they are exact. Inside a box it is the shortest way out along one of the 13 directions of the separating-axis
- * theorem; the theorem itself decides whether something is inside.
+ * Distances outside are exact. Inside a box the depth is the smallest overlap along the 13 directions of the
+ * separating-axis theorem, which also decides between inside and outside.
  */
 #include "crossings.h"
 
@@ -16,12 +16,12 @@ static const double *point_of(const mesh *m, int v)
     return m->x + 3 * (size_t)v;
 }
 
-static int corners_of(const part *p)
+static int corners_of(const primitive *p)
 {
     return p->v[2] < 0 ? 2 : 3;
 }
 
-static double sphere_distance(const shape *s, const mesh *m, const part *p)
+static double sphere_distance(const shape *s, const mesh *m, const primitive *p)
 {
     const double *a = point_of(m, p->v[0]), *b = point_of(m, p->v[1]);
     const double away =
@@ -29,17 +29,17 @@ static double sphere_distance(const shape *s, const mesh *m, const part *p)
     return away - s->numbers[3];
 }
 
-static double plane_distance(const shape *s, const mesh *m, const part *p)
+static double plane_distance(const shape *s, const mesh *m, const primitive *p)
 {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int i = 0; i < corners_of(p); i++) {
         const double *x = point_of(m, p->v[i]);
         double height = 0;
         for (int c = 0; c < 3; c++)
             height += (x[c] - s->numbers[c]) * s->numbers[3 + c];
-        least = fmin(least, height);
+        min = fmin(min, height);
     }
-    return least;
+    return min;
 }
 
 /* How far a box [-half, half] and points overlap along a direction; negative: they are apart. INFINITY: no direction.
@@ -60,10 +60,10 @@ static double overlap_along(const double d[3], const double half[3], int count, 
     return fmin(wide - low, high + wide);
 }
 
-/* The least overlap over all directions that can part a box from a triangle or an edge. */
-static double least_overlap(const double half[3], int count, double (*x)[3])
+/* The smallest overlap over all directions that can separate a box from a triangle or an edge. */
+static double min_overlap(const double half[3], int count, double (*x)[3])
 {
-    double least = INFINITY;
+    double min = INFINITY;
     const int edges = count == 3 ? 3 : 1;
     double edge[3][3];
     for (int i = 0; i < edges; i++)
@@ -71,13 +71,13 @@ static double least_overlap(const double half[3], int count, double (*x)[3])
             edge[i][c] = x[(i + 1) % count][c] - x[i][c];
     for (int axis = 0; axis < 3; axis++) {
         const double unit[3] = {axis == 0, axis == 1, axis == 2};
-        least = fmin(least, overlap_along(unit, half, count, x));
+        min = fmin(min, overlap_along(unit, half, count, x));
         for (int i = 0; i < edges; i++) {
             const int j = (axis + 1) % 3, k = (axis + 2) % 3;
             double d[3] = {0};
             d[j] = -edge[i][k];
             d[k] = edge[i][j];
-            least = fmin(least, overlap_along(d, half, count, x));
+            min = fmin(min, overlap_along(d, half, count, x));
         }
     }
     if (count == 3) {
@@ -86,13 +86,13 @@ static double least_overlap(const double half[3], int count, double (*x)[3])
             const int j = (c + 1) % 3, k = (c + 2) % 3;
             n[c] = edge[0][j] * edge[1][k] - edge[0][k] * edge[1][j];
         }
-        /* A normal has the size of an area: its own length says nothing, so it is put to length 1. */
+        /* The length of this normal is an area, so the normal is scaled to length 1 before it measures overlaps. */
         const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         for (int c = 0; c < 3 && length > 0; c++)
             n[c] *= half[0] / length;
-        least = fmin(least, overlap_along(n, half, count, x));
+        min = fmin(min, overlap_along(n, half, count, x));
     }
-    return least;
+    return min;
 }
 
 static double nearest_of_edges(const double *p, const double *q, int count, double (*x)[3])
@@ -132,7 +132,7 @@ static double outside_distance(const double half[3], int count, double (*x)[3])
     return nearest;
 }
 
-static double box_distance(const shape *s, const mesh *m, const part *p)
+static double box_distance(const shape *s, const mesh *m, const primitive *p)
 {
     const int count = corners_of(p);
     double x[3][3], size = 0;
@@ -141,13 +141,13 @@ static double box_distance(const shape *s, const mesh *m, const part *p)
             x[i][c] = point_of(m, p->v[i])[c] - s->numbers[c];
             size = fmax(size, fabs(x[i][c]));
         }
-    const double overlap = least_overlap(s->numbers + 3, count, x);
+    const double overlap = min_overlap(s->numbers + 3, count, x);
     return overlap > 16 * DBL_EPSILON * size ? -overlap : outside_distance(s->numbers + 3, count, x);
 }
 
-double shape_distance(const shape *s, const mesh *m, const part *p)
+double shape_distance(const shape *s, const mesh *m, const primitive *p)
 {
-    static double (*const distances[])(const shape *, const mesh *, const part *) = {sphere_distance, plane_distance,
-                                                                                     box_distance};
+    static double (*const distances[])(const shape *, const mesh *, const primitive *) = {sphere_distance,
+                                                                                          plane_distance, box_distance};
     return distances[s->kind](s, m, p);
 }

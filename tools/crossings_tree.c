@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_tree.c: finds the pairs of parts that matter through a tree of boxes, made anew for each frame.
+ * crossings_tree.c: finds the relevant pairs of parts by a tree of boxes, rebuilt for each frame.
  *
  * Two nodes are left out only if their boxes are farther apart than every distance that could still change the verdict:
- * what is told is what all pairs would tell (`--brute` goes through these; the test compares).
+ * the report equals that of all pairs (`--brute` tests all pairs, and a test compares the reports).
  */
 #include "crossings.h"
 
@@ -22,7 +22,7 @@ typedef struct node {
     box b;
     int first, count; /* in `order`; */
     int left, right;  /* -1: a leaf */
-    int piece;        /* of all its parts of bodies; -1: several, -2: it has none */
+    int component;    /* of all its parts of bodies; -1: several, -2: it has none */
     bool colliders;   /* it has parts of these */
 } node;
 
@@ -34,7 +34,7 @@ typedef struct tree {
     int node_count;
 } tree;
 
-static box box_of_part(const mesh *m, const part *p)
+static box box_of_primitive(const mesh *m, const primitive *p)
 {
     box b;
     for (int c = 0; c < 3; c++) {
@@ -59,12 +59,12 @@ static double gap(const box *a, const box *b)
     return sqrt(square);
 }
 
-static double middle(const tree *t, int part_index, int axis)
+static double middle(const tree *t, int primitive_index, int axis)
 {
-    return t->boxes[part_index].low[axis] + t->boxes[part_index].high[axis];
+    return t->boxes[primitive_index].low[axis] + t->boxes[primitive_index].high[axis];
 }
 
-/* Reorders parts so that the k-th along the axis stands at its place, smaller ones before (Hoare 1961). */
+/* Reorders parts so that position k holds the k-th part along the axis, with smaller ones before it (Hoare 1961). */
 static void select_middle(const tree *t, int first, int last, int k, int axis)
 {
     while (first < last) {
@@ -92,7 +92,7 @@ static void select_middle(const tree *t, int first, int last, int k, int axis)
 
 static void describe(const tree *t, node *n)
 {
-    *n = (node){.first = n->first, .count = n->count, .left = -1, .right = -1, .piece = -2};
+    *n = (node){.first = n->first, .count = n->count, .left = -1, .right = -1, .component = -2};
     for (int c = 0; c < 3; c++) {
         n->b.low[c] = INFINITY;
         n->b.high[c] = -INFINITY;
@@ -103,12 +103,12 @@ static void describe(const tree *t, node *n)
             n->b.low[c] = fmin(n->b.low[c], b->low[c]);
             n->b.high[c] = fmax(n->b.high[c], b->high[c]);
         }
-        const part *p = &t->f->m->parts[t->order[i]];
-        const int piece = t->f->t->piece[p->v[0]];
+        const primitive *p = &t->f->m->primitives[t->order[i]];
+        const int component = t->f->t->component[p->v[0]];
         if (p->collider >= 0)
             n->colliders = true;
         else
-            n->piece = n->piece == -2 || n->piece == piece ? piece : -1;
+            n->component = n->component == -2 || n->component == component ? component : -1;
     }
 }
 
@@ -130,17 +130,17 @@ static int build(tree *t, int first, int count)
     return index;
 }
 
-/* Distance up to which parts of two nodes can matter; negative: none of them have anything to do with each other. */
+/* Distance up to which parts of two nodes are relevant; negative: no pair of them is. */
 static double reach(const tree *t, const node *a, const node *b)
 {
     double far = -1;
-    const bool bodies = a->piece != -2 && b->piece != -2, mixed = a->piece == -1 || b->piece == -1;
-    if (bodies && (mixed || a->piece == b->piece))
-        far = fmax(far, reach_of(t->f, WITHIN));
-    if (bodies && (mixed || a->piece != b->piece))
-        far = fmax(far, reach_of(t->f, BETWEEN));
-    if ((a->colliders && b->piece != -2) || (b->colliders && a->piece != -2))
-        far = fmax(far, reach_of(t->f, AGAINST));
+    const bool bodies = a->component != -2 && b->component != -2, mixed = a->component == -1 || b->component == -1;
+    if (bodies && (mixed || a->component == b->component))
+        far = fmax(far, search_radius_of(t->f, WITHIN));
+    if (bodies && (mixed || a->component != b->component))
+        far = fmax(far, search_radius_of(t->f, BETWEEN));
+    if ((a->colliders && b->component != -2) || (b->colliders && a->component != -2))
+        far = fmax(far, search_radius_of(t->f, AGAINST));
     /* Gaps and distances are rounded. */
     return far * (1 + 1e-12);
 }
@@ -149,15 +149,15 @@ static void meet(tree *t, int a, int b)
 {
     const double apart = gap(&t->boxes[a], &t->boxes[b]);
     const mesh *m = t->f->m;
-    if (m->parts[a].collider >= 0 && m->parts[b].collider >= 0)
+    if (m->primitives[a].collider >= 0 && m->primitives[b].collider >= 0)
         return;
-    if (apart <= reach_of(t->f, relation_of(t->f, a, b)) * (1 + 1e-12))
+    if (apart <= search_radius_of(t->f, relation_of(t->f, a, b)) * (1 + 1e-12))
         judge_pair(t->f, a, b, apart == 0);
 }
 
 static void visit(tree *t, int a, int b);
 
-/* Nearer children first: what they find leaves out others. */
+/* Nearer children are visited first, because their distances exclude other nodes. */
 static void visit_children(tree *t, int a, int b)
 {
     const node *n = &t->nodes[a], *other = &t->nodes[b];
@@ -198,14 +198,14 @@ static void visit_self(tree *t, int a)
 
 void tree_pairs(frame *f)
 {
-    const int count = f->m->part_count;
+    const int count = f->m->primitive_count;
     tree t = {.f = f};
-    int rooms[3] = {0};
-    t.boxes = make_room(NULL, &rooms[0], count, sizeof *t.boxes);
-    t.order = make_room(NULL, &rooms[1], count, sizeof *t.order);
-    t.nodes = make_room(NULL, &rooms[2], 2 * count, sizeof *t.nodes);
+    int capacities[3] = {0};
+    t.boxes = reserve(NULL, &capacities[0], count, sizeof *t.boxes);
+    t.order = reserve(NULL, &capacities[1], count, sizeof *t.order);
+    t.nodes = reserve(NULL, &capacities[2], 2 * count, sizeof *t.nodes);
     for (int p = 0; p < count; p++) {
-        t.boxes[p] = box_of_part(f->m, &f->m->parts[p]);
+        t.boxes[p] = box_of_primitive(f->m, &f->m->primitives[p]);
         t.order[p] = p;
     }
     if (count > 0)

@@ -5,9 +5,9 @@
  *
  *     w = argmin_w  sum_e k_e V_e min_R |F_e - R (1 + sum_i w_i E_i)|^2
  *
- * Between steps: fit w to the body where it is, and give it to the energy. A step with w given lowers the objective
- * over the positions, the fit lowers it over w, so that by turns they come to a minimum of both. At the best w the
- * gradient of the fitted energy is that with w given. A step itself keeps the w that it began with.
+ * Between steps, fit w to the current positions and set it on the energy. A step with given w lowers the objective over
+ * the positions, a fit lowers it over w; alternating them converges to a minimum over both. At the best w the gradient
+ * of the fitted energy equals that with w given. A step does not change w.
  */
 #ifndef SINEW_BLEND_H
 #define SINEW_BLEND_H
@@ -18,13 +18,13 @@
 extern "C" {
 #endif
 
-/* The best w for the particles where they are now, found by turns with the rotations, from the best of a few starts;
- * weights [SINEW_EXAMPLE_MAX], 0 for shapes that are not there or are blends of others. Changes nothing. Refuses
+/* The best w for the current positions, found by alternating with the rotations, from the best of several starts.
+ * weights [SINEW_EXAMPLE_MAX] is 0 for shapes that are missing or are blends of others. Changes nothing. Refuses
  * energies of other kinds and without examples. */
 SINEW_API sinew_status sinew_energy_fit_blend(const sinew_world *world, sinew_energy energy, double *weights,
                                               sinew_error *error);
-/* The same, and the energy takes it as weight_1, weight_2, weight_3; refuses energies whose `weights` are not given.
- * Costs what sinew_energy_set_parameter() costs. weights may be NULL. */
+/* Fits the blend and sets w as weight_1, weight_2, weight_3 of the energy. Refuses energies whose `weights` are not
+ * given. Costs as much as sinew_energy_set_parameter(). weights may be NULL. */
 SINEW_API sinew_status sinew_energy_follow_blend(sinew_world *world, sinew_energy energy, double *weights,
                                                  sinew_error *error);
 

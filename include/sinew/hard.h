@@ -11,9 +11,9 @@
 extern "C" {
 #endif
 
-/* The largest |C| of all hard energies where the particles are now: m for lengths, 1 for deformation gradients. 0
- * without such energies; NaN where it cannot be known: a world that cannot be prepared, an energy that does not tell
- * its constraints as numbers. May allocate, as sinew_world_prepare(). */
+/* The largest |C| over all hard energies at the current positions: m for lengths, 1 for deformation gradients. 0
+ * without hard energies. NaN if the world cannot be prepared or a hard energy does not provide its constraints as
+ * numbers. May allocate, like sinew_world_prepare(). */
 SINEW_API double sinew_world_violation(sinew_world *world);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/mesh.h: meshes: made, read, checked, repaired, written.
+ * sinew/mesh.h: meshes: generators, readers, checks, repair, filling, writers.
  *
  * A mesh is immutable: vertices with rest positions (m) and any mix of tetrahedra, triangles and edges
  * over them. Indices are zero-based 32-bit. A tetrahedron (a b c d) is oriented when
@@ -30,7 +30,7 @@ typedef struct sinew_mesh_def {
     const int32_t *triangles; /* [3 * triangle_count] */
     int32_t edge_count;
     const int32_t *edges;        /* [2 * edge_count] */
-    const sinew_real *fractions; /* [tet_count] how much of each tet is filled, in (0, 1]; NULL (default): all */
+    const sinew_real *fractions; /* [tet_count] filled fraction of each tet, in (0, 1]; NULL (default): 1 */
     int32_t director_count;
     const int32_t *directors; /* [3 * director_count] a b p: the edge a b and its director point, the vertex p */
 } sinew_mesh_def;
@@ -53,8 +53,8 @@ SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 
 SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
 SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
 SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);    /* [3 * director_count] */
-/* Notes of a reader: what it ignored or repaired, one line each ("" when nothing). */
-SINEW_API const char *sinew_mesh_notes(const sinew_mesh *mesh);
+/* Warnings of a reader: what it ignored or repaired, one line each ("" for none). */
+SINEW_API const char *sinew_mesh_warnings(const sinew_mesh *mesh);
 
 /* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the
  * mesh's own triangles when it has no tetrahedra; its edges are the mesh's own edges. */
@@ -64,12 +64,12 @@ SINEW_API sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *er
 SINEW_API sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error);
 /* A moved copy: positions replaced by the caller's array [3 * vertex_count]. */
 SINEW_API sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error);
-/* A copy with a director point for every edge of its triangles, or for its own edges where it has no triangles: one
- * more vertex each, behind the mesh's own, at the middle of the edge plus `offset` (m; 0: a quarter of the mean edge)
- * along a unit vector across it. Shells: the mean of the normals at the edge. Ropes: the component of `toward` (NULL:
- * of an axis) across the first edge of each piece, carried along without twist. Energies of shells and rods read the
- * slope or the frame of an edge from its director point; whoever clamps an edge pins its ends and its director point.
- * Refuses triangles without area, edges of more than two triangles, and a mesh with directors. */
+/* A copy with a director point for every edge of its triangles, or for its own edges if it has no triangles. Each is
+ * one more vertex, appended to the mesh's own, at the middle of the edge plus `offset` (m; 0: a quarter of the mean
+ * edge) along a unit vector across it. Shells: the mean of the normals at the edge. Ropes: the component of `toward`
+ * (NULL: of an axis) across the first edge of each component, transported along it without twist. Energies of shells
+ * and rods read the slope or the frame of an edge from its director point; to clamp an edge, pin its ends and its
+ * director point. Refuses triangles without area, edges of more than two triangles, and a mesh with directors. */
 SINEW_API sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, const sinew_real *toward,
                                                 sinew_error *error);
 
@@ -98,9 +98,9 @@ typedef struct sinew_beam_def {
 SINEW_API sinew_beam_def sinew_default_beam_def(void);
 SINEW_API sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *error);
 
-/* Round bodies, all centred on the origin, axis along z, filled with tetrahedra.
- * `segments` is the number of cells across a diameter (ball, cylinder) or around a circle (torus, tube);
- * each generator's comment in its source states the exact counts it makes. */
+/* Round bodies, all centred on the origin, axis along z, filled with tetrahedra. `segments` is the number of cells
+ * across a diameter (ball, cylinder) or around a circle (torus, tube); the source of each generator states its exact
+ * counts. */
 typedef struct sinew_round_def {
     uint32_t cookie;
     sinew_allocator allocator;
@@ -108,8 +108,8 @@ typedef struct sinew_round_def {
     sinew_real inner_radius; /* m, < radius. Tube: of the hole; torus: of the pipe. Default 0: the generator takes
                                 0.6 (tube) or 0.3 (torus) of the radius */
     sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
-    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: the generator takes 8, 8, 24, 16,
-                                with which the other defaults give cells about as long as wide */
+    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: 8, 8, 24, 16, with which the
+                                other defaults give cells about as long as wide */
     int32_t layers;          /* cells along the height (cylinder, tube), across the pipe (torus). >= 1. Default 4 */
     int32_t rings;           /* tube only: cells through the wall. Default 2 */
 } sinew_round_def;
@@ -124,7 +124,7 @@ SINEW_API sinew_mesh *sinew_mesh_can(const sinew_round_def *def, sinew_error *er
 typedef enum sinew_diagonals {
     SINEW_DIAGONALS_FORWARD = 0, /* every cell cut from (i, j) to (i+1, j+1)        */
     SINEW_DIAGONALS_BACKWARD,    /* every cell cut from (i+1, j) to (i, j+1)        */
-    SINEW_DIAGONALS_ALTERNATING, /* by the parity of i + j                          */
+    SINEW_DIAGONALS_ALTERNATING, /* forward or backward by the parity of i + j      */
     SINEW_DIAGONALS_CROSS        /* edges of both diagonals (triangles as forward)  */
 } sinew_diagonals;
 
@@ -173,108 +173,109 @@ typedef enum sinew_flaw_kind {
     SINEW_FLAW_DEGENERATE_TET,      /* volume below 1e-10 of its longest edge cubed, or repeated vertex */
     SINEW_FLAW_SLIVER_TET,          /* quality (below) under 0.1 but not degenerate              */
     SINEW_FLAW_DEGENERATE_TRIANGLE, /* area below 1e-10 of its longest edge squared, or repeated vertex */
-    SINEW_FLAW_DEGENERATE_EDGE,     /* both ends are one vertex or in one place                  */
+    SINEW_FLAW_DEGENERATE_EDGE,     /* both ends are one vertex or coincide                      */
     SINEW_FLAW_DUPLICATE_VERTEX,    /* same position as a lower-numbered vertex                  */
     SINEW_FLAW_UNUSED_VERTEX,       /* no cell refers to it                                      */
     SINEW_FLAW_DUPLICATE_CELL,      /* the same vertices as a lower-numbered cell of its kind    */
     SINEW_FLAW_NON_MANIFOLD_FACE,   /* a face shared by three or more tetrahedra                 */
     SINEW_FLAW_NON_MANIFOLD_EDGE,   /* an edge shared by three or more triangles                 */
     SINEW_FLAW_FLIPPED_TRIANGLE,    /* oriented against a neighbour                              */
-    SINEW_FLAW_CROSSING_TRIANGLE,   /* an edge of it passes through another one, or of that through it */
+    SINEW_FLAW_CROSSING_TRIANGLE,   /* it intersects another triangle: an edge of one passes through the other */
     SINEW_FLAW_COUNT
 } sinew_flaw_kind;
 
 typedef struct sinew_flaw {
     sinew_flaw_kind kind;
-    int32_t element; /* index of the tet, triangle, edge or vertex that shows it */
-    int32_t other;   /* the other one (duplicate of, flipped against, next that shares the face or edge, first that it
-                        crosses), or -1 */
-    double measure;  /* tets: volume m3 (inverted, degenerate) or quality (sliver); triangle: area m2; edge: length m;
-                        duplicate cell: its number of vertices (4 tet, 3 triangle, 2 edge; tets come first); face or
-                        edge that is not manifold: how many cells share it; 0 where none applies */
+    int32_t element; /* index of the tet, triangle, edge or vertex */
+    int32_t other;   /* the other element (duplicate of, flipped against, next that shares the face or edge, first
+                        that it intersects), or -1 */
+    double measure;  /* tets: volume m3 (inverted, degenerate) or quality (sliver); triangle: area m2; edge: length
+                        m; duplicate cell: its number of vertices (4 tet, 3 triangle, 2 edge; tets come first);
+                        non-manifold face or edge: number of cells that share it; else 0 */
 } sinew_flaw;
 
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
-    double volume;      /* m3, sum of signed tet volumes, each times its filled part */
+    double volume;      /* m3, sum of signed tet volumes, each times its filled fraction */
     double area;        /* m2, of the triangles */
     double length;      /* m, of the edges */
     double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */
     double quality_mean;
     double bounds[6];            /* min x y z, max x y z */
-    int32_t component_count;     /* connected pieces of the used vertices */
+    int32_t component_count;     /* connected components of the used vertices */
     int32_t boundary_edge_count; /* triangle edges used once: 0 for a closed surface */
-    bool closed_surface;         /* triangles (own, or boundary of the tets) close up */
+    bool closed_surface;         /* triangles (own, or boundary of the tets) form a closed surface */
 } sinew_mesh_report;
 
-/* Looks at everything, changes nothing. Writes at most `flaw_capacity` flaws (tets first, in order of
- * kind then element) and returns how many there are in all; flaws may be NULL. Negative on failure. */
+/* Checks the whole mesh and changes nothing. Writes at most `flaw_capacity` flaws (tets first, in order of kind then
+ * element) and returns their total number; flaws may be NULL. Negative on failure. */
 SINEW_API int64_t sinew_mesh_check(const sinew_mesh *mesh, sinew_mesh_report *report, sinew_flaw *flaws,
                                    int64_t flaw_capacity, sinew_error *error);
 SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted tet" */
 
-/* A repaired copy: turns inverted tets, orients triangles consistently (outward when closed), merges
- * vertices at most `merge_distance` apart (m; 0: in one place; negative: leaves duplicates) into the
- * lowest-numbered, drops degenerate and duplicate cells, directors and unused vertices. Slivers stay. `map` (may be
- * NULL) [vertex_count] receives the new index of each old vertex or -1. What was done is in the copy's notes. */
+/* A repaired copy: flips inverted tets, orients triangles consistently (outward when closed), merges vertices at most
+ * `merge_distance` apart (m; 0: coincident; negative: none) into the lowest-numbered, drops degenerate and duplicate
+ * cells, directors and unused vertices. Slivers stay. `map` (may be NULL) [vertex_count] receives the new index of each
+ * old vertex or -1. The copy's warnings list the repairs. */
 SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 
 /* ---- Filling a surface --------------------------------------------------------------------- */
 
-/* A body of tetrahedra around any surface: a body-centred lattice of which those tets stay that the inside reaches
- * into. Inside is where the generalised winding number says so: surfaces may be open, cross themselves, be there twice,
- * be partly turned or in several parts. */
+/* Fills any surface with tetrahedra: those tets of a body-centred lattice that overlap the inside. The generalised
+ * winding number defines the inside, so the surface may be open, self-intersecting, doubled, partly flipped or in
+ * several components. */
 typedef struct sinew_fill_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    const sinew_mesh *surface; /* its triangles */
+    const sinew_mesh *surface; /* the triangles of this mesh are filled */
     int32_t cells;             /* lattice cells along the longest side of the surface's box, >= 1. Default 24 */
-    bool conform;              /* boundary vertices move to the surface, and tets that lie outside go. Default false */
-    bool split;                /* parts that share a cell but do not touch get cells of their own. Default true */
+    bool conform;              /* boundary vertices move to the surface, and tets outside are removed. Default false */
+    bool split;                /* components that share a cell but do not touch get separate copies of it. Default
+                                  true */
     int32_t thread_count;      /* 0 (default): all; the mesh is the same for any number */
 } sinew_fill_def;
 
 typedef struct sinew_fill_report {
     double cell;        /* m, side of a lattice cell */
-    double quality_min; /* as in sinew_mesh_report */
+    double quality_min; /* worst tet, as in sinew_mesh_report */
     double quality_mean;
-    double volume;         /* m3, of the tets, each times its filled part */
-    double surface_volume; /* m3, that the surface encloses where it is closed and does not cross itself; else what
-                              sampling finds inside */
-    bool closed;           /* surface_volume is the surface's own */
-    int32_t parts;         /* pieces of the body that do not hang together */
-    int32_t split_cells;   /* tets that exist more than once, for parts that do not touch */
-    int32_t thin_cells;    /* tets around walls too thin for samples: parts in one of them are not told apart */
-    int32_t open_edges;    /* of the surface: used by one triangle */
-    int32_t crowded_edges; /* by three or more */
+    double volume;         /* m3, of the tets, each times its filled fraction */
+    double surface_volume; /* m3 enclosed by the surface if it is closed and does not intersect itself; else the
+                              sampled volume */
+    bool closed;           /* surface_volume is that of the surface itself */
+    int32_t components;    /* connected components of the body */
+    int32_t split_cells;   /* tets that exist more than once, for components that do not touch */
+    int32_t thin_cells;    /* tets around walls too thin for samples: components within one of them are not separated */
+    int32_t open_edges;    /* edges of the surface with one triangle */
+    int32_t crowded_edges; /* edges of three or more triangles */
     int32_t flipped;       /* triangles oriented against a neighbour */
-    int32_t duplicates;    /* triangles that are there already */
+    int32_t duplicates;    /* repeated triangles */
     int32_t degenerate;    /* triangles without area */
-    int64_t crossings;     /* pairs of triangles that cross */
+    int64_t crossings;     /* pairs of triangles that intersect */
 } sinew_fill_report;
 
 SINEW_API sinew_fill_def sinew_default_fill_def(void);
-/* NULL on failure: no triangles, a flat surface, nothing inside, more tets than memory or 32 bits hold (the text has
- * both numbers). report may be NULL. What was odd is in the mesh's notes. */
+/* NULL on failure: no triangles, a flat surface, an empty inside, more tets than memory or 32 bits hold (the text has
+ * both numbers). report may be NULL. The mesh's warnings list defects of the surface. */
 SINEW_API sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report, sinew_error *error);
-/* How much of each tet is filled, in (0, 1] [tet_count]: masses and energies of a body count so much of it. NULL: all
- * of every tet. */
+/* Filled fraction of each tet, in (0, 1] [tet_count], by which masses and energies of a body are scaled. NULL: all tets
+ * are full. */
 SINEW_API const sinew_real *sinew_mesh_fractions(const sinew_mesh *mesh);
 
 /* ---- Rigid shapes -------------------------------------------------------------------------- */
 
-/* Moments of the volume that tets or a closed surface enclose, filled evenly. */
+/* Moments of the volume inside tets or a closed surface, with uniform density. */
 typedef struct sinew_inertia {
     double volume;    /* m3 */
     double centre[3]; /* m */
-    double
-        second[9]; /* m5, the integral of (x - centre) (x - centre)^T; the inertia tensor per density is trace 1 - it */
+    double second
+        [9]; /* m5: S, the integral of (x - centre) (x - centre)^T; the inertia tensor per density is trace(S) 1 - S */
 } sinew_inertia;
 
-/* Refuses open surfaces, by the number of their open edges, and those that are inside out. */
+/* Refuses inverted surfaces and open ones, with the number of their open edges. */
 SINEW_API sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, sinew_error *error);
-/* One tet: with a quarter of the mass at each of its vertices it has the mass, centre and inertia of the mesh. NULL on
- * failure. */
+/* One tet: with a quarter of the mass at each vertex it has the mass, centre and inertia of the mesh. NULL on failure.
+ */
 SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error);
 
 /* ---- Selections ---------------------------------------------------------------------------- */
@@ -293,24 +294,24 @@ typedef struct sinew_region {
     sinew_real radius;
 } sinew_region;
 
-/* Writes the indices of the points inside, ascending, at most `capacity`, and returns how many there are.
- * `indices` may be NULL to count. Box and sphere borders are widened by 1e-9 (single: 1e-5) of the size of
- * the region so that points meant to lie on them are inside. */
+/* Writes the indices of the points inside, ascending, at most `capacity`, and returns their total number. `indices` may
+ * be NULL to count. Box and sphere borders are widened by 1e-9 (single: 1e-5) of the size of the region, so that points
+ * meant to lie on them are inside. */
 SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_real *positions, int32_t count,
                                       int32_t *indices, int32_t capacity);
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
-/* By the ending of the path: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .node/.ele (TetGen: either name
+/* The ending of the path selects the format: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .node/.ele (TetGen: either name
  * reads both files), .mesh (Medit ASCII), .vtk (legacy, ASCII and binary), .vtu (ASCII, base64 and raw
  * appended), .obj .ply .stl .off .gltf .glb (surfaces). Cells of other kinds are ignored
- * and named in the notes. A refused file's error names the path and, for text, the line. */
+ * and named in the warnings. A refused file's error names the path and, for text, the line. */
 SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
 
-/* Turns points [3 * count] of a file whose axis `up` ("x" "y" "z" "-x" "-y" "-z"; NULL: y) is the vertical one so that
- * it becomes y, without mirroring, and multiplies them by `scale` (m for one unit of the file). "y" and 1 leave them as
- * they are. Refuses other words, a scale that is not greater than 0 and finite, and points that leave the numbers; then
- * they are partly moved. */
+/* Rotates points [3 * count] of a file whose vertical axis is `up` ("x" "y" "z" "-x" "-y" "-z"; NULL: y) so that it
+ * becomes y, without mirroring, and multiplies them by `scale` (m for one unit of the file). "y" and 1 change nothing.
+ * Refuses other words, a scale that is not greater than 0 and finite, and points that overflow; points may then be
+ * partly changed. */
 SINEW_API sinew_status sinew_orient_points(const char *up, double scale, int32_t count, sinew_real *points,
                                            sinew_error *error);
 
@@ -324,8 +325,8 @@ typedef enum sinew_mesh_format {
     SINEW_MESH_VTU_BINARY
 } sinew_mesh_format;
 
-/* Writes to a temporary file beside `path` and renames it: a failed write leaves nothing behind and an
- * existing file as it was. Text formats carry 17 (single: 9) significant digits. */
+/* Writes to a temporary file beside `path` and renames it: a failed write leaves an existing file unchanged and no new
+ * one. Text formats carry 17 (single: 9) significant digits. */
 SINEW_API sinew_status sinew_mesh_write(const sinew_mesh *mesh, const char *path, sinew_mesh_format format,
                                         sinew_error *error);
 

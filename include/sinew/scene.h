@@ -2,9 +2,9 @@
  *
  * sinew/scene.h: scene files in, caches and state files out.
  *
- * A scene is one JSON file (docs/scene.md, docs/scene.schema.json). A cache is what other programs open:
- * PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph frames, USD, arrays
- * of NumPy. All but glTF and USD can be read back.
+ * A scene is one JSON file (docs/reference/scene.md, docs/reference/scene.schema.json). A cache is a file of frames for
+ * other programs: PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph
+ * frames, USD, arrays of NumPy. All but glTF and USD can be read back.
  */
 #ifndef SINEW_SCENE_H
 #define SINEW_SCENE_H
@@ -22,52 +22,52 @@ typedef struct sinew_scene sinew_scene;
 typedef struct sinew_scene_def {
     uint32_t cookie;
     sinew_allocator allocator;   /* for the scene, its meshes and its world */
-    const char *path;            /* of the JSON file; meshes it names are relative to its folder. With `text` it need
-                                    not be there: it names the scene in messages and the folder; NULL: "scene", in
-                                    the current one */
+    const char *path;            /* path of the JSON file; mesh paths are relative to its folder. With `text` the file
+                                    need not exist: path then gives the scene's name in messages and the folder;
+                                    NULL: "scene" in the current folder */
     const char *text;            /* [text_size] the scene itself in place of the file; NULL: the file is read */
     size_t text_size;            /* bytes, without a 0 at the end */
-    const char *const *settings; /* [setting_count] "key.path=value" in place of what the file says, e.g.
+    const char *const *settings; /* [setting_count] "key.path=value", which override the file, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
 } sinew_scene_def;
 
 SINEW_API sinew_scene_def sinew_default_scene_def(void);
-/* NULL on failure; the error names file (or the text's path), line, what is wrong and what would be right. */
+/* NULL on failure; the error names file (or the text's path), line, the mistake and its correction. */
 SINEW_API sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error);
-SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* and its world */
+SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* destroys also the world */
 
 SINEW_API sinew_world *sinew_scene_world(sinew_scene *scene);
-/* The body that the scene gives this name; index -1: none. As sinew_world_body_by_name(). */
+/* The body of this name in the scene; index -1: none. As sinew_world_body_by_name(). */
 SINEW_API sinew_body sinew_scene_body(const sinew_scene *scene, const char *name);
 SINEW_API const char *sinew_scene_name(const sinew_scene *scene);
-SINEW_API const char *sinew_scene_comment(const sinew_scene *scene); /* what to look for */
-SINEW_API const char *sinew_scene_notes(const sinew_scene *scene);   /* warnings of the mesh readers */
+SINEW_API const char *sinew_scene_comment(const sinew_scene *scene);  /* description in the scene */
+SINEW_API const char *sinew_scene_warnings(const sinew_scene *scene); /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
 SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames a second of simulated time */
-/* Whether caches are to hold the bodies themselves ("write": "body"), not the surfaces that ride on them. */
+/* Whether caches hold the bodies themselves ("write": "body") instead of their embedded surfaces. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
-SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* as the scene says */
+SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* solver settings of the scene */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
-/* How the scene wants to be seen: its keys `camera` and `picture`. NaN: the scene does not say. */
+/* View of the scene: its keys `camera` and `picture`. NaN: not given. */
 typedef struct sinew_scene_view {
     bool placed;              /* the camera stands at `eye` and looks at `target`; else it is fitted */
     double eye[3], target[3]; /* m */
     double azimuth, elevation, distance, angle; /* rad, rad, times the distance that just fits, rad */
     double orbit;                               /* turns about the target in a film; 0 */
     const char *colour;                         /* "speed", "von_mises" ...; "" */
-    bool ground;                                /* false: there is to be no floor */
+    bool ground;                                /* false: no floor */
     double ground_height;                       /* m */
-    bool cut;                                   /* what lies on the side that cut_normal points to is taken away */
+    bool cut;                                   /* geometry on the side of cut_normal is removed */
     double cut_point[3], cut_normal[3];
 } sinew_scene_view;
-SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts are the scene's */
+SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts belong to the scene */
 
-/* The JSON Schema (2020-12) of scene files, made from the tables that the reader checks with. Writes at most `size`
- * bytes with the 0 at the end (text may be NULL when size is 0) and returns how many the whole takes without it;
- * 0 when out of memory. */
+/* The JSON Schema (2020-12) of scene files, generated from the tables of the reader. Writes at most `size` bytes
+ * including the final 0 (text may be NULL when size is 0) and returns the length of the whole without it; 0 when out of
+ * memory. */
 SINEW_API size_t sinew_scene_schema(char *text, size_t size);
 
 /* ---- Cache --------------------------------------------------------------------------------- */
@@ -88,44 +88,44 @@ typedef enum sinew_cache_format {
 SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
 SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
 
-/* The fields of caches unless others are asked for: von Mises stress, which solids are mostly coloured by. */
+/* Default fields of caches: von Mises stress, the usual colour of solids. */
 #define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
 
 typedef struct sinew_cache_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_world *world;    /* must outlive the cache; its state stays as it is */
-    const char *directory; /* exists */
-    const char *name;      /* of the files, without ending */
+    sinew_world *world;    /* must outlive the cache; its state is not changed */
+    const char *directory; /* existing folder for the files */
+    const char *name;      /* name of the files, without ending */
     sinew_cache_format format;
-    int32_t frame_count;   /* how many frames it is to hold in the end, where known; 0: not known */
+    int32_t frame_count;   /* planned number of frames; 0: unknown */
     sinew_real frame_time; /* s between frames */
     int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence and in csv */
-    int32_t kept_frames;   /* > 0: goes on with the files of a cache that was closed, dropped or killed, keeps so many
-                              of its frames as they are and cuts off later ones. 0: begins anew */
-    bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to go on from */
-    bool bodies;           /* true: bodies are written themselves; else (default) the skins of those that have one; npy
-                              always writes bodies */
-    /* Fields that vtu and npy hold besides velocities, as bits 1 << sinew_field_kind. */
-    uint32_t fields;        /* these, or it refuses to open; default none */
-    uint32_t fields_if_any; /* these where the world has them; default those of SINEW_CACHE_USUAL_FIELDS */
-    int32_t morph_frames;   /* gltf: at most so many frames, as viewers take few morph targets; where there are more it
-                               holds every sinew_cache_morph_stride()-th of them. 0: all. Default 120 */
+    int32_t kept_frames;   /* > 0: continues the files of a cache that was closed, dropped or killed: keeps this
+                              number of frames and truncates later ones. 0: starts new files */
+    bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to be continued */
+    bool bodies;           /* true: writes the bodies themselves; else (default) the skins of bodies that have one;
+                              npy always writes bodies */
+    /* Fields in vtu and npy besides velocities, as bits 1 << sinew_field_kind. */
+    uint32_t fields;        /* required: opening fails without them; default none */
+    uint32_t fields_if_any; /* optional: written if the world has them; default SINEW_CACHE_USUAL_FIELDS */
+    int32_t morph_frames;   /* gltf: maximum number of frames, because viewers support few morph targets; of more
+                               frames every sinew_cache_morph_stride()-th is written. 0: no limit. Default 120 */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
-/* A glTF cache of frame_count frames holds the frames 0, n, 2 n ...; n is the smallest power of two that leaves at most
- * `most` of them. */
-SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most);
-/* Files appear under their own names only in close, or (sequences) frame by frame when complete; a cache that
- * fails or is dropped leaves no half-written file. */
+/* A glTF cache of frame_count frames contains the frames 0, n, 2 n ...; n, which is returned, is the smallest power of
+ * two that leaves at most `max` of them. */
+SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max);
+/* Files appear under their own names only on close, or (sequences) frame by frame when complete. A cache that fails or
+ * is dropped leaves no half-written file. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
-SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* the world as it is now */
-/* Brings all frames so far safely to the disk, so that kept_frames finds them even after a power cut. */
+SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* writes the current state */
+/* Flushes all frames so far to the disk, so that kept_frames finds them even after a power cut. */
 SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
-SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees it and removes what is unfinished */
+SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees the cache and removes unfinished files */
 
 /* ---- Reading a cache back -------------------------------------------------------------------- */
 
@@ -135,30 +135,31 @@ typedef struct sinew_cache_reader_def {
     uint32_t cookie;
     sinew_allocator allocator;
     const char *directory;
-    const char *name;          /* of the files, without ending */
-    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; others are written for other programs only */
+    const char *name;          /* name of the files, without ending */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; the others cannot be read */
     sinew_real frame_time;     /* s between frames, for velocities where the format has none */
     int32_t first_frame;       /* number of the first frame, as it was written */
 } sinew_cache_reader_def;
 
 SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
-/* Looks at the files and counts frames; NULL on failure. Files that are not regular, damaged or cut short are refused
- * with the place. */
+/* Opens the files and counts frames; NULL on failure. Irregular, damaged or truncated files are refused with the
+ * location of the error. */
 SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
 SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* NULL is fine */
 SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
-SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* of each frame */
-SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* of its (first) file */
-/* Positions q and velocities v [3 * point_count], v may be NULL, of the frame with this number. Where the format has no
- * velocities they are differences: from the frame before, at the first frame to the one behind it. */
+SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* points in each frame */
+SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* path of the first file */
+/* Positions q and velocities v [3 * point_count] of the frame with this number; v may be NULL. Formats without
+ * velocities give differences: from the previous frame, at the first frame to the next one. */
 SINEW_API sinew_status sinew_cache_reader_frame(sinew_cache_reader *reader, int32_t frame, sinew_real *q, sinew_real *v,
                                                 sinew_error *error);
 
 /* ---- State files --------------------------------------------------------------------------- */
 
-/* The blob of sinew_world_state_save in a file, written whole or not at all, and safely on the disk on return. */
+/* The blob of sinew_world_state_save in a file, written completely or not at all, and flushed to the disk on return. */
 SINEW_API sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew_error *error);
-/* Refuses the state of another scene by name (sinew_world_state_check); forced takes it where its sizes fit. */
+/* Refuses the state of another scene by name (sinew_world_state_check); the forced version accepts it if its sizes fit.
+ */
 SINEW_API sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error);
 SINEW_API sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/types.h: the words every other header uses: the real number, errors, memory.
+ * sinew/types.h: types that all other headers use: the real number, errors, memory, tasks.
  *
  * Units are SI everywhere: metres, kilograms, seconds, newtons, pascals, joules.
  * Arrays of points are caller-owned and interleaved: x0 y0 z0 x1 y1 z1 ...
@@ -27,7 +27,13 @@ typedef double sinew_real;
 #define SINEW_PRECISION "double"
 #endif
 
-#define SINEW_VERSION "0.1.0"
+/* The version of these headers (VERSIONING.md says what each number promises); CMake reads it from here. */
+#define SINEW_VERSION_MAJOR         0
+#define SINEW_VERSION_MINOR         2
+#define SINEW_VERSION_PATCH         0
+#define SINEW_VERSION_TEXT(a, b, c) #a "." #b "." #c
+#define SINEW_VERSION_OF(a, b, c)   SINEW_VERSION_TEXT(a, b, c)
+#define SINEW_VERSION               SINEW_VERSION_OF(SINEW_VERSION_MAJOR, SINEW_VERSION_MINOR, SINEW_VERSION_PATCH)
 
 #if defined(_WIN32)
 #define SINEW_API
@@ -41,21 +47,25 @@ typedef double sinew_real;
 #define SINEW_PRINTF(a, b)
 #endif
 
+/* The version of the linked library, e.g. "0.2.0". It differs from SINEW_VERSION if the program was compiled with
+ * headers of another version. Never NULL. */
+SINEW_API const char *sinew_version(void);
+
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* Why a call refused. A call that refuses has changed nothing. */
+/* Reason of a failure. A call that fails changes nothing. */
 typedef enum sinew_status {
     SINEW_OK = 0,
     SINEW_ERROR_USAGE,      /* the caller's mistake: a null pointer, a def without its cookie        */
     SINEW_ERROR_DATA,       /* bad data: out-of-range index, zero-volume element, negative mass, ... */
     SINEW_ERROR_FILE,       /* cannot open, read or write a file                                     */
-    SINEW_ERROR_FORMAT,     /* a file is not what it claims to be; the text names file and line      */
+    SINEW_ERROR_FORMAT,     /* malformed file; the text names file and line                          */
     SINEW_ERROR_MEMORY,     /* an allocation failed                                                  */
     SINEW_ERROR_NUMERIC,    /* a factorisation failed, a value became non-finite                     */
-    SINEW_ERROR_UNSUPPORTED /* a combination that cannot work; the text says why and what to use    */
+    SINEW_ERROR_UNSUPPORTED /* an impossible combination; the text gives the reason and the remedy  */
 } sinew_status;
 
-/* One line for a person: what is wrong, where, what to do. Pass NULL where you do not care. */
+/* One line of text: the error, its location, the remedy. Pass NULL to ignore it. */
 typedef struct sinew_error {
     sinew_status status;
     char text[1024];
@@ -64,11 +74,13 @@ typedef struct sinew_error {
 /* Short name of a status, e.g. "data". Never NULL. */
 SINEW_API const char *sinew_status_name(sinew_status status);
 
-/* For "did you mean": the one of `names` [count] most like `word`, NULL when none is near. */
+/* For "did you mean": the name of `names` [count] that is most like `word`, or the present name if `word` was renamed;
+ * NULL when no name is similar. */
 SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
 
 /* Called on a caller's mistake (null pointer, bad id). The call then returns NULL, an error status or
- * does nothing. The default handler does nothing. This hook is the only process-wide setting. */
+ * does nothing. The default handler does nothing. This hook and the registrations of
+ * sinew/extend.h and sinew/linear.h are the process-wide settings. */
 typedef void sinew_assert_handler(const char *condition, const char *file, int line, void *context);
 SINEW_API void sinew_set_assert_handler(sinew_assert_handler *handler, void *context);
 
@@ -85,21 +97,21 @@ typedef struct sinew_allocator {
 
 /* ---- Threads ------------------------------------------------------------------------------- */
 
-/* The embedding program's own task system, in place of the library's threads. Left zero-filled, the library starts
- * threads of its own when there is work for several, and ends them with the last world; with both functions set it
- * starts none for this world. Results are the same bits either way.
+/* A task system of the embedding program, used instead of the library's threads. Left zero-filled, the library starts
+ * its own threads when there is work for several, and ends them with the last world. With both functions set it starts
+ * none for this world. Results have the same bits either way.
  *
- * `start` asks for task(data, 1) .. task(data, count - 1), count >= 2, each at most once: at once or later, at the same
- * time or one after the other, in any order, on any thread, within `start` and `finish` too. The caller does the work
- * of member 0 in between, and in the end all that nobody else took: a call that never comes is done without. The
- * handle that `start` returns, NULL is fine, goes to `finish`, which returns when no call is under way and none will
- * come. Meanwhile it may run other tasks of the program, steps of other worlds included.
+ * `start` requests task(data, 1) .. task(data, count - 1), count >= 2, each at most once: immediately or later,
+ * concurrently or one after another, in any order, on any thread, also within `start` and `finish`. The caller runs
+ * member 0 meanwhile and finally all members that have not run, so calls that never come are harmless. `start` returns
+ * a handle (NULL is valid) that is passed to `finish`. `finish` returns when no call is running and none will come; it
+ * may run other tasks of the program meanwhile, including steps of other worlds.
  *
- * A task that has begun must be let run to its end without waiting for others of the same `start`. It calls none of
- * these functions, takes up to 512 KiB of stack, allocates nothing, and runs with the caller's floating-point
- * environment (rounding, flushing of denormal numbers), which is put back afterwards. `start` and `finish` are called
- * by the thread that steps, prepares or measures the world, always in pairs; the functions and their context must
- * outlive the world. */
+ * A task that has begun must run to its end without waiting for others of the same `start`. It calls none of these
+ * functions, takes up to 512 KiB of stack, allocates nothing, and runs with the caller's floating-point environment
+ * (rounding, flushing of denormal numbers), which is restored afterwards. `start` and `finish` are called by the thread
+ * that steps, prepares or measures the world, always in pairs. The functions and their context must outlive the world.
+ */
 typedef void sinew_task_call(void *data, int32_t member);
 typedef struct sinew_task_system {
     void *(*start)(void *context, sinew_task_call *task, void *data, int32_t count);

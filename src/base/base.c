@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * base.c: the hooks behind base.h.
+ * base.c: memory hooks, errors, time and assertions. See base.h.
  */
 #include "base/base.h"
 
@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #endif
 
-/* Large blocks ask for large pages: everything here streams through memory, and with pages of 4 KiB a core reads about
- * half of what it can. The system may say no; nothing depends on it. */
+/* Large blocks use huge pages: all code here streams through memory, and with pages of 4 KiB a core reads at about half
+ * its bandwidth. If the system refuses, results do not change. */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 static void *system_allocate(void *context, size_t size, size_t alignment)
@@ -23,7 +23,7 @@ static void *system_allocate(void *context, size_t size, size_t alignment)
     (void)context;
     if (size >= LARGE_PAGE)
         alignment = LARGE_PAGE;
-    /* aligned_alloc wants a multiple of the alignment. */
+    /* aligned_alloc requires a multiple of the alignment. */
     size_t rounded = (size + alignment - 1) / alignment * alignment;
     void *memory = rounded < size ? NULL : aligned_alloc(alignment, rounded);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -73,27 +73,27 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
     return memory;
 }
 
-bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size)
+bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size)
 {
     void **array = slot;
-    if (*array && count <= *room / size)
+    if (*array && count <= *capacity / size)
         return true;
-    /* An array that has grown once will grow again. */
+    /* Adds spare capacity, because an array that has grown once usually grows again. */
     const size_t wanted = *array && count < SIZE_MAX / 2 ? count + count / 2 : count;
     void *larger = sinew_allocate(allocator, wanted, size);
     if (!larger)
         return false;
     sinew_release(allocator, *array);
     *array = larger;
-    *room = wanted * size;
+    *capacity = wanted * size;
     return true;
 }
 
-bool sinew_make_spare_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size)
+bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size)
 {
-    if (*(void **)slot && count <= *room / size)
+    if (*(void **)slot && count <= *capacity / size)
         return true;
-    return sinew_make_room(allocator, slot, room, count < SIZE_MAX / 2 ? count + count / 2 : count, size);
+    return sinew_reserve(allocator, slot, capacity, count < SIZE_MAX / 2 ? count + count / 2 : count, size);
 }
 
 void sinew_release(const sinew_allocator *allocator, void *memory)
@@ -134,6 +134,11 @@ void sinew_error_clear(sinew_error *error)
         error->status = SINEW_OK;
         error->text[0] = '\0';
     }
+}
+
+const char *sinew_version(void)
+{
+    return SINEW_VERSION;
 }
 
 const char *sinew_status_name(sinew_status status)

@@ -10,19 +10,19 @@
 
 #include "sinew/types.h"
 
-#define SINEW_ALIGNMENT 64 /* of every block: a cache line, and room for any lane */
+#define SINEW_ALIGNMENT 64 /* bytes: alignment of every block; a cache line, which also fits any SIMD vector */
 
 /* Memory: size 0 gives a valid block. NULL when the hook fails or the size overflows. */
 void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* uninitialised */
 void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
 /* Copies `used` elements of the old block; frees it only on success. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
-/* Room for `count` things of `size` bytes in the array at `slot` (a pointer to the pointer), of which *room bytes are
- * there; what was in a smaller array is lost. Arrays that are filled anew again and again soon need no memory. False
+/* Reserves `count` items of `size` bytes in the array at `slot` (a pointer to the pointer), whose capacity is *capacity
+ * bytes; the contents of a smaller array are lost. Arrays that are refilled often soon need no more memory. False
  * without memory: the old array stays. */
-bool sinew_make_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size);
-/* The same with room to spare from the start: for arrays whose size goes up and down. */
-bool sinew_make_spare_room(const sinew_allocator *allocator, void *slot, size_t *room, size_t count, size_t size);
+bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
+/* sinew_reserve() with spare capacity, for arrays whose size varies. */
+bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
 
@@ -31,8 +31,8 @@ sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *for
 sinew_status sinew_fail_memory(sinew_error *error, const char *what);
 void sinew_error_clear(sinew_error *error);
 
-/* Bytes that this process may still ask the system for: what is free, or less where limits are set. Infinite where the
- * system does not say. */
+/* Bytes that this process may still allocate: free memory, or less if limits are set. Infinite if the system does not
+ * report it. */
 double sinew_memory_available(void);
 
 /* Wall clock, monotonic, s. */
@@ -42,7 +42,7 @@ double sinew_seconds(void);
 bool sinew_assert_failed(const char *condition, const char *file, int line); /* always false */
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 
-/* Cookies tell a def filled by its default function from stack garbage. One value per def type. */
+/* Cookies distinguish a def filled by its default function from uninitialised memory. One value per def type. */
 #define SINEW_COOKIE_MESH         0x534d4553u
 #define SINEW_COOKIE_BOX          0x424f5853u
 #define SINEW_COOKIE_BEAM         0x42454153u
@@ -62,7 +62,7 @@ bool sinew_assert_failed(const char *condition, const char *file, int line); /* 
 #define SINEW_COOKIE_CACHE        0x43414353u
 #define SINEW_COOKIE_REPLAY       0x52504c53u
 #define SINEW_COOKIE_SKIN         0x534b4953u
-#define SINEW_COOKIE_RIDE         0x52494453u
+#define SINEW_COOKIE_EMBEDDING    0x52494453u
 #define SINEW_COOKIE_FILL         0x46494c53u
 #define SINEW_COOKIE_TREE         0x54524553u
 #define SINEW_COOKIE_LOAD         0x4c4f4153u

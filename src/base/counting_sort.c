@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.c: a counting sort. See counting_sort.h.
+ * counting_sort.c: a counting sort. See counting_sort.h.
  */
 #include "base/counting_sort.h"
 
 #include <string.h>
 
-static int32_t lowest(const int32_t *particles, int32_t n)
+static int32_t counting_sort_lowest(const int32_t *particles, int32_t n)
 {
-    int32_t least = particles[0];
+    int32_t min = particles[0];
     for (int32_t a = 1; a < n; a++)
-        least = particles[a] < least ? particles[a] : least;
-    return least;
+        min = particles[a] < min ? particles[a] : min;
+    return min;
 }
 
 void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, int32_t limit, int32_t *work,
@@ -19,11 +19,11 @@ void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, i
 {
     memset(work, 0, ((size_t)limit + 1) * sizeof *work);
     for (int32_t e = 0; e < count; e++)
-        work[lowest(particles + (size_t)e * (size_t)n, n) + 1]++;
+        work[counting_sort_lowest(particles + (size_t)e * (size_t)n, n) + 1]++;
     for (int32_t i = 0; i < limit; i++)
         work[i + 1] += work[i];
     for (int32_t e = 0; e < count; e++)
-        order[work[lowest(particles + (size_t)e * (size_t)n, n)]++] = e;
+        order[work[counting_sort_lowest(particles + (size_t)e * (size_t)n, n)]++] = e;
 }
 
 void sinew_count_from(int32_t *particles, size_t count, int32_t first)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memory.c: how much memory there is, so that work that cannot be done is refused before it is begun.
+ * memory.c: available memory, so that work that does not fit is refused before it starts.
  *
- * The smallest of what the system counts as available, what is left of the control group's limit, and what is left of
- * the limit of the address space.
+ * Available memory is the minimum of the system's available memory, the remainder of the control group's limit, and the
+ * remainder of the limit on address space.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 #include "base/base.h"
 
-/* The number that follows `key` in a file of lines, or the first number of it; INFINITY where there is none ("max"). */
+/* The number after `key` in a file of lines, or the first number of the file; INFINITY if there is no number ("max").
+ */
 static double number_in(const char *path, const char *key)
 {
     char line[256];
@@ -31,10 +32,10 @@ double sinew_memory_available(void)
 {
     struct rlimit limit;
     double there = 1024 * number_in("/proc/meminfo", "MemAvailable:");
-    const double most = number_in("/sys/fs/cgroup/memory.max", ""),
+    const double max = number_in("/sys/fs/cgroup/memory.max", ""),
                  used = number_in("/sys/fs/cgroup/memory.current", "");
-    if (isfinite(most) && isfinite(used))
-        there = fmin(there, fmax(0, most - used));
+    if (isfinite(max) && isfinite(used))
+        there = fmin(there, fmax(0, max - used));
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         const double pages = number_in("/proc/self/statm", "");
         const double taken = isfinite(pages) ? pages * (double)sysconf(_SC_PAGESIZE) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * phases.c: threads take items of the open phase; who finishes its last item opens the next. See phases.h.
+ * phases.c: threads take items of the open phase; the thread that finishes the last item opens the next phase. See
+ * phases.h.
  */
 #include "base/phases.h"
 
@@ -11,8 +12,8 @@
 
 #define SHARES_MAX 64
 
-/* Next item of one thread's share, and above it the phase that it belongs to: who comes with an old phase in mind
- * takes nothing. On a cache line of its own. */
+/* Next item of one thread's share in the lower bits, number of its phase in the upper bits: a thread with an outdated
+ * phase number takes no item. Each share has its own cache line. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t next;
 } share;
@@ -20,28 +21,28 @@ typedef struct share {
 typedef struct team {
     const sinew_phases *work;
     int32_t share_count;
-    _Alignas(64) _Atomic int32_t phase; /* the open one */
-    _Alignas(64) _Atomic int32_t done;  /* items of it */
-    _Atomic int32_t sleepers;           /* who wait for the next one */
+    _Alignas(64) _Atomic int32_t phase; /* the open phase */
+    _Alignas(64) _Atomic int32_t done;  /* finished items of the open phase */
+    _Atomic int32_t sleepers;           /* threads that wait for the next phase */
     pthread_mutex_t mutex;
     pthread_cond_t opened;
     share shares[SHARES_MAX];
 } team;
 
-static int32_t share_begin(const team *t, int32_t items, int32_t s)
+static int32_t phases_share_begin(const team *t, int32_t items, int32_t s)
 {
     return (int32_t)((int64_t)items * s / t->share_count);
 }
 
-/* Opens the first phase from `phase` on that has items, or the end, and wakes who sleeps until then. Only one thread
- * is ever here. True: some slept. */
+/* Opens the first phase from `phase` on that has items, or the end, and wakes sleeping threads. Only one thread at a
+ * time may call this. True: some threads slept. */
 static bool open_phase(team *t, int32_t phase)
 {
     int32_t items = 0;
     while (phase < t->work->phase_count && (items = t->work->item_count(t->work->context, phase)) == 0)
         phase++;
     for (int32_t s = 0; s < t->share_count; s++)
-        atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)share_begin(t, items, s),
+        atomic_store_explicit(&t->shares[s].next, (uint64_t)phase << 32 | (uint32_t)phases_share_begin(t, items, s),
                               memory_order_relaxed);
     atomic_store_explicit(&t->done, 0, memory_order_relaxed);
     atomic_store(&t->phase, phase);
@@ -53,7 +54,8 @@ static bool open_phase(team *t, int32_t phase)
     return true;
 }
 
-/* Sleeps until `phase` is over. Either the one who opens the next sees the sleeper, or the sleeper sees the next. */
+/* Sleeps until `phase` is over. Either the thread that opens the next phase notices the sleeper, or the sleeper notices
+ * the next phase. */
 static void sleep_through(team *t, int32_t phase)
 {
     pthread_mutex_lock(&t->mutex);
@@ -68,7 +70,7 @@ static void sleep_through(team *t, int32_t phase)
 static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
 {
     for (int32_t k = 0; k < t->share_count; k++) {
-        const int32_t s = (own + k) % t->share_count, end = share_begin(t, items, s + 1);
+        const int32_t s = (own + k) % t->share_count, end = phases_share_begin(t, items, s + 1);
         uint64_t next = atomic_load_explicit(&t->shares[s].next, memory_order_relaxed);
         while (next >> 32 == (uint64_t)phase && (int32_t)(uint32_t)next < end)
             if (atomic_compare_exchange_weak_explicit(&t->shares[s].next, &next, next + 1, memory_order_relaxed,
@@ -78,7 +80,8 @@ static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
     return -1;
 }
 
-/* A thread reports its finished items when it finds no more, not one by one: all threads write to that count. */
+/* A thread adds its finished items to the shared count once, when no items are left, because all threads write to this
+ * count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;

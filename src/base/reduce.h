@@ -17,7 +17,7 @@
 /* Below these sizes waking other threads costs more than it saves. */
 #define SINEW_PARALLEL_PARTICLES 8192
 #ifdef SINEW_SINGLE
-#define SINEW_PARALLEL_TASKS 4 /* of three times as many elements */
+#define SINEW_PARALLEL_TASKS 4 /* a task has three times as many elements as in double precision */
 #else
 #define SINEW_PARALLEL_TASKS 8
 #endif
@@ -29,7 +29,7 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
 /* z = x + s y */
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count);
-/* Runs particles 0 .. count-1 in blocks, on one thread where they are few. */
+/* Runs particles 0 .. count-1 in blocks; few particles run on one thread. */
 void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range *run, const void *context);
 /* Sums `width` <= 16 numbers over items 0 .. count-1: `term` adds items first .. last-1 into sums. */
 typedef void sinew_sum_term(const void *context, int32_t first, int32_t last, double *sums);

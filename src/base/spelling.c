@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * spelling.c: the edit distance behind "did you mean", and lists of words.
+ * spelling.c: the edit distance behind "did you mean", renamed keys, and lists of keywords.
  */
 #include "base/spelling.h"
 
 #include <string.h>
 
-/* Edit distance (insert, delete, replace, swap of neighbours) by the usual table, three rows of it kept. */
+/* Edit distance (insert, delete, replace, swap of neighbours) by dynamic programming; only three rows of the table are
+ * kept. */
 static int32_t edit_distance(const char *a, const char *b)
 {
     enum {
@@ -33,9 +34,29 @@ static int32_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+/* Names that version 0.2.0 replaced: the message about an old name gives its successor, however unlike the two are. */
+static const struct {
+    const char *before, *now;
+} renamed_names[] = {
+    {"guard", "intersection_free"}, {"rounds", "multiplier_interval"}, {"epochs", "max_detections"},
+    {"rows", "constraints"},        {"held_back", "truncated"},        {"crossed", "intersecting"},
+    {"crossings", "intersections"},
+};
+
+static const char *renamed_name(const char *word, const char *const *names, int32_t count)
+{
+    for (size_t k = 0; k < sizeof renamed_names / sizeof renamed_names[0]; k++)
+        for (int32_t i = 0; strcmp(word, renamed_names[k].before) == 0 && i < count; i++)
+            if (strcmp(names[i], renamed_names[k].now) == 0)
+                return names[i];
+    return NULL;
+}
+
 const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
 {
-    const char *nearest = NULL;
+    const char *nearest = renamed_name(word, names, count);
+    if (nearest)
+        return nearest;
     int32_t best = (int32_t)(strlen(word) + 2) / 3 + 1;
     for (int32_t i = 0; i < count; i++) {
         int32_t distance = edit_distance(word, names[i]);
@@ -47,7 +68,7 @@ const char *sinew_nearest_name(const char *word, const char *const *names, int32
     return nearest;
 }
 
-int32_t sinew_word_index(const char *word, const char *choices)
+int32_t sinew_keyword_index(const char *word, const char *choices)
 {
     size_t length = strlen(word);
     for (int32_t index = 0; choices; index++) {

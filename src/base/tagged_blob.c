@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tagged_blob.c: tagged sections into one block of bytes, and out of one that nobody vouches for.
+ * tagged_blob.c: writes tagged sections to one block of bytes and reads them from an untrusted block.
  *
- * Every size is compared with the size of the block before anything is read through it, and nothing is allocated.
+ * Every size is compared with the size of the block before it is used for reading, and nothing is allocated.
  */
 #include "base/tagged_blob.h"
 
@@ -33,7 +33,7 @@ _Static_assert(sizeof(sinew_section) == 32, "a row of the table has no gaps");
 
 uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size)
 {
-    /* zlib takes a null pointer for a wish to begin anew. */
+    /* zlib treats a null pointer as a request for the initial value. */
     return size ? (uint32_t)crc32_z(before, bytes, size) : before;
 }
 
@@ -60,16 +60,16 @@ void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool req
 
 void *sinew_section_reserve(sinew_section_writer *writer, size_t size)
 {
-    char *room = writer->bytes ? writer->bytes + writer->size : NULL;
+    char *target = writer->bytes ? writer->bytes + writer->size : NULL;
     writer->size += size;
-    return room;
+    return target;
 }
 
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size)
 {
-    char *room = sinew_section_reserve(writer, size);
-    if (room && size)
-        memcpy(room, bytes, size);
+    char *target = sinew_section_reserve(writer, size);
+    if (target && size)
+        memcpy(target, bytes, size);
 }
 
 void sinew_section_end(sinew_section_writer *writer)
@@ -111,8 +111,9 @@ static sinew_section section_at(const sinew_section_reader *reader, uint32_t i)
     return section;
 }
 
-/* Checks in the order in which a person can act on them: the kind of file, its completeness, its content. */
-static sinew_status check_header(const void *bytes, size_t size, section_header *header, sinew_error *error)
+/* Checks from the general to the specific, so that the error names the first thing to repair: kind of file,
+ * completeness, content. */
+static sinew_status blob_check_header(const void *bytes, size_t size, section_header *header, sinew_error *error)
 {
     if (size < sizeof section_magic || memcmp(bytes, section_magic, sizeof section_magic) != 0)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is not a sinew state");
@@ -138,7 +139,7 @@ static sinew_status check_header(const void *bytes, size_t size, section_header 
     return SINEW_OK;
 }
 
-static bool is_known(const char tag[4], const char *const *known, int32_t known_count)
+static bool blob_is_known(const char tag[4], const char *const *known, int32_t known_count)
 {
     for (int32_t i = 0; i < known_count; i++)
         if (memcmp(tag, known[i], 4) == 0)
@@ -146,7 +147,7 @@ static bool is_known(const char tag[4], const char *const *known, int32_t known_
     return false;
 }
 
-/* A tag as text: four printable letters whatever a file says. */
+/* A tag as text: four printable letters for any input. */
 static void print_tag(const char tag[4], char text[5])
 {
     for (int i = 0; i < 4; i++)
@@ -158,7 +159,7 @@ sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes
                                  int32_t known_count, sinew_error *error)
 {
     section_header header;
-    sinew_status status = check_header(bytes, size, &header, error);
+    sinew_status status = blob_check_header(bytes, size, &header, error);
     if (status != SINEW_OK)
         return status;
     *reader = (sinew_section_reader){.bytes = bytes, .count = header.count};
@@ -172,7 +173,7 @@ sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes
         end += section.size;
         if (sinew_checksum(0, reader->bytes + section.offset, (size_t)section.size) != section.checksum)
             return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the checksum of section %s does not match", tag);
-        if ((section.flags & SECTION_REQUIRED) && !is_known(section.tag, known, known_count))
+        if ((section.flags & SECTION_REQUIRED) && !blob_is_known(section.tag, known, known_count))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "has a section %s that this version does not know; use the one that wrote it", tag);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tagged_blob.h: a block of bytes made of tagged sections, each with its size and checksum, that may come from anywhere.
+ * tagged_blob.h: a block of tagged sections, each with its size and checksum, which may come from an untrusted source.
  *
  *      0  char[8]  "SINEWST\n"    not text: a transfer that changes line ends shows here
  *      8  uint32   version 2
@@ -24,31 +24,31 @@
 typedef struct sinew_section {
     char tag[4];
     uint32_t flags;
-    uint32_t index; /* which one of several of the same tag */
+    uint32_t index; /* number of the section among those of the same tag */
     uint32_t checksum;
     uint64_t offset, size;
 } sinew_section;
 
-/* CRC-32 of bytes that follow those of `before` (0: none). */
+/* CRC-32 of bytes that continue `before` (0: the start). */
 uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 
-/* ---- Writing: once with bytes NULL to learn count and size, then again into a block of that size ---------------- */
+/* ---- Writing: once with bytes NULL to count sections and bytes, then again into a block of that size ------------ */
 
 typedef struct sinew_section_writer {
     char *bytes;        /* NULL: counts only */
-    uint32_t capacity;  /* sections that the table has room for */
-    uint32_t count;     /* sections so far */
-    size_t size;        /* bytes so far */
-    sinew_section open; /* the one being written */
+    uint32_t capacity;  /* capacity of the table in sections */
+    uint32_t count;     /* number of sections so far */
+    size_t size;        /* number of bytes so far */
+    sinew_section open; /* the section being written */
 } sinew_section_writer;
 
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
-void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* the room itself; NULL while counting */
+void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* the buffer; NULL while counting */
 void sinew_section_end(sinew_section_writer *writer);
 void sinew_sections_end(sinew_section_writer *writer); /* writes header and table */
-/* Bytes of the whole when a count has been made. */
+/* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
 size_t sinew_sections_size(const sinew_section_writer *counted);
 
 /* ---- Reading -------------------------------------------------------------------------------------------------- */
@@ -56,13 +56,13 @@ size_t sinew_sections_size(const sinew_section_writer *counted);
 typedef struct sinew_section_reader {
     const char *bytes;
     uint32_t count;
-    uint32_t cursor; /* where the next search begins */
+    uint32_t cursor; /* section at which the next search begins */
 } sinew_section_reader;
 
-/* Checks all that can be checked without knowing the contents. `known` [known_count] tags of four letters. */
+/* Checks header, table and checksums, but not the contents. `known` [known_count]: known tags of four letters. */
 sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes, size_t size, const char *const *known,
                                  int32_t known_count, sinew_error *error);
-/* The content of a section, NULL when there is none. Searches in the order of writing are quick. */
+/* The content of a section; NULL: no such section. Searches in the order of writing are fast. */
 const char *sinew_sections_find(sinew_section_reader *reader, const char *tag, uint32_t index, size_t *size);
 uint32_t sinew_sections_count(const sinew_section_reader *reader, const char *tag);
 

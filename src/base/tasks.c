@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c: a set of threads that wait to be called. See tasks.h. The only file that starts threads.
+ * tasks.c: the thread pool. See tasks.h. The only file that starts threads.
  *
- * A worker's state says who may touch it. Its caller posts a call and either finds it begun, and waits for its end, or
- * takes the call back: then the worker was asleep or off its core, and nobody waits for it.
+ * A worker's state defines its owner. A caller posts a call. If the worker has begun it, the caller waits for its end;
+ * otherwise the caller withdraws it, because the worker is asleep or descheduled, and does not wait.
  *
- *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call taken back)
+ *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call withdrawn)
  *     IDLE -> ASLEEP (worker), woken by the next POSTED or QUIT         RUNNING -> AWAITED (caller sleeps until IDLE)
  *
- * Two threads in step are slower than one where others want the cores: whoever is taken off its core with a block in
- * hand makes the other wait for a time slice. So a worker that kept a sleeper waiting asks the system whether it was
- * taken off its core; if so, callers work alone for a while: longer each time it happens again after little work
- * together, shortly where it was a chance. Clocks decide who works, never what is computed.
+ * Two threads are slower than one when other programs use the cores: a thread that is descheduled while it holds a
+ * block delays the other by a time slice. A worker that kept a caller asleep therefore checks whether it was
+ * descheduled. If so, callers work alone for a time, which doubles if this recurs after little joint work. Clocks
+ * decide which thread works; they never change results.
  */
 #include "base/tasks.h"
 
@@ -28,14 +28,14 @@
 
 #define WORKERS_MAX 4096
 #define SHARES_MAX  64
-#define IDLE_SPINS  3000 /* looks for a call before a worker falls asleep: some 50 microseconds */
-#define END_SPINS   3000 /* looks for a worker's end before its caller falls asleep */
-#define PAUSES      2000 /* turns of sinew_tasks_wait before the core is offered to others: some 50 microseconds */
-#define OFFERS      1000 /* turns after that before a sleep is due */
+#define IDLE_SPINS  3000 /* polls for a call before a worker sleeps: about 50 microseconds */
+#define END_SPINS   3000 /* polls for a worker's end before its caller sleeps */
+#define PAUSES      2000 /* turns of sinew_tasks_wait() before a thread yields its core: about 50 microseconds */
+#define OFFERS      1000 /* turns with a yield before a thread sleeps */
 
-#define CROWD_LEAST 2000000   /* ns that callers work alone after a worker was off its core */
-#define CROWD_MOST  256000000 /* ns, at most, where it happens again and again */
-#define CROWD_SOON  32000000  /* ns of work together: after less than that, the next while is twice as long */
+#define CROWD_MIN  2000000   /* ns that callers work alone after a worker was descheduled */
+#define CROWD_MAX  256000000 /* ns: limit of that time, which doubles if workers are descheduled again soon */
+#define CROWD_SOON 32000000  /* ns of work together: after less than that, the next while is twice as long */
 
 enum {
     IDLE,
@@ -52,20 +52,20 @@ typedef struct worker {
     const void *context;
     int32_t member;
     struct worker *next;
-    pthread_mutex_t mutex; /* taken only to sleep and to wake a sleeper */
+    pthread_mutex_t mutex; /* mutex that is taken only to sleep and to wake a sleeper */
     pthread_cond_t changed;
     pthread_t thread;
 } worker;
 
-/* Stands for the machine's cores, of which there is one set for the process. */
+/* The thread pool of the process, and the times at which callers work alone. */
 static struct {
     pthread_mutex_t lock;
     pthread_once_t once;
     worker *idle;
     int32_t count, users;
-    _Atomic int64_t alone_until; /* ns; 0: no worker was off its core yet */
-    _Atomic int64_t alone_for;   /* ns, the last time */
-    _Atomic int64_t together;    /* ns of work together since then */
+    _Atomic int64_t alone_until; /* ns: time until which callers work alone; 0: no worker was descheduled yet */
+    _Atomic int64_t alone_for;   /* ns: length of the last time of working alone */
+    _Atomic int64_t together;    /* ns: time of joint work since then */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 /* The task system that does the work of this thread; zeroed: the library's threads do. */
@@ -102,7 +102,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Whether the calling thread was taken off its core since it last asked. */
+/* Whether the calling thread was descheduled since its last query. */
 static bool was_taken_off(void)
 {
 #ifdef RUSAGE_THREAD
@@ -121,10 +121,10 @@ void sinew_tasks_was_awaited(void)
 {
     if (!was_taken_off())
         return;
-    int64_t length = CROWD_LEAST;
+    int64_t length = CROWD_MIN;
     if (atomic_load(&roof.alone_until) != 0 && atomic_exchange(&roof.together, 0) < CROWD_SOON)
         length = 2 * atomic_load(&roof.alone_for);
-    length = length > CROWD_MOST ? CROWD_MOST : length;
+    length = length > CROWD_MAX ? CROWD_MAX : length;
     atomic_store(&roof.alone_for, length);
     atomic_store(&roof.alone_until, now_ns() + length);
 }
@@ -135,7 +135,7 @@ static bool is_crowded(int64_t now)
     return now < atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
 }
 
-/* Clocks are read only once there was a crowd. */
+/* Reads the clock only after a worker was descheduled. */
 static int64_t now_where_crowds_are(void)
 {
     return atomic_load_explicit(&roof.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
@@ -143,7 +143,7 @@ static int64_t now_where_crowds_are(void)
 
 /* ---- Workers --------------------------------------------------------------------------------- */
 
-/* Changes the state and wakes whoever sleeps on the old one; true: somebody did. */
+/* Changes the state and wakes a thread that sleeps on the old one; true: one did. */
 static bool change_state(worker *w, int state)
 {
     const int before = atomic_exchange_explicit(&w->state, state, memory_order_acq_rel);
@@ -156,7 +156,7 @@ static bool change_state(worker *w, int state)
     return false;
 }
 
-/* Sleeps while the state is `sleeping`, if it is still `from` now. */
+/* Sleeps while the state is `sleeping`, if the state is still `from`. */
 static void sleep_from(worker *w, int from, int sleeping)
 {
     pthread_mutex_lock(&w->mutex);
@@ -166,7 +166,7 @@ static void sleep_from(worker *w, int from, int sleeping)
     pthread_mutex_unlock(&w->mutex);
 }
 
-/* Waits for the next call; false: there will be none. */
+/* Waits for the next call; false: the worker quits. */
 static bool wait_for_call(worker *w)
 {
     for (int32_t spins = 0;; spins++) {
@@ -195,7 +195,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* The thread takes no signals: those are for the program's own. */
+/* The thread blocks all signals, which belong to the program. */
 static bool start_thread(worker *w)
 {
     pthread_attr_t attributes;
@@ -236,7 +236,7 @@ static void worker_destroy(worker *w)
     free(w);
 }
 
-/* ---- The roof -------------------------------------------------------------------------------- */
+/* ---- Life of the pool ------------------------------------------------------------------------ */
 
 static void lock_roof(void)
 {
@@ -248,7 +248,7 @@ static void unlock_roof(void)
     pthread_mutex_unlock(&roof.lock);
 }
 
-/* A child has its caller's thread only: the records of the others are left behind. */
+/* A forked child has only the thread of its caller: the records of the other threads are dropped. */
 static void forget_workers(void)
 {
     pthread_mutex_init(&roof.lock, NULL);
@@ -286,7 +286,7 @@ void sinew_tasks_close(void)
     }
 }
 
-/* Up to `count` idle workers, made where there are too few; fewer where the system refuses. */
+/* Takes up to `count` idle workers and creates missing ones; returns fewer if the system refuses threads. */
 static worker *take_workers(int32_t count)
 {
     worker *first = NULL, **end = &first;
@@ -309,7 +309,8 @@ static worker *take_workers(int32_t count)
     return first;
 }
 
-/* In the same order: the next call gives each the same member's share, which it may still have in its cache. */
+/* Returns workers in the same order: the next call gives each worker the same share, which may still be in its cache.
+ */
 static void give_back(worker *first)
 {
     worker *last = first;
@@ -323,7 +324,7 @@ static void give_back(worker *first)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* Takes the call back where it has not begun, else waits for its end. */
+/* Cancels the call if the worker has not begun, else waits for its end. */
 static void end_call(worker *w)
 {
     int state = POSTED;
@@ -337,7 +338,7 @@ static void end_call(worker *w)
     }
 }
 
-/* Work for another task system: rounding and the like are the caller's, whatever its threads are set to. */
+/* Work for another task system: its threads use the caller's floating-point environment. */
 typedef struct lent_work {
     sinew_tasks_work *work;
     const void *context;
@@ -354,7 +355,8 @@ static void run_lent(void *data, int32_t member)
     fesetenv(&before);
 }
 
-/* While it starts and finishes tasks, the program may step another world on this thread: hence the copy. */
+/* While it starts and finishes tasks, the program may step another world on this thread, so the task system is copied.
+ */
 static void lend(int32_t count, sinew_tasks_work *work, const void *context)
 {
     const sinew_task_system own = task_system;
@@ -405,25 +407,25 @@ void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const vo
         call_unless_crowded(thread_count, work, context);
 }
 
-/* ---- Loops ----------------------------------------------------------------------------------- */
+/* ---- Parallel loops -------------------------------------------------------------------------- */
 
 typedef struct share {
-    _Alignas(64) _Atomic int32_t next; /* block to be done next */
+    _Alignas(64) _Atomic int32_t next; /* next block of the share */
 } share;
 
 typedef struct loop {
     sinew_tasks_range *run;
     const void *context;
     int32_t count, block, block_count, share_count;
-    share *shares; /* [share_count] */
+    share *shares; /* [share_count] shares of the members */
 } loop;
 
-static int32_t share_begin(const loop *l, int32_t s)
+static int32_t tasks_share_begin(const loop *l, int32_t s)
 {
     return (int32_t)((int64_t)l->block_count * s / l->share_count);
 }
 
-static void run_block(const loop *l, int32_t member, int32_t block)
+static void tasks_run_block(const loop *l, int32_t member, int32_t block)
 {
     const int32_t first = block * l->block;
     l->run(l->context, member, first, l->count - first > l->block ? first + l->block : l->count);
@@ -433,12 +435,12 @@ static void run_shares(const void *context, int32_t member)
 {
     const loop *l = context;
     for (int32_t k = 0; k < l->share_count; k++) {
-        const int32_t s = (member + k) % l->share_count, end = share_begin(l, s + 1);
+        const int32_t s = (member + k) % l->share_count, end = tasks_share_begin(l, s + 1);
         _Atomic int32_t *next = &l->shares[s].next;
         while (atomic_load_explicit(next, memory_order_relaxed) < end) {
             const int32_t block = atomic_fetch_add_explicit(next, 1, memory_order_relaxed);
             if (block < end)
-                run_block(l, member, block);
+                tasks_run_block(l, member, block);
         }
     }
 }
@@ -449,17 +451,17 @@ void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_t
     loop l = {run, context, count, block, block_count, thread_count < SHARES_MAX ? thread_count : SHARES_MAX, NULL};
     if (thread_count < 2 || block_count < 2) {
         for (int32_t b = 0; b < block_count; b++)
-            run_block(&l, 0, b);
+            tasks_run_block(&l, 0, b);
         return;
     }
     share shares[SHARES_MAX];
     l.shares = shares;
     for (int32_t s = 0; s < l.share_count; s++)
-        atomic_init(&shares[s].next, share_begin(&l, s));
+        atomic_init(&shares[s].next, tasks_share_begin(&l, s));
     sinew_tasks_together(thread_count < block_count ? thread_count : block_count, run_shares, &l);
 }
 
-/* ---- How many -------------------------------------------------------------------------------- */
+/* ---- Number of threads ----------------------------------------------------------------------- */
 
 int32_t sinew_tasks_default_count(void)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * api.c: nearest places, rays and winding numbers, as callers ask for them. The kernels find the cell; the place on it
- * follows here.
+ * api.c: the public queries: nearest points, rays and winding numbers. The kernels find the cell; the point on it is
+ * computed here.
  */
 #include <math.h>
 
-#undef SINEW_LANE_WIDTH
-#undef SINEW_LANE_SUFFIX
-#define SINEW_LANE_WIDTH  1
-#define SINEW_LANE_SUFFIX ask
+#undef SINEW_SIMD_WIDTH
+#undef SINEW_SIMD_SUFFIX
+#define SINEW_SIMD_WIDTH  1
+#define SINEW_SIMD_SUFFIX ask
 #include "bvh/leaf_nearest.h"
 #include "bvh/tree.h"
 
@@ -16,31 +16,31 @@
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* The place on a cell that is nearest to the query's point; exact zeros and ones are corners and edges. */
-static sinew_tree_place place_on(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
+/* The point on a cell that is nearest to the query point; weights are exactly 0 or 1 at corners and 0 on edges. */
+static sinew_tree_point tree_point_of(const sinew_tree *tree, const sinew_nearest_query *q, int exponent)
 {
-    sinew_tree_place place = {.cell = q->cell,
-                              .distance = (sinew_real)sinew_tree_scaled(sqrt((double)q->d2), -exponent)};
+    sinew_tree_point slot = {.cell = q->cell,
+                             .distance = (sinew_real)sinew_tree_scaled(sqrt((double)q->d2), -exponent)};
     sinew_real x[9] = {0};
     for (int i = 0; i < 3 * tree->width; i++)
         x[i] = (sinew_real)((double)sinew_tree_corner(tree, q->cell, i / 3)[i % 3] * tree->scale);
     const leaf_spot spot = leaf_nearest(tree->width, q->p, x);
     const sinew_real rest = 1 - spot.v - spot.w;
-    place.weights[0] = rest > 0 ? rest : 0;
-    place.weights[1] = spot.v;
-    place.weights[2] = spot.w;
+    slot.weights[0] = rest > 0 ? rest : 0;
+    slot.weights[1] = spot.v;
+    slot.weights[2] = spot.w;
     for (int i = 0; i < 3; i++)
-        place.on |= place.weights[i] > 0 ? 1u << i : 0;
+        slot.on |= slot.weights[i] > 0 ? 1u << i : 0;
     for (int i = 0; i < tree->width; i++)
         for (int k = 0; k < 3; k++)
-            place.point[k] += place.weights[i] * sinew_tree_corner(tree, q->cell, i)[k];
-    return place;
+            slot.point[k] += slot.weights[i] * sinew_tree_corner(tree, q->cell, i)[k];
+    return slot;
 }
 
 typedef struct nearest_call {
     const sinew_tree *tree;
     const sinew_real *points, *limits;
-    sinew_tree_place *places;
+    sinew_tree_point *slots;
 } nearest_call;
 
 static void run_nearest(void *context, int32_t member, int64_t first, int64_t last)
@@ -54,17 +54,17 @@ static void run_nearest(void *context, int32_t member, int64_t first, int64_t la
         q.cell = INT32_MAX;
         if (sinew_nearest_query_set(call->tree, call->points + 3 * i, limit, &q, &exponent))
             call->tree->kernel->nearest(call->tree, &q);
-        call->places[i] = q.cell == INT32_MAX ? (sinew_tree_place){.cell = -1, .distance = INFINITY}
-                                              : place_on(call->tree, &q, exponent);
+        call->slots[i] = q.cell == INT32_MAX ? (sinew_tree_point){.cell = -1, .distance = INFINITY}
+                                             : tree_point_of(call->tree, &q, exponent);
     }
 }
 
 void sinew_tree_nearest(const sinew_tree *tree, int64_t count, const sinew_real *points, const sinew_real *limits,
-                        sinew_tree_place *places)
+                        sinew_tree_point *slots)
 {
-    if (!SINEW_ASSERT(tree && ((points && places) || count == 0)))
+    if (!SINEW_ASSERT(tree && ((points && slots) || count == 0)))
         return;
-    nearest_call call = {tree, points, limits, places};
+    nearest_call call = {tree, points, limits, slots};
     if (count <= AT_ONCE)
         run_nearest(&call, 0, 0, count);
     else
@@ -116,7 +116,7 @@ static void run_windings(void *context, int32_t member, int64_t first, int64_t l
         for (int k = 0; k < 3; k++)
             q[k] = (double)call->points[3 * i + k] * tree->scale - tree->origin[k];
         const double size = fabs(q[0]) + fabs(q[1]) + fabs(q[2]);
-        /* Nothing winds around a point whose distance has no square. */
+        /* The winding number is 0 at points so far away that the squared distance overflows. */
         call->windings[i] = size < 0x1p60 ? (sinew_real)tree->kernel->winding(tree, q) : 0;
     }
 }

@@ -5,7 +5,7 @@
 #ifndef SINEW_SRC_BVH_BOX8_H
 #define SINEW_SRC_BVH_BOX8_H
 
-#include "math/lanes.h"
+#include "math/simd.h"
 #include "bvh/tree.h"
 
 typedef float box8 __attribute__((vector_size(32)));
@@ -67,11 +67,11 @@ static inline uint32_t box8_le(box8 a, box8 b)
 /* ---- The stack of a traversal --------------------------------------------------------------------- */
 
 typedef struct box8_entry {
-    float key; /* distance or time at which the child begins */
+    float key; /* distance or ray parameter at which the box of the child begins */
     uint32_t child;
 } box8_entry;
 
-/* Puts the children whose bits are set on the stack, the nearest on top. Returns the new height. */
+/* Pushes the children whose bits are set onto the stack, the nearest on top. Returns the new height. */
 static inline int box8_push(box8_entry *stack, int top, const sinew_tree_node *node, uint32_t bits, box8 keys)
 {
     float key[8];
@@ -89,26 +89,26 @@ static inline int box8_push(box8_entry *stack, int top, const sinew_tree_node *n
 
 /* ---- Leaves --------------------------------------------------------------------------------------- */
 
-/* The corners of the cells of a block from place `at` on. */
-static inline void box8_corners(const sinew_tree *tree, uint32_t block, int width, int at, lane x[9])
+/* The corners of the cells of a block from index `at` on. */
+static inline void box8_corners(const sinew_tree *tree, uint32_t block, int width, int at, wide x[9])
 {
     const sinew_real *corners = tree->shape.corners + (size_t)block * (size_t)(3 * width * SINEW_TREE_BLOCK) + at;
     for (int k = 0; k < 3 * width; k++)
-        x[k] = lane_load(corners + k * SINEW_TREE_BLOCK);
+        x[k] = wide_load(corners + k * SINEW_TREE_BLOCK);
 }
 
 /* One bit an element. */
-static inline uint32_t box8_bits(lane_mask m)
+static inline uint32_t box8_bits(wide_mask m)
 {
-#if defined(LANE_AVX2_SINGLE)
+#if defined(WIDE_AVX2_SINGLE)
     return (uint32_t)_mm256_movemask_ps((__m256)m);
-#elif defined(LANE_AVX2_DOUBLE)
+#elif defined(WIDE_AVX2_DOUBLE)
     return (uint32_t)_mm256_movemask_pd((__m256d)m);
-#elif LANES == 1
+#elif SIMD_WIDTH == 1
     return (uint32_t)(m & 1);
 #else
     uint32_t bits = 0;
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < SIMD_WIDTH; i++)
         bits |= (uint32_t)(m[i] & 1) << i;
     return bits;
 #endif

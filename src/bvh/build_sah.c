@@ -3,9 +3,9 @@
  * build_sah.c: the binary tree over cells, from the root down.
  *
  * Each range of items is split where the surface-area heuristic is lowest among the borders of BINS bins along each
- * axis: area times blocks of the one side plus that of the other (I. Wald, "On fast construction of SAH-based bounding
- * volume hierarchies", 2007). Ranges that bins cannot tell apart, and those that are too deep, are halved; so the depth
- * is bounded (tree.h). Small ranges are finished by several threads; what they do depends on the range alone.
+ * axis: area times number of blocks, summed over both sides (I. Wald, "On fast construction of SAH-based bounding
+ * volume hierarchies", 2007). Ranges that bins cannot separate, and ranges that are too deep, are halved, which
+ * bounds the depth (tree.h). Several threads finish small ranges; their result depends on the range alone.
  */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 #define BINS  16
 #define SMALL 8192 /* items of a range that one thread finishes alone */
 
-typedef float box6[6]; /* low x y z, -high x y z: joined by minima alone */
+typedef float box6[6]; /* low x y z, -high x y z: two boxes are joined by minima alone */
 
 typedef struct range {
     int32_t first, last, depth;
@@ -27,23 +27,23 @@ typedef struct bin {
 } bin;
 
 typedef struct cut {
-    int axis, bin; /* axis -1: none */
+    int axis, bin; /* axis of the split; -1: none */
     float cost;
 } cut;
 
-static void join(box6 box, const box6 other)
+static void sah_join(box6 box, const box6 other)
 {
     for (int k = 0; k < 6; k++)
         box[k] = other[k] < box[k] ? other[k] : box[k];
 }
 
-static void clear(box6 box)
+static void sah_clear(box6 box)
 {
     for (int k = 0; k < 6; k++)
         box[k] = INFINITY;
 }
 
-static void box_of(const sinew_tree_item *item, box6 box)
+static void sah_box_of(const sinew_tree_item *item, box6 box)
 {
     for (int k = 0; k < 3; k++) {
         box[k] = item->low[k];
@@ -57,7 +57,7 @@ static float area_of(const box6 box)
     return x * y + y * z + z * x;
 }
 
-static int32_t blocks_of(int32_t count)
+static int32_t sah_blocks_of(int32_t count)
 {
     return (count + SINEW_TREE_BLOCK - 1) / SINEW_TREE_BLOCK;
 }
@@ -68,7 +68,7 @@ static inline float middle_of(const sinew_tree_item *item, int axis)
     return item->low[axis] + item->high[axis];
 }
 
-/* How middles become bins: number = (middle - low) * factor. */
+/* Mapping from middles to bins: number = (middle - low) * factor. */
 typedef struct binning {
     float low[3], factor[3];
 } binning;
@@ -100,38 +100,38 @@ static void fill_bins(const sinew_tree_item *items, range r, const binning *b, b
 {
     for (int axis = 0; axis < 3; axis++)
         for (int i = 0; i < BINS; i++) {
-            clear(bins[axis][i].box);
+            sah_clear(bins[axis][i].box);
             bins[axis][i].count = 0;
         }
     for (int32_t i = r.first; i < r.last; i++) {
         box6 box;
-        box_of(items + i, box);
+        sah_box_of(items + i, box);
         for (int axis = 0; axis < 3; axis++) {
             bin *into = &bins[axis][bin_of(b, items + i, axis)];
-            join(into->box, box);
+            sah_join(into->box, box);
             into->count++;
         }
     }
 }
 
-/* The best border of an axis, if it is better than the best so far. */
+/* Replaces the best split by the best border of an axis if that is better. */
 static void sweep_axis(const bin bins[BINS], int axis, cut *best)
 {
     float behind[BINS];
     int32_t count = 0;
     box6 box;
-    clear(box);
+    sah_clear(box);
     for (int i = BINS - 1; i > 0; i--) {
-        join(box, bins[i].box);
+        sah_join(box, bins[i].box);
         count += bins[i].count;
-        behind[i] = count > 0 ? area_of(box) * (float)blocks_of(count) : INFINITY;
+        behind[i] = count > 0 ? area_of(box) * (float)sah_blocks_of(count) : INFINITY;
     }
-    clear(box);
+    sah_clear(box);
     count = 0;
     for (int i = 1; i < BINS; i++) {
-        join(box, bins[i - 1].box);
+        sah_join(box, bins[i - 1].box);
         count += bins[i - 1].count;
-        const float cost = count > 0 ? area_of(box) * (float)blocks_of(count) + behind[i] : INFINITY;
+        const float cost = count > 0 ? area_of(box) * (float)sah_blocks_of(count) + behind[i] : INFINITY;
         if (cost < best->cost)
             *best = (cut){axis, i, cost};
     }
@@ -153,7 +153,7 @@ static int32_t partition(sinew_tree_item *items, range r, const binning *b, cut 
     }
 }
 
-/* Where the range is split, its items put on their sides. */
+/* Splits a range: sorts its items to both sides and returns the border. */
 static int32_t split_range(sinew_tree_item *items, range r)
 {
     const int32_t half = r.first + (r.last - r.first) / 2;
@@ -172,38 +172,39 @@ static int32_t split_range(sinew_tree_item *items, range r)
 static float range_area(const sinew_tree_item *items, range r)
 {
     box6 box, other;
-    clear(box);
+    sah_clear(box);
     for (int32_t i = r.first; i < r.last; i++) {
-        box_of(items + i, other);
-        join(box, other);
+        sah_box_of(items + i, other);
+        sah_join(box, other);
     }
     return area_of(box);
 }
 
 /* ---- The tree --------------------------------------------------------------------------------- */
 
-/* Splits a range and all below it; returns the middle, 0 for a leaf. Recursion is as deep as the tree: tree.h. */
-static int32_t finish_range(const sinew_tree_draft *draft, range r)
+/* Splits a range and all its subranges; returns the middle, 0 for a leaf. The recursion is as deep as the tree
+ * (tree.h). */
+static int32_t finish_range(const sinew_tree_builder *builder, range r)
 {
     if (r.last - r.first <= SINEW_TREE_BLOCK)
         return 0;
-    const int32_t middle = split_range(draft->items, r);
+    const int32_t middle = split_range(builder->items, r);
     const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
     for (int side = 0; side < 2; side++) {
-        draft->splits[middle].area[side] = range_area(draft->items, sides[side]);
-        draft->splits[middle].middle[side] = finish_range(draft, sides[side]);
+        builder->splits[middle].area[side] = range_area(builder->items, sides[side]);
+        builder->splits[middle].middle[side] = finish_range(builder, sides[side]);
     }
     return middle;
 }
 
-/* A small range, and where its middle is wanted. */
+/* A small range, and the pointer that receives its middle. */
 typedef struct errand {
     range r;
     int32_t *result;
 } errand;
 
 typedef struct errands {
-    const sinew_tree_draft *draft;
+    const sinew_tree_builder *builder;
     errand *list;
     int32_t count;
 } errands;
@@ -214,12 +215,12 @@ static void begin_range(errands *e, range r, int32_t *result)
         e->list[e->count++] = (errand){r, result};
         return;
     }
-    const int32_t middle = split_range(e->draft->items, r);
-    sinew_tree_split *split = e->draft->splits + middle;
+    const int32_t middle = split_range(e->builder->items, r);
+    sinew_tree_split *split = e->builder->splits + middle;
     const range sides[2] = {{r.first, middle, r.depth + 1}, {middle, r.last, r.depth + 1}};
     *result = middle;
     for (int side = 0; side < 2; side++) {
-        split->area[side] = range_area(e->draft->items, sides[side]);
+        split->area[side] = range_area(e->builder->items, sides[side]);
         begin_range(e, sides[side], &split->middle[side]);
     }
 }
@@ -229,19 +230,19 @@ static void run_errands(const void *context, int32_t member, int32_t first, int3
     (void)member;
     const errands *e = context;
     for (int32_t i = first; i < last; i++)
-        *e->list[i].result = finish_range(e->draft, e->list[i].r);
+        *e->list[i].result = finish_range(e->builder, e->list[i].r);
 }
 
 /* Ranges of one depth do not overlap, so at each depth at most count / SMALL are split here, and each leaves at most
  * two errands. */
-bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_draft *draft)
+bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder)
 {
-    errands e = {.draft = draft};
-    const size_t at_a_depth = (size_t)draft->count / SMALL + 1;
+    errands e = {.builder = builder};
+    const size_t at_a_depth = (size_t)builder->count / SMALL + 1;
     e.list = sinew_allocate(&tree->allocator, 2 * at_a_depth * SINEW_TREE_DEPTH + 1, sizeof *e.list);
     if (!e.list)
         return false;
-    begin_range(&e, (range){0, draft->count, 0}, &draft->root);
+    begin_range(&e, (range){0, builder->count, 0}, &builder->root);
     sinew_tasks_for(tree->thread_count, e.count, 1, run_errands, &e);
     sinew_release(&tree->allocator, e.list);
     return true;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * build_wide.c: the wide tree of a binary one. A node takes in its two children, then again and again the children of the
- * one with the largest box, until it has eight or only leaves.
+ * build_wide.c: converts the binary tree to the wide tree. A wide node starts with two children; the child with the
+ * largest box is replaced by its own two children until the node has eight children or only leaves.
  */
 #include "bvh/build.h"
 
 typedef struct branch {
-    int32_t first, last, middle; /* middle 0: leaf */
+    int32_t first, last, middle; /* middle of the split; 0: leaf */
     float area;
 } branch;
 
 typedef struct collapsing {
-    const sinew_tree_draft *draft;
-    sinew_tree_shape *shape; /* arrays may be missing: then it is only counted */
+    const sinew_tree_builder *builder;
+    sinew_tree_shape *shape; /* arrays may be NULL: nodes and blocks are then only counted */
 } collapsing;
 
-static branch child_of(const sinew_tree_draft *draft, branch b, int side)
+static branch child_of(const sinew_tree_builder *builder, branch b, int side)
 {
-    const sinew_tree_split *split = draft->splits + b.middle;
+    const sinew_tree_split *split = builder->splits + b.middle;
     return (branch){side ? b.middle : b.first, side ? b.last : b.middle, split->middle[side], split->area[side]};
 }
 
-/* The branches of a node; returns how many. */
-static int32_t gather(const sinew_tree_draft *draft, branch root, branch children[SINEW_TREE_WIDE])
+/* Finds the branches of a node; returns their number. */
+static int32_t wide_tree_gather(const sinew_tree_builder *builder, branch root, branch children[SINEW_TREE_WIDE])
 {
     int32_t count = 1;
     children[0] = root;
@@ -34,13 +34,13 @@ static int32_t gather(const sinew_tree_draft *draft, branch root, branch childre
         if (largest < 0)
             break;
         const branch opened = children[largest];
-        children[largest] = child_of(draft, opened, 0);
-        children[count++] = child_of(draft, opened, 1);
+        children[largest] = child_of(builder, opened, 0);
+        children[count++] = child_of(builder, opened, 1);
     }
     return count;
 }
 
-/* Unused places repeat the first cell. */
+/* Unused entries repeat the first cell. */
 static void write_block(const collapsing *c, branch b, uint32_t slot)
 {
     const int32_t block = c->shape->block_count++;
@@ -50,14 +50,14 @@ static void write_block(const collapsing *c, branch b, uint32_t slot)
     c->shape->block_slots[block] = slot;
     int32_t *ids = c->shape->ids + (size_t)block * SINEW_TREE_BLOCK;
     for (int32_t i = 0; i < SINEW_TREE_BLOCK; i++)
-        ids[i] = c->draft->items[b.first + i < b.last ? b.first + i : b.first].cell;
+        ids[i] = c->builder->items[b.first + i < b.last ? b.first + i : b.first].cell;
 }
 
-/* Recursion is as deep as the tree: tree.h. */
+/* The recursion is as deep as the tree (tree.h). */
 static void write_node(const collapsing *c, branch b, uint32_t slot)
 {
     branch children[SINEW_TREE_WIDE];
-    const int32_t count = gather(c->draft, b, children), at = c->shape->node_count++;
+    const int32_t count = wide_tree_gather(c->builder, b, children), at = c->shape->node_count++;
     sinew_tree_node *node = c->shape->nodes ? c->shape->nodes + at : NULL;
     if (node) {
         c->shape->node_slots[at] = slot;
@@ -80,7 +80,7 @@ static void write_node(const collapsing *c, branch b, uint32_t slot)
     }
 }
 
-static bool make_arrays(const sinew_tree *tree, sinew_tree_shape *s)
+static bool wide_tree_make_arrays(const sinew_tree *tree, sinew_tree_shape *s)
 {
     const sinew_allocator *a = &tree->allocator;
     const size_t nodes = (size_t)s->node_count, blocks = (size_t)s->block_count;
@@ -96,12 +96,12 @@ static bool make_arrays(const sinew_tree *tree, sinew_tree_shape *s)
            (s->moments || !tree->winding);
 }
 
-bool sinew_tree_collapse(const sinew_tree *tree, const sinew_tree_draft *draft, sinew_tree_shape *shape)
+bool sinew_tree_collapse(const sinew_tree *tree, const sinew_tree_builder *builder, sinew_tree_shape *shape)
 {
-    const branch root = {0, draft->count, draft->root, 0};
-    const collapsing c = {draft, shape};
+    const branch root = {0, builder->count, builder->root, 0};
+    const collapsing c = {builder, shape};
     write_node(&c, root, 0);
-    if (!make_arrays(tree, shape))
+    if (!wide_tree_make_arrays(tree, shape))
         return false;
     shape->node_count = shape->block_count = 0;
     write_node(&c, root, 0);
@@ -111,15 +111,15 @@ bool sinew_tree_collapse(const sinew_tree *tree, const sinew_tree_draft *draft, 
 bool sinew_tree_build(const sinew_tree *tree, sinew_tree_shape *shape)
 {
     const sinew_allocator *a = &tree->allocator;
-    sinew_tree_draft draft = {.count = tree->cell_count};
-    const size_t count = (size_t)draft.count;
-    draft.items = sinew_allocate(a, count, sizeof *draft.items);
+    sinew_tree_builder builder = {.count = tree->cell_count};
+    const size_t count = (size_t)builder.count;
+    builder.items = sinew_allocate(a, count, sizeof *builder.items);
     sinew_tree_item *spare = sinew_allocate(a, count, sizeof *spare);
-    bool good = draft.items && spare && sinew_tree_order(tree, draft.items, spare);
+    bool good = builder.items && spare && sinew_tree_order(tree, builder.items, spare);
     sinew_release(a, spare);
-    draft.splits = good ? sinew_allocate(a, count, sizeof *draft.splits) : NULL;
-    good = draft.splits && sinew_tree_split_items(tree, &draft) && sinew_tree_collapse(tree, &draft, shape);
-    sinew_release(a, draft.items);
-    sinew_release(a, draft.splits);
+    builder.splits = good ? sinew_allocate(a, count, sizeof *builder.splits) : NULL;
+    good = builder.splits && sinew_tree_split_items(tree, &builder) && sinew_tree_collapse(tree, &builder, shape);
+    sinew_release(a, builder.items);
+    sinew_release(a, builder.splits);
     return good;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_check.c: everything that can be wrong with a mesh, each flaw by the number of its element.
+ * mesh_check.c: finds all flaws of a mesh, each with the number of its element.
  *
- * Flaws are handed out kind by kind, ascending by element, so that a caller's short array holds the first of them in
- * an order that does not depend on how they were found. Memory: about 40 bytes a tetrahedron at the most.
+ * Flaws are reported kind by kind, ascending by element, so a short array of the caller receives the first of them in
+ * an order that does not depend on the search. Memory: about 40 bytes a tetrahedron at most.
  *
- * Triangles that pass through each other are found through a tree of boxes (triangle_crossing.h). Limits: does not look for tets
- * that overlap, nor for triangles that overlap in one plane.
+ * A BVH finds intersecting triangles (triangle_crossing.h). Limits: does not find overlapping tets, nor coplanar
+ * triangles that overlap.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -50,7 +50,7 @@ static void add_exactly(double sum[2], double x)
     sum[0] = total;
 }
 
-static void list_tets(checker *c, sinew_flaw_kind kind)
+static void mesh_check_list_tets(checker *c, sinew_flaw_kind kind)
 {
     for (int32_t t = 0; t < c->mesh->tet_count; t++) {
         sinew_tet_shape shape = sinew_shape_of_tet(c->mesh->positions, c->mesh->tets + 4 * (size_t)t);
@@ -78,7 +78,7 @@ static void check_tets(checker *c)
     c->report->quality_mean = (quality[0] + quality[1]) / mesh->tet_count;
     for (int kind = SINEW_FLAW_INVERTED_TET; kind <= SINEW_FLAW_SLIVER_TET; kind++)
         if (found[kind])
-            list_tets(c, (sinew_flaw_kind)kind);
+            mesh_check_list_tets(c, (sinew_flaw_kind)kind);
 }
 
 static void check_triangles_and_edges(checker *c)
@@ -102,7 +102,7 @@ static void check_triangles_and_edges(checker *c)
     c->report->length = length_sum[0] + length_sum[1];
 }
 
-static void find_bounds(const sinew_mesh *mesh, double bounds[6])
+static void mesh_check_find_bounds(const sinew_mesh *mesh, double bounds[6])
 {
     for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++) {
         double x = (double)mesh->positions[i];
@@ -111,7 +111,7 @@ static void find_bounds(const sinew_mesh *mesh, double bounds[6])
     }
 }
 
-/* ---- Vertices and pieces -------------------------------------------------------------------- */
+/* ---- Vertices and components ---------------------------------------------------------------- */
 
 static sinew_status check_vertices(checker *c)
 {
@@ -157,15 +157,16 @@ static sinew_status check_duplicate_cells(checker *c, const sinew_elements *elem
 
 /* ---- Faces and edges shared by too many ----------------------------------------------------- */
 
-/* Crowded facets come in the order of their vertices and are wanted in that of their elements. */
+/* Crowded facets are found in the order of their vertices and sorted by element. */
 typedef struct crowd {
-    sinew_pair *facets; /* [2 * capacity] first and second element, how many share it; then room to sort */
+    sinew_pair *facets; /* [2 * capacity] first and second element, number of sharing elements; then a buffer for
+                           sorting */
     size_t count;
     size_t capacity;
-    int32_t size; /* vertices of an element */
+    int32_t size; /* number of vertices of an element */
 } crowd;
 
-static void count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void mesh_check_count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     (void)uses;
@@ -188,7 +189,7 @@ static sinew_status check_crowded_facets(checker *c, const sinew_elements *eleme
     const sinew_mesh *mesh = c->mesh;
     crowd found = {.size = elements->size};
     sinew_status status =
-        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, count_crowded, &found, c->error);
+        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, elements, mesh_check_count_crowded, &found, c->error);
     if (status != SINEW_OK || found.capacity == 0)
         return status;
     found.facets = sinew_allocate(&mesh->allocator, 2 * found.capacity, sizeof *found.facets);
@@ -245,14 +246,14 @@ static sinew_status check_boundary_of_tets(checker *c)
     return status;
 }
 
-/* ---- Triangles through triangles ------------------------------------------------------------- */
+/* ---- Intersecting triangles ------------------------------------------------------------------ */
 
-/* The first that each triangle crosses; -1: none. */
+/* Finds the first triangle that each triangle intersects; -1: none. */
 typedef struct crossed {
     int32_t *other; /* [triangle_count] */
 } crossed;
 
-static void note_crossing(void *context, int32_t a, int32_t b)
+static void add_crossing(void *context, int32_t a, int32_t b)
 {
     int32_t *other = ((crossed *)context)->other;
     other[a] = other[a] < 0 ? b : other[a];
@@ -273,7 +274,7 @@ static sinew_status find_crossings(checker *c, crossed *found)
     if (!tree)
         return SINEW_ERROR_MEMORY;
     const sinew_status status = sinew_visit_crossings(tree, &mesh->allocator, mesh->positions, mesh->triangles,
-                                                      mesh->triangle_count, note_crossing, found, c->error);
+                                                      mesh->triangle_count, add_crossing, found, c->error);
     sinew_tree_destroy(tree);
     return status;
 }
@@ -302,7 +303,7 @@ static sinew_status check_everything(checker *c)
 {
     sinew_elements lists[3];
     sinew_mesh_elements(c->mesh, lists);
-    find_bounds(c->mesh, c->report->bounds);
+    mesh_check_find_bounds(c->mesh, c->report->bounds);
     check_tets(c);
     check_triangles_and_edges(c);
     sinew_status status = check_vertices(c);

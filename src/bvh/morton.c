@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.c: cells along a Morton curve through the middles of their boxes, so that neighbours in space are neighbours in
- * memory. Each axis is cut into 2^21 steps; cells of one step keep their order.
+ * morton.c: sorts cells along a Morton curve through the middles of their boxes, so that neighbours in space are
+ * neighbours in memory. Each axis is cut into 2^21 steps; cells of one step keep their order.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "bvh/build.h"
 
 #define BITS    21
-#define DIGIT   11 /* bits of a pass of the sort */
+#define DIGIT   11 /* bits sorted in one pass */
 #define BINS    (1 << DIGIT)
 #define AT_ONCE 4096
 
@@ -26,8 +26,8 @@ typedef struct ordering {
     coded *codes;
 } ordering;
 
-/* Two zeros between any two bits. */
-static uint64_t spread(uint64_t x)
+/* Spreads the bits of a number, with two zeros between any two bits. */
+static uint64_t morton_spread(uint64_t x)
 {
     x = (x | x << 32) & 0x001f00000000ffffu;
     x = (x | x << 16) & 0x001f0000ff0000ffu;
@@ -37,7 +37,7 @@ static uint64_t spread(uint64_t x)
 }
 
 /* Boxes lie within the half extents around the origin, up to their rounding. */
-static uint64_t step_of(float low, float high, double half)
+static uint64_t morton_step_of(float low, float high, double half)
 {
     const double middle = ((double)low + (double)high) / 2;
     const double t = half > 0 ? (middle / half + 1) / 2 * (1 << BITS) : 0;
@@ -55,12 +55,12 @@ static void code_cells(const void *context, int32_t member, int32_t first, int32
         *item = (sinew_tree_item){{box[0], box[1], box[2]}, i, {box[3], box[4], box[5]}, 0};
         uint64_t code = 0;
         for (int k = 0; k < 3; k++)
-            code |= spread(step_of(box[k], box[3 + k], o->tree->half[k])) << (2 - k);
+            code |= morton_spread(morton_step_of(box[k], box[3 + k], o->tree->half[k])) << (2 - k);
         o->codes[i] = (coded){code, i};
     }
 }
 
-/* One pass of a radix sort, which keeps the order of equals. False: all digits are the same, nothing was moved. */
+/* One pass of a stable radix sort. False: all digits are equal, and the order is unchanged. */
 static bool sort_pass(const coded *from, coded *to, int32_t count, int shift)
 {
     int32_t begin[BINS] = {0};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.c: the nearest place of a body. See search.h.
+ * nearest_on_body.c: the nearest point on a body. See nearest_on_body.h.
  *
- * Cells that are as far as the nearest one, up to round-off, are tried in their order, with a box around each first.
- * The nearest point of a triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, which walks its
- * Voronoi regions.
+ * Cells at the smallest distance, up to round-off, are tested in their order, each box first. The nearest point of a
+ * triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, which walks its Voronoi regions.
  */
 #include "bvh/nearest_on_body.h"
 
@@ -14,12 +13,12 @@
 #include "mesh/mesh.h"
 #include "bvh/tree.h"
 
-static double dot(const double a[3], const double b[3])
+static double body_search_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void subtract(const sinew_real *a, const sinew_real *b, double out[3])
+static void body_search_subtract(const sinew_real *a, const sinew_real *b, double out[3])
 {
     for (int k = 0; k < 3; k++)
         out[k] = (double)a[k] - (double)b[k];
@@ -36,15 +35,16 @@ static void set_weights(double weights[3], double a, double b, double c)
 static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sinew_real *b, double weights[3])
 {
     double ab[3], ap[3];
-    subtract(b, a, ab);
-    subtract(p, a, ap);
-    double length = dot(ab, ab);
-    double t = length > 0 ? fmin(fmax(dot(ap, ab) / length, 0), 1) : 0;
+    body_search_subtract(b, a, ab);
+    body_search_subtract(p, a, ap);
+    double length = body_search_dot(ab, ab);
+    double t = length > 0 ? fmin(fmax(body_search_dot(ap, ab) / length, 0), 1) : 0;
     set_weights(weights, 1 - t, t, 0);
 }
 
-/* Squared distance from p to the place with these weights. */
-static double place_distance(const sinew_real *p, const sinew_real *const corner[3], int width, const double *weights)
+/* Squared distance from p to the point with these weights. */
+static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
+                                  const double *weights)
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -56,7 +56,7 @@ static double place_distance(const sinew_real *p, const sinew_real *const corner
     return sum;
 }
 
-/* Weights of the nearest point of the three sides. */
+/* Weights of the nearest point on the three sides. */
 static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sinew_real *b, const sinew_real *c,
                              double weights[3])
 {
@@ -68,7 +68,7 @@ static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sin
         nearest_on_edge(p, corner[i], corner[j], side);
         turned[i] = side[0];
         turned[j] = side[1];
-        const double distance = place_distance(p, corner, 3, turned);
+        const double distance = cell_point_distance(p, corner, 3, turned);
         if (distance < best) {
             best = distance;
             set_weights(weights, turned[0], turned[1], turned[2]);
@@ -81,12 +81,13 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
                                 double weights[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
-    subtract(b, a, ab);
-    subtract(c, a, ac);
-    subtract(p, a, ap);
-    subtract(p, b, bp);
-    subtract(p, c, cp);
-    double d1 = dot(ab, ap), d2 = dot(ac, ap), d3 = dot(ab, bp), d4 = dot(ac, bp), d5 = dot(ab, cp), d6 = dot(ac, cp);
+    body_search_subtract(b, a, ab);
+    body_search_subtract(c, a, ac);
+    body_search_subtract(p, a, ap);
+    body_search_subtract(p, b, bp);
+    body_search_subtract(p, c, cp);
+    double d1 = body_search_dot(ab, ap), d2 = body_search_dot(ac, ap), d3 = body_search_dot(ab, bp),
+           d4 = body_search_dot(ac, bp), d5 = body_search_dot(ab, cp), d6 = body_search_dot(ac, cp);
     double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     if (d1 <= 0 && d2 <= 0) {
         set_weights(weights, 1, 0, 0);
@@ -107,10 +108,10 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
     }
 }
 
-/* ---- The nearest place ---------------------------------------------------------------------- */
+/* ---- Nearest point -------------------------------------------------------------------------- */
 
-/* The tree over the cells, and room for all of them. */
-static sinew_status make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_error *error)
+/* Builds the BVH over the cells, and allocates a buffer of candidates for all cells. */
+static sinew_status body_search_make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = s->allocator;
@@ -127,10 +128,10 @@ static sinew_status make_tree(sinew_search *s, const sinew_mesh *mesh, sinew_err
     s->candidates = sinew_allocate(&s->allocator, (size_t)s->count, sizeof *s->candidates);
     if (!s->candidates)
         return sinew_fail_memory(error, "a search");
-    double reach = 0;
+    double radius = 0;
     for (int k = 0; k < 3; k++)
-        reach = fmax(reach, fabs(s->tree->origin[k]) + s->tree->half[k]);
-    s->slack = (64 * SINEW_TREE_EPSILON * s->tree->largest + 64 * DBL_EPSILON * reach) / s->tree->scale;
+        radius = fmax(radius, fabs(s->tree->origin[k]) + s->tree->half[k]);
+    s->slack = (64 * SINEW_TREE_EPSILON * s->tree->largest + 64 * DBL_EPSILON * radius) / s->tree->scale;
     return SINEW_OK;
 }
 
@@ -153,7 +154,7 @@ sinew_status sinew_search_begin(sinew_search *s, const sinew_mesh *mesh, const s
         s->count = sinew_mesh_edge_count(mesh);
         s->width = 2;
     }
-    return make_tree(s, mesh, error);
+    return body_search_make_tree(s, mesh, error);
 }
 
 void sinew_search_end(sinew_search *s)
@@ -182,43 +183,45 @@ static double box_distance(const sinew_search *s, const int32_t *cell, const sin
     return sum;
 }
 
-static void place_on_cell(const sinew_search *s, const int32_t *cell, const sinew_real *p, sinew_place *result)
+static void nearest_point_on_cell(const sinew_search *s, const int32_t *cell, const sinew_real *p,
+                                  sinew_surface_point *result)
 {
     const sinew_real *corner[3];
     for (int32_t i = 0; i < 3; i++)
         corner[i] = s->positions + 3 * (size_t)cell[i < s->width ? i : 0];
-    *result = (sinew_place){.weights = {1}};
+    *result = (sinew_surface_point){.weights = {1}};
     if (s->width == 3)
         nearest_on_triangle(p, corner[0], corner[1], corner[2], result->weights);
     else if (s->width == 2)
         nearest_on_edge(p, corner[0], corner[1], result->weights);
     for (int32_t i = 0; i < 4; i++)
         result->vertices[i] = cell[i < s->width ? i : 0];
-    result->distance = place_distance(p, corner, s->width, result->weights);
-    if (s->width == 3 && !isfinite(result->distance)) { /* corners in a line divide zero by zero */
+    result->distance = cell_point_distance(p, corner, s->width, result->weights);
+    if (s->width == 3 && !isfinite(result->distance)) { /* collinear corners divide zero by zero */
         nearest_on_sides(p, corner[0], corner[1], corner[2], result->weights);
-        result->distance = place_distance(p, corner, 3, result->weights);
+        result->distance = cell_point_distance(p, corner, 3, result->weights);
     }
 }
 
-sinew_place sinew_search_nearest(const sinew_search *s, const sinew_real *p)
+sinew_surface_point sinew_search_nearest(const sinew_search *s, const sinew_real *p)
 {
-    sinew_tree_place nearest;
-    sinew_place best = {.distance = INFINITY};
+    sinew_tree_point nearest;
+    sinew_surface_point best = {.distance = INFINITY};
     sinew_tree_nearest(s->tree, 1, p, NULL, &nearest);
     if (nearest.cell < 0)
         return best;
     const double size = fmax(fmax(fabs((double)p[0]), fabs((double)p[1])), fabs((double)p[2]));
-    const double reach = (double)nearest.distance * (1 + 256 * SINEW_TREE_EPSILON) + s->slack + 64 * DBL_EPSILON * size;
-    const int64_t count = sinew_tree_within(s->tree, p, (sinew_real)reach, s->candidates, s->count);
+    const double radius =
+        (double)nearest.distance * (1 + 256 * SINEW_TREE_EPSILON) + s->slack + 64 * DBL_EPSILON * size;
+    const int64_t count = sinew_tree_within(s->tree, p, (sinew_real)radius, s->candidates, s->count);
     for (int64_t i = 0; i < count; i++) {
         const int32_t *cell = s->candidates + i;
         if (s->cells)
             cell = s->cells + (size_t)*cell * (size_t)s->width;
         if (box_distance(s, cell, p) >= best.distance)
             continue;
-        sinew_place found;
-        place_on_cell(s, cell, p, &found);
+        sinew_surface_point found;
+        nearest_point_on_cell(s, cell, p, &found);
         if (found.distance < best.distance)
             best = found;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.h: the nearest place of a body to a point: on its surface (triangles; without them edges; without both
- * vertices) or at a vertex. Weights are double in both precisions, as attachments of scenes have always had them: a
- * tree finds the cells that may be nearest, and these are compared in double.
+ * nearest_on_body.h: the nearest point on a body: on its surface (triangles; without triangles edges; without edges
+ * vertices) or at a vertex. Weights are double in both precisions: a BVH finds the cells that may be nearest, and these
+ * are compared in double.
  *
- * Known limits: one thread at a time asks a search.
+ * Known limit: a search serves one thread at a time.
  */
 #ifndef SINEW_SRC_BVH_NEAREST_ON_BODY_H
 #define SINEW_SRC_BVH_NEAREST_ON_BODY_H
@@ -14,28 +14,28 @@
 #include "sinew/tree.h"
 
 /* Up to four vertices with weights that sum to 1. */
-typedef struct sinew_place {
+typedef struct sinew_surface_point {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* m2: squared, of the point that was asked for */
-} sinew_place;
+    double distance; /* m2: squared distance from the query point */
+} sinew_surface_point;
 
 /* The cells that are searched, of `width` vertices each. */
 typedef struct sinew_search {
     const sinew_real *positions; /* [3 * vertex_count] borrowed */
-    const int32_t *cells;        /* NULL: the vertices */
+    const int32_t *cells;        /* [..][width] vertices of cells; NULL: the cells are the vertices */
     int32_t count, width;
     sinew_mesh *surface; /* owned, may be NULL */
     sinew_tree *tree;    /* owned */
-    int32_t *candidates; /* [count] owned */
-    double slack;        /* m: what round-off may hide from the tree */
+    int32_t *candidates; /* [count] owned: cells that may be nearest */
+    double slack;        /* m: round-off margin of the BVH */
     sinew_allocator allocator;
 } sinew_search;
 
-/* The mesh, with its vertices at these positions, must outlive the search. vertices: only these count as places. */
+/* The mesh, with its vertices at these positions, must outlive the search. vertices: search vertices only. */
 sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
                                 bool vertices, sinew_error *error);
-void sinew_search_end(sinew_search *search); /* zeroed is fine */
-sinew_place sinew_search_nearest(const sinew_search *search, const sinew_real *p);
+void sinew_search_end(sinew_search *search); /* accepts a zeroed struct */
+sinew_surface_point sinew_search_nearest(const sinew_search *search, const sinew_real *p);
 
 #endif

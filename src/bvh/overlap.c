@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * overlap.c: cells whose boxes meet a box, and cells within a distance. See overlap.h.
+ * overlap.c: cells whose boxes overlap a box, and cells within a distance. See overlap.h.
  */
 #include "bvh/overlap.h"
 
 #include <float.h>
 #include <math.h>
 
-#undef SINEW_LANE_WIDTH
-#undef SINEW_LANE_SUFFIX
-#define SINEW_LANE_WIDTH  1
-#define SINEW_LANE_SUFFIX overlap
+#undef SINEW_SIMD_WIDTH
+#undef SINEW_SIMD_SUFFIX
+#define SINEW_SIMD_WIDTH  1
+#define SINEW_SIMD_SUFFIX overlap
 #include "bvh/leaf_nearest.h"
 
 /* ---- Lists -------------------------------------------------------------------------------------- */
 
-/* Restores the heap, whose largest number is first, below a place. */
+/* Restores the heap, whose largest number is first, below an index. */
 static void sift_down(int32_t *cells, int64_t count, int64_t at)
 {
     const int32_t moving = cells[at];
@@ -74,7 +74,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
         const double low = (double)box[k] * tree->scale - tree->origin[k];
         const double high = (double)box[3 + k] * tree->scale - tree->origin[k];
         const double grown = margin * tree->scale;
-        /* Sums and differences here, and those of the exact tests, are rounded. */
+        /* The margin covers the round-off of sums and differences here and in the exact tests. */
         const double pad =
             4 * SINEW_TREE_EPSILON * (fabs(low) + fabs(high) + fabs(grown) + fabs(tree->origin[k]) + tree->half[k]) +
             0x1p-60;
@@ -83,7 +83,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
     }
 }
 
-/* One bit for each child whose box meets the walk's. */
+/* One bit for each child whose box overlaps the box of the walk. */
 static uint32_t meeting(const sinew_tree_node *node, const float box[6])
 {
     uint32_t bits = 0, apart[SINEW_TREE_WIDE];
@@ -156,7 +156,7 @@ int64_t sinew_tree_overlaps(const sinew_tree *tree, const sinew_real box[6], int
 
 /* ---- Within a distance -------------------------------------------------------------------------- */
 
-/* Squared, scaled: of a cell of a block from the query's point. */
+/* Scaled squared distance from the query point to a cell of a block. */
 static sinew_real cell_d2(const sinew_tree *tree, int32_t block, int32_t at, const sinew_nearest_query *q)
 {
     const int rows = 3 * tree->width;
@@ -179,9 +179,9 @@ int64_t sinew_tree_within(const sinew_tree *tree, const sinew_real point[3], sin
     sinew_tree_walk walk;
     sinew_tree_list list = {cells, capacity > 0 ? capacity : 0, 0};
     const sinew_real box[6] = {point[0], point[1], point[2], point[0], point[1], point[2]};
-    /* The leaf's relative round-off. */
+    /* The margin covers the relative round-off of the distances of a leaf. */
     sinew_tree_walk_begin(&walk, tree, box, (double)distance * (1 + 64 * SINEW_TREE_EPSILON));
-    for (int k = 0; k < 3; k++) { /* and its absolute one */
+    for (int k = 0; k < 3; k++) { /* adds the absolute round-off of the distances of a leaf */
         const double error = 16 * SINEW_TREE_EPSILON * tree->largest;
         walk.box[k] = sinew_float_below((double)walk.box[k] - error);
         walk.box[3 + k] = sinew_float_above((double)walk.box[3 + k] + error);

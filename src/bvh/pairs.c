@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs.c: pairs of cells whose boxes meet, of two trees or of one with itself.
+ * pairs.c: pairs of cells whose boxes overlap, of two trees or of one with itself.
  *
- * Every cell of the first tree asks the second one, in the order of the first one's blocks. They do so twice: pairs are
- * counted, which gives each cell its place in the answer, and then written there. So threads need no memory of their
- * own, and nothing beyond a number a cell is kept beside the answer.
+ * Every cell of the first tree queries the second, in the order of the first one's blocks, twice: pairs are counted,
+ * which gives each cell its range of the result, and then written there. Threads therefore need no memory of their own,
+ * and the only extra data is one number per cell.
  */
 #include "base/tasks.h"
 #include "bvh/overlap.h"
@@ -14,9 +14,9 @@
 typedef struct pairing {
     const sinew_tree *a, *b;
     sinew_real margin;
-    int64_t *begins;  /* [cells of a + 1] place of a cell's pairs; at first, how many of the one before */
-    int32_t *pairs;   /* NULL: count */
-    int64_t capacity; /* of pairs */
+    int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; at first, the count of the previous cell */
+    int32_t *pairs;   /* pairs (cell of a, cell of b); NULL: only count */
+    int64_t capacity; /* capacity of `pairs` */
 } pairing;
 
 /* The gap between two boxes is at most the margin along every axis. */
@@ -28,7 +28,7 @@ static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real
     return near;
 }
 
-/* Cells of b that pair with a cell of a. */
+/* Finds the cells of b that overlap a cell of a. */
 static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
 {
     sinew_tree_walk walk;
@@ -47,18 +47,18 @@ static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
         }
 }
 
-/* The partners stand one behind the other in the room of their pairs, then move apart, from the last on. */
+/* The partners are written consecutively into the range of their pairs, then spread, from the last on. */
 static void write_pairs(const pairing *p, int32_t cell)
 {
     const int64_t begin = p->begins[cell], end = p->begins[cell + 1];
     if (begin >= p->capacity || begin == end)
         return;
-    const int64_t room = (end < p->capacity ? end : p->capacity) - begin;
+    const int64_t free_count = (end < p->capacity ? end : p->capacity) - begin;
     int32_t *out = p->pairs + 2 * begin;
-    sinew_tree_list list = {out, room, 0};
+    sinew_tree_list list = {out, free_count, 0};
     find_partners(p, cell, &list);
     sinew_tree_list_sort(&list);
-    for (int64_t i = room; i-- > 0;) {
+    for (int64_t i = free_count; i-- > 0;) {
         out[2 * i + 1] = out[i];
         out[2 * i] = cell;
     }

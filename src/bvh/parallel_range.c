@@ -6,7 +6,7 @@
 #include "base/tasks.h"
 #include "sinew/tree.h"
 
-#define MOST_BLOCKS (1 << 30)
+#define MAX_BLOCKS (1 << 30)
 
 typedef struct range_loop {
     sinew_range_call *call;
@@ -23,12 +23,12 @@ static void run_blocks(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* Threads are kept from call to call where a world or a tree is alive. */
+/* The thread pool lives from call to call while a world or a tree exists. */
 void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call, void *context)
 {
     if (!SINEW_ASSERT(call && count >= 0 && block > 0) || count == 0)
         return;
-    block = count / block >= MOST_BLOCKS ? count / MOST_BLOCKS + 1 : block;
+    block = count / block >= MAX_BLOCKS ? count / MAX_BLOCKS + 1 : block;
     const range_loop l = {call, context, count, block};
     const int32_t blocks = (int32_t)(count / block + (count % block > 0));
     thread_count = thread_count > 0 ? thread_count : sinew_tasks_default_count();

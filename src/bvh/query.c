@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * query.c: questions in the tree's scale, with the room for round-off that makes boxes conservative (tree.h).
+ * query.c: queries in the tree's scale, with the round-off margins that make boxes conservative (tree.h).
  */
 #include <float.h>
 #include <math.h>
 
 #include "bvh/tree.h"
 
-#define TINY     0x1p-60 /* of all that is padded: squares of what is below it may vanish */
+#define TINY     0x1p-60 /* smallest padding of a value: squares below it may underflow */
 #define FARTHEST 60      /* exponent of the farthest point: its square is a finite float */
 #define STEEPEST 0x1p100f
 #define FLATTEST 0x1p-100
 
-/* A float that is not above x, by one step lower where rounding would do. */
+/* A float that is not above x: one float lower than the rounded value if rounding went up. */
 float sinew_float_below(double x)
 {
     const float f = (float)x;
@@ -25,7 +25,7 @@ float sinew_float_above(double x)
     return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
-/* The same for what is padded anyway: one or two steps lower or higher, at once. */
+/* Fast bounds for values that are padded anyway: one or two floats lower or higher. */
 static inline float pad_below(double x)
 {
     return (float)(x - (double)FLT_EPSILON * fabs(x));
@@ -61,14 +61,14 @@ static inline int exponent_of(double x)
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* The point relative to the tree's origin, scaled by 2^exponent: the tree's, or less for points so far away that
- * squares of floats would overflow. Those come nearer, in the same direction: seen from there, the tree's extent is
- * below round-off. */
+/* The point relative to the tree's origin, scaled by 2^exponent: the exponent of the tree, or a smaller one for points
+ * so far away that squares of floats would overflow. Such points are moved nearer in the same direction: from there,
+ * the tree's extent is below round-off. */
 static int relative_point(const sinew_tree *tree, const sinew_real point[3], double x[3])
 {
     int exponent = tree->exponent;
     const int size = exponent_of(largest_of(point)) + exponent;
-    if (size > 3 * FARTHEST) { /* nor does the origin count */
+    if (size > 3 * FARTHEST) { /* the origin of the tree is negligible at this distance */
         exponent -= size - FARTHEST;
         for (int k = 0; k < 3; k++)
             x[k] = sinew_tree_scaled((double)point[k], exponent);
@@ -106,7 +106,7 @@ bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], 
 
 /* ---- Rays --------------------------------------------------------------------------------------- */
 
-/* The direction in a scale of its own, and how the shear follows from it. */
+/* Scales the direction, and computes the shear from it. */
 static void set_direction(const sinew_real direction[3], int exponent, sinew_ray_query *q)
 {
     q->kz = 0;
@@ -123,13 +123,13 @@ static void set_direction(const sinew_real direction[3], int exponent, sinew_ray
     q->sy = q->d[q->ky] * q->sz;
 }
 
-/* No corner is farther from the ray's origin along any axis. */
-static double reach_of(const sinew_tree *tree, const sinew_ray_query *q)
+/* Upper bound of the distance of all corners from the ray's origin along any axis. */
+static double query_radius_of(const sinew_tree *tree, const sinew_ray_query *q)
 {
-    double reach = 0;
+    double radius = 0;
     for (int k = 0; k < 3; k++)
-        reach = larger(reach, fabs((double)q->o[k] - tree->origin[k]) + tree->half[k]);
-    return reach;
+        radius = larger(radius, fabs((double)q->o[k] - tree->origin[k]) + tree->half[k]);
+    return radius;
 }
 
 static void set_slabs(const sinew_tree *tree, double error, sinew_ray_query *q)
@@ -162,10 +162,10 @@ bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray
         q->o[k] = (sinew_real)((double)ray->origin[k] * tree->scale);
     q->from = (sinew_real)sinew_tree_scaled((double)ray->from, *exponent);
     q->to = (sinew_real)sinew_tree_scaled((double)ray->to, *exponent);
-    const double reach = reach_of(tree, q);
-    q->shift = q->from < 0 ? larger((double)q->from, -4 * reach) : 0;
-    q->pad = (sinew_real)(4 * SINEW_TREE_EPSILON * reach);
-    set_slabs(tree, 8 * SINEW_TREE_EPSILON * reach + TINY, q);
+    const double radius = query_radius_of(tree, q);
+    q->shift = q->from < 0 ? larger((double)q->from, -4 * radius) : 0;
+    q->pad = (sinew_real)(4 * SINEW_TREE_EPSILON * radius);
+    set_slabs(tree, 8 * SINEW_TREE_EPSILON * radius + TINY, q);
     q->begin = pad_below(larger((double)q->from - q->shift, 0));
     q->end = pad_above((double)q->to - q->shift);
     q->cell = INT32_MAX;

@@ -2,8 +2,8 @@
  *
  * refit.c: the frame of a tree, and its boxes from the cells up.
  *
- * Blocks write their box to the place of their parent that they know, in any order; nodes follow from the last to the
- * first, as children come after their parents.
+ * Blocks write their box into their known entry of the parent, in any order; nodes follow from the last to the first,
+ * because children come after their parents.
  */
 #include <float.h>
 #include <math.h>
@@ -12,11 +12,11 @@
 #include "bvh/tree.h"
 
 #define BLOCKS_AT_ONCE 512
-#define LEAST_EXPONENT (-1000) /* of a scale and its inverse: both are normal numbers */
+#define MIN_EXPONENT   (-1000) /* smallest exponent of a scale: the scale and its inverse are normal numbers */
 
 /* ---- Frame ------------------------------------------------------------------------------------ */
 
-/* Halves everywhere, because high - low may overflow. */
+/* Bounds of half the positions, because high - low may overflow. */
 static void half_bounds(const sinew_tree *tree, double low[3], double high[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -60,9 +60,7 @@ void sinew_tree_frame(sinew_tree *tree)
     }
     int exponent = 0;
     frexp(fmax(half, size * 0x1p-60), &exponent);
-    tree->exponent = -exponent < LEAST_EXPONENT    ? LEAST_EXPONENT
-                     : -exponent > -LEAST_EXPONENT ? -LEAST_EXPONENT
-                                                   : -exponent;
+    tree->exponent = -exponent < MIN_EXPONENT ? MIN_EXPONENT : -exponent > -MIN_EXPONENT ? -MIN_EXPONENT : -exponent;
     tree->scale = ldexp(1, tree->exponent);
     for (int k = 0; k < 3; k++) {
         tree->origin[k] = (low[k] + high[k]) * tree->scale;
@@ -129,7 +127,7 @@ typedef struct fitting {
     sinew_tree_shape *shape;
 } fitting;
 
-/* Corners of the block's cells, and the box around them. */
+/* Copies the corners of the block's cells and computes the box around them. */
 static void fit_block(const sinew_tree *tree, sinew_tree_shape *shape, int32_t block)
 {
     const size_t rows = 3 * (size_t)tree->width;

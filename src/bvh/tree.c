@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree.c: trees are made, refitted, destroyed.
+ * tree.c: creates, refits and destroys trees.
  */
 #include "bvh/tree.h"
 
@@ -8,14 +8,29 @@
 #include <string.h>
 
 #include "base/tasks.h"
+#include "math/variant.h"
 
-/* A refitted tree is built anew when the sum of its boxes' areas, relative to the root's, is this much larger than when
- * it was built. */
+SINEW_VARIANT_TABLE(sinew_tree_kernel, sinew_tree_kernel);
+
+/* A refitted tree is rebuilt when the sum of its box areas, relative to the area of the root, has grown by this factor.
+ */
 #define DEGRADED 1.5
 
 sinew_tree_def sinew_default_tree_def(void)
 {
     return (sinew_tree_def){.cookie = SINEW_COOKIE_TREE, .width = 3, .winding = true};
+}
+
+const sinew_tree_kernel *const *sinew_tree_kernels(int32_t *count)
+{
+    const int32_t best = sinew_variant_best();
+    *count = SINEW_VARIANT_COUNT - best;
+    return sinew_tree_kernel_table + best;
+}
+
+const sinew_tree_kernel *sinew_tree_kernel_chosen(void)
+{
+    return sinew_tree_kernel_table[sinew_variant_chosen()];
 }
 
 /* ---- Check ----------------------------------------------------------------------------------- */
@@ -49,7 +64,7 @@ static sinew_status check_cells(const sinew_tree_def *def, sinew_error *error)
     return SINEW_OK;
 }
 
-static sinew_status check_def(const sinew_tree_def *def, sinew_error *error)
+static sinew_status tree_check_def(const sinew_tree_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_TREE && (def->positions || def->vertex_count == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -58,7 +73,7 @@ static sinew_status check_def(const sinew_tree_def *def, sinew_error *error)
     return status == SINEW_OK ? check_positions(def->positions, def->vertex_count, error) : status;
 }
 
-/* ---- Make ------------------------------------------------------------------------------------ */
+/* ---- Create and refit ------------------------------------------------------------------------ */
 
 static bool copy_input(sinew_tree *tree, const sinew_tree_def *def)
 {
@@ -73,7 +88,7 @@ static bool copy_input(sinew_tree *tree, const sinew_tree_def *def)
     return true;
 }
 
-static bool make_shape(const sinew_tree *tree, sinew_tree_shape *shape)
+static bool tree_make_shape(const sinew_tree *tree, sinew_tree_shape *shape)
 {
     if (!sinew_tree_build(tree, shape))
         return false;
@@ -85,7 +100,7 @@ static bool make_shape(const sinew_tree *tree, sinew_tree_shape *shape)
 sinew_tree *sinew_tree_create(const sinew_tree_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (check_def(def, error) != SINEW_OK)
+    if (tree_check_def(def, error) != SINEW_OK)
         return NULL;
     const sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
     sinew_tree *tree = sinew_allocate_zero(&allocator, 1, sizeof *tree);
@@ -104,7 +119,7 @@ sinew_tree *sinew_tree_create(const sinew_tree_def *def, sinew_error *error)
     bool good = copy_input(tree, def);
     if (good) {
         sinew_tree_frame(tree);
-        good = make_shape(tree, &tree->shape);
+        good = tree_make_shape(tree, &tree->shape);
     }
     if (good)
         return tree;
@@ -137,7 +152,8 @@ void sinew_tree_shape_release(const sinew_allocator *allocator, sinew_tree_shape
     *shape = (sinew_tree_shape){0};
 }
 
-/* Without memory for a new structure the old one, whose boxes fit, stays: answers are the same, later. */
+/* Without memory for a new structure the old structure stays: its boxes fit, so queries return the same results more
+ * slowly. */
 sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *positions, sinew_error *error)
 {
     sinew_error_clear(error);
@@ -151,7 +167,7 @@ sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *positions, sin
     sinew_tree_fit(tree, &tree->shape);
     if (sinew_tree_area(&tree->shape) > DEGRADED * tree->shape.area) {
         sinew_tree_shape fresh = {0};
-        if (make_shape(tree, &fresh)) {
+        if (tree_make_shape(tree, &fresh)) {
             sinew_tree_shape_release(&tree->allocator, &tree->shape);
             tree->shape = fresh;
         } else {

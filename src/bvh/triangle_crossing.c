@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle_crossing.c: triangles that pass through each other: an edge of one through the face of the other.
+ * triangle_crossing.c: intersecting triangles: an edge of one through the face of the other.
  *
- * Signs of volumes are trusted beyond 1e-12 (single: 1e-6) of the lengths they are products of; what is nearer to zero
- * touches and does not cross. Limits: triangles that overlap in one plane are not found.
+ * The sign of a volume counts if the volume exceeds 1e-12 (single: 1e-6) of the product of its lengths; smaller
+ * volumes count as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
  */
 #include "bvh/triangle_crossing.h"
 
@@ -49,7 +49,7 @@ static bool edge_passes(const sinew_real *p, const sinew_real *q, const sinew_re
     return first != 0 && side_of(p, q, t[1], t[2]) == first && side_of(p, q, t[2], t[0]) == first;
 }
 
-static bool same_place(const sinew_real *p, const sinew_real *q)
+static bool triangle_corners_coincide(const sinew_real *p, const sinew_real *q)
 {
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
 }
@@ -64,7 +64,7 @@ bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], cons
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            if (same_place(u[i], v[j])) {
+            if (triangle_corners_coincide(u[i], v[j])) {
                 common++;
                 mine = i;
                 others = j;
@@ -80,7 +80,7 @@ bool sinew_triangles_cross(const sinew_real *positions, const int32_t a[3], cons
     return false;
 }
 
-static void box_of(const sinew_real *positions, const int32_t triangle[3], sinew_real box[6])
+static void crossing_box_of(const sinew_real *positions, const int32_t triangle[3], sinew_real box[6])
 {
     for (int c = 0; c < 3; c++) {
         box[c] = box[3 + c] = at(positions, triangle[0])[c];
@@ -100,7 +100,7 @@ sinew_status sinew_visit_crossings(const sinew_tree *tree, const sinew_allocator
     int32_t *met = sinew_allocate(allocator, (size_t)capacity, sizeof *met);
     for (int32_t t = 0; met && t < count; t++) {
         sinew_real box[6];
-        box_of(positions, triangles + 3 * (size_t)t, box);
+        crossing_box_of(positions, triangles + 3 * (size_t)t, box);
         int64_t found = sinew_tree_overlaps(tree, box, met, capacity);
         if (found > capacity) {
             sinew_release(allocator, met);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * winding_moments.c: what is needed of the triangles below a child to tell their winding number from afar (winding.c).
+ * winding_moments.c: moments of the triangles below a child, which approximate their distant winding number
+ * (winding.c).
  *
- * With area normals n at places c + d of the triangles, c the centre of their area, and the field f(r) = r / |r|^3:
+ * With area normals n at points c + d of the triangles, c the centre of their area, and the field f(r) = r / |r|^3:
  *     N = sum of n,  M = sum of n (x) d,  T = sum of the integral of n (x) d (x) d
- * As f is the gradient of a harmonic function, only the symmetric parts without traces of M and T count. Sums are made
- * around the tree's origin in double, moved to the centre, and kept as floats.
+ * As f is the gradient of a harmonic function, only the symmetric parts without traces of M and T count. Sums are
+ * computed around the tree's origin in double, moved to the centre, and stored as floats.
  */
 #include <math.h>
 
@@ -17,11 +18,12 @@ static const int thirds[10][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 0, 1}, {0
 
 /* Sums over triangles, relative to the tree's origin; all double, so that they are added as one array. */
 typedef struct gathered {
-    double area, first[3]; /* of all, and times their centroids */
+    double area, first[3]; /* sum of areas; sum of areas times centroids */
     double normal[3], second[3][3], third[10];
 } gathered;
 
-static void corners_of(const sinew_tree *tree, const sinew_tree_shape *shape, size_t block, int32_t at, double x[3][3])
+static void moments_corners_of(const sinew_tree *tree, const sinew_tree_shape *shape, size_t block, int32_t at,
+                               double x[3][3])
 {
     const sinew_real *corners = shape->corners + block * 9 * SINEW_TREE_BLOCK + (size_t)at;
     for (int row = 0; row < 9; row++)
@@ -49,7 +51,7 @@ static void gather_triangle(double x[3][3], gathered *g)
         sum[k] = x[0][k] + x[1][k] + x[2][k];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) {
-            /* The mean of the square over the triangle. */
+            /* The mean of x x^T over the triangle. */
             square[i][k] = (x[0][i] * x[0][k] + x[1][i] * x[1][k] + x[2][i] * x[2][k] + sum[i] * sum[k]) / 12;
             g->second[i][k] += n[i] * sum[k] / 3;
         }
@@ -88,7 +90,7 @@ static void set_second(const gathered *g, const double c[3], float out[6])
     }
 }
 
-/* One of the three ways to choose the index of the normal: what moving the centre adds. */
+/* One of the three choices of the normal's index: the term that moving the centre adds. */
 static double moved(const gathered *g, const double c[3], int a, int b, int k)
 {
     return g->normal[a] * c[b] * c[k] - (g->second[a][b] + g->second[b][a]) * c[k];
@@ -111,7 +113,8 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     }
 }
 
-/* The centre is that of the area; without area the box's. The radius reaches to the far corner of the box. */
+/* The centre is the centroid of the area or, without area, the middle of the box. The radius reaches the farthest
+ * corner of the box. */
 static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t child, sinew_tree_moments *m)
 {
     double c[3], radius2 = 0;
@@ -124,7 +127,7 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         radius2 += reach * reach;
         m->normal[k][child] = (float)g->normal[k];
     }
-    /* Nor is anything far whose distance has no square. */
+    /* The lower bound 1e-30 excludes distances whose square underflows. */
     m->limit[child] = (float)fmax(SINEW_TREE_BETA * SINEW_TREE_BETA * radius2 * (1 + 1e-6), 1e-30);
     set_second(g, c, second);
     set_third(g, c, third);
@@ -134,27 +137,27 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         m->third[i][child] = third[i];
 }
 
-/* From the leaves up; recursion is as deep as the tree. */
+/* Sums moments from the leaves up; the recursion is as deep as the tree. */
 static gathered gather_node(const sinew_tree *tree, sinew_tree_shape *shape, uint32_t at)
 {
     gathered sum = {0};
     const sinew_tree_node *node = shape->nodes + at;
     memset(shape->moments + at, 0, sizeof *shape->moments);
     for (int32_t c = 0; c < node->child_count; c++) {
-        gathered part = {0};
+        gathered child_sum = {0};
         const uint32_t child = node->child[c];
         if (child & SINEW_TREE_LEAF) {
             const size_t block = child & ~SINEW_TREE_LEAF;
             for (int32_t i = 0; i < shape->counts[block]; i++) {
                 double x[3][3];
-                corners_of(tree, shape, block, i, x);
-                gather_triangle(x, &part);
+                moments_corners_of(tree, shape, block, i, x);
+                gather_triangle(x, &child_sum);
             }
         } else {
-            part = gather_node(tree, shape, child);
+            child_sum = gather_node(tree, shape, child);
         }
-        set_moments(&part, node, c, shape->moments + at);
-        gather_sum(&part, &sum);
+        set_moments(&child_sum, node, c, shape->moments + at);
+        gather_sum(&child_sum, &sum);
     }
     return sum;
 }

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.c: chunks of searches, and the memory of what they find.
+ * broad_phase_search.c: chunks of searches and their hit buffers.
  */
 #include "collide/broad_phase_search.h"
 
 #include "base/tasks.h"
+#include "math/variant.h"
 
-#define CHUNK_NODES 16
-#define FIRST_ROOM  (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* findings of a chunk that there is room for at first */
+SINEW_VARIANT_TABLE(sinew_search_kernel, sinew_search_kernel);
+
+#define CHUNK_NODES    16
+#define FIRST_CAPACITY (4 * CHUNK_NODES * SINEW_BOXES_WIDE) /* capacity of a chunk's hit buffer in the first run */
+
+const sinew_search_kernel *sinew_search_kernel_chosen(void)
+{
+    return sinew_search_kernel_table[sinew_variant_chosen()];
+}
 
 bool sinew_search_run_create(sinew_search_run *run, const sinew_allocator *allocator)
 {
@@ -22,7 +30,8 @@ bool sinew_search_run_create(sinew_search_run *run, const sinew_allocator *alloc
         const int32_t count = run->searches[s].own->node_count[0];
         for (int32_t first = 0; first < count; first += CHUNK_NODES) {
             const int32_t last = count - first < CHUNK_NODES ? count : first + CHUNK_NODES;
-            *chunk++ = (sinew_search_chunk){.search = s, .first = first, .last = last, .found.capacity = FIRST_ROOM};
+            *chunk++ =
+                (sinew_search_chunk){.search = s, .first = first, .last = last, .found.capacity = FIRST_CAPACITY};
         }
     }
     return true;
@@ -38,7 +47,7 @@ void sinew_search_run_destroy(sinew_search_run *run, const sinew_allocator *allo
 
 /* ---- Sorting ---------------------------------------------------------------------------------- */
 
-static void sift_down(uint64_t *heap, int64_t at, int64_t count)
+static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
 {
     const uint64_t moving = heap[at];
     for (int64_t child; (child = 2 * at + 1) < count; at = child) {
@@ -50,8 +59,8 @@ static void sift_down(uint64_t *heap, int64_t at, int64_t count)
     heap[at] = moving;
 }
 
-/* In place: by insertion where there are few, else by a heap. */
-static void sort_entries(uint64_t *entries, int64_t count)
+/* Sorts in place: short lists by insertion, others by a heap. */
+static void entries_sort(uint64_t *entries, int64_t count)
 {
     enum {
         FEW = 48
@@ -67,12 +76,12 @@ static void sort_entries(uint64_t *entries, int64_t count)
         return;
     }
     for (int64_t i = count / 2; i-- > 0;)
-        sift_down(entries, i, count);
+        entries_sift_down(entries, i, count);
     for (int64_t end = count - 1; end > 0; end--) {
         const uint64_t last = entries[end];
         entries[end] = entries[0];
         entries[0] = last;
-        sift_down(entries, 0, end);
+        entries_sift_down(entries, 0, end);
     }
 }
 
@@ -83,7 +92,7 @@ typedef struct run_context {
     const sinew_search_kernel *kernel;
 } run_context;
 
-static void search_chunks(const void *context, int32_t member, int32_t first, int32_t last)
+static void run_search_chunks(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const run_context *c = context;
@@ -98,19 +107,20 @@ static void search_chunks(const void *context, int32_t member, int32_t first, in
             const uint32_t row = (uint32_t)(node - chunk->first) * SINEW_BOXES_WIDE;
             c->kernel->node(c->run->searches + chunk->search, node, row, found);
             if (found->count <= found->capacity)
-                sort_entries(found->entries + begin, found->count - begin);
+                entries_sort(found->entries + begin, found->count - begin);
         }
         chunk->again = found->count > found->capacity;
     }
 }
 
-/* Memory for the chunks that are to be searched: room for `capacity` each. */
-static bool share_room(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries, size_t *room)
+/* Divides one allocation among the chunks that will be searched, `capacity` entries each. */
+static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries,
+                               size_t *capacity_bytes)
 {
     size_t sum = 0;
     for (int32_t i = 0; i < run->chunk_count; i++)
         sum += run->chunks[i].again ? (size_t)run->chunks[i].found.capacity : 0;
-    if (!sinew_make_spare_room(allocator, entries, room, sum, sizeof **entries))
+    if (!sinew_reserve_spare(allocator, entries, capacity_bytes, sum, sizeof **entries))
         return false;
     uint64_t *at = *entries;
     for (int32_t i = 0; i < run->chunk_count; i++)
@@ -128,9 +138,9 @@ bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kern
     bool again = false;
     for (int32_t i = 0; i < run->chunk_count; i++)
         run->chunks[i].again = true;
-    if (!share_room(run, allocator, &run->entries, &run->entries_room))
+    if (!run_share_capacity(run, allocator, &run->entries, &run->entries_capacity))
         return false;
-    sinew_tasks_for(thread_count, run->chunk_count, 1, search_chunks, &context);
+    sinew_tasks_for(thread_count, run->chunk_count, 1, run_search_chunks, &context);
     for (int32_t i = 0; i < run->chunk_count; i++)
         if (run->chunks[i].again) {
             again = true;
@@ -138,8 +148,8 @@ bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kern
         }
     if (!again)
         return true;
-    if (!share_room(run, allocator, &run->more, &run->more_room))
+    if (!run_share_capacity(run, allocator, &run->more, &run->more_capacity))
         return false;
-    sinew_tasks_for(thread_count, run->chunk_count, 1, search_chunks, &context);
+    sinew_tasks_for(thread_count, run->chunk_count, 1, run_search_chunks, &context);
     return true;
 }

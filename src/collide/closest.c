@@ -6,9 +6,9 @@
  */
 #include "collide/closest.h"
 
-#include "collide/reach_test.h"
+#include "collide/narrow_phase.h"
 
-/* Divides z by its length, which it returns; 0 where z is. Squares that underflow are avoided. */
+/* Normalises z and returns its length, 0 for z = 0. Scales first where squares would underflow. */
 static double unit_of(double z[3], double d2)
 {
     double scale = 1;
@@ -26,7 +26,7 @@ static double unit_of(double z[3], double d2)
     return scale * length;
 }
 
-/* n across both directions; across the longer one where they are parallel; any where both are zero. */
+/* n perpendicular to both directions; to the longer one if they are parallel; any unit vector if both are zero. */
 static void across(const double u[3], const double v[3], double n[3])
 {
     const double uu = closest_dot(u, u), vv = closest_dot(v, v);
@@ -35,18 +35,18 @@ static void across(const double u[3], const double v[3], double n[3])
     if (nn > 1e-24 * uu * vv && unit_of(n, nn) > 0)
         return;
     const double *e = uu > vv ? u : v;
-    int least = 0;
+    int min = 0;
     for (int k = 1; k < 3; k++)
-        least = fabs(e[k]) < fabs(e[least]) ? k : least;
+        min = fabs(e[k]) < fabs(e[min]) ? k : min;
     double axis[3] = {0, 0, 0};
-    axis[least] = 1;
+    axis[min] = 1;
     closest_cross(e, axis, n);
     if (!(unit_of(n, closest_dot(n, n)) > 0))
         for (int k = 0; k < 3; k++)
             n[k] = axis[k];
 }
 
-/* Two points, or a point and a segment, in the places of a point and a triangle. */
+/* Two points, or a point and a segment, stored as a point and a triangle. */
 static void closest_lone(double x[4][3], bool point, sinew_closest *c)
 {
     double from_a[3], from_b[3], along[3];
@@ -60,9 +60,9 @@ static void closest_lone(double x[4][3], bool point, sinew_closest *c)
     c->w[3] = 0;
 }
 
-static void closest_of_kind(const sinew_touch_pair *pair, double x[4][3], sinew_closest *c)
+static void closest_of_kind(const sinew_candidate *pair, double x[4][3], sinew_closest *c)
 {
-    if (pair->kind == SINEW_PAIR_EDGES)
+    if (pair->kind == SINEW_CANDIDATE_EDGE_EDGE)
         closest_segments(x, x + 2, c);
     else if (pair->v[2] == pair->v[3])
         closest_lone(x, pair->v[1] == pair->v[2], c);
@@ -70,12 +70,12 @@ static void closest_of_kind(const sinew_touch_pair *pair, double x[4][3], sinew_
         closest_triangle(x[0], x + 1, c);
 }
 
-void sinew_pair_closest(sinew_touch_pair *pair, const sinew_real *x)
+void sinew_candidate_closest(sinew_candidate *pair, const sinew_real *x)
 {
-    sinew_pair_closest_less(pair, x, 0);
+    sinew_candidate_closest_with_radii(pair, x, 0);
 }
 
-void sinew_pair_closest_less(sinew_touch_pair *pair, const sinew_real *x, double cores)
+void sinew_candidate_closest_with_radii(sinew_candidate *pair, const sinew_real *x, double radii)
 {
     double p[4][3], edges[2][3];
     sinew_closest c = {{0}, {0}, INFINITY};
@@ -85,17 +85,17 @@ void sinew_pair_closest_less(sinew_touch_pair *pair, const sinew_real *x, double
     closest_of_kind(pair, p, &c);
     const double distance = unit_of(c.z, c.d2);
     if (!(distance > 0)) {
-        const bool two = pair->kind == SINEW_PAIR_EDGES;
+        const bool two = pair->kind == SINEW_CANDIDATE_EDGE_EDGE;
         closest_minus(p[two ? 1 : 2], p[two ? 0 : 1], edges[0]);
         closest_minus(p[3], p[two ? 2 : 1], edges[1]);
         across(edges[0], edges[1], c.z);
     }
-    pair->distance = (sinew_real)(distance - cores);
-    pair->place = 0;
+    pair->distance = (sinew_real)(distance - radii);
+    pair->zero_weights = 0;
     for (int k = 0; k < 3; k++)
         pair->n[k] = (sinew_real)c.z[k];
     for (int a = 0; a < 4; a++) {
         pair->w[a] = (sinew_real)c.w[a];
-        pair->place |= (uint8_t)((pair->w[a] == 0) << a);
+        pair->zero_weights |= (uint8_t)((pair->w[a] == 0) << a);
     }
 }

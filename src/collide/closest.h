@@ -2,13 +2,13 @@
  *
  * closest.h: the closest points of two points, a point and a segment, a point and a triangle, two segments.
  *
- * In double whatever sinew_real is. Both problems with two unknowns are convex, so where the solution without bounds
- * breaks some of them the answer lies on the border of one of these: each such border is a point and a segment, and the
- * nearest of them is taken. Unknowns come from cross products, whose error in a nearly flat pair of directions at an
- * angle theta is that of lengths over theta; with dot products it would be over theta squared.
+ * All arithmetic is in double, also if sinew_real is float. Both problems with two unknowns are convex. If the
+ * unconstrained solution violates some bounds, the answer lies on the border of one of these. Each such border is a
+ * point and a segment, and the nearest of them is the answer. Unknowns come from cross products: their error for two
+ * directions at a small angle theta is that of lengths over theta; with dot products it would be over theta squared.
  *
- * Triangles and pairs of edges flatter than SINEW_FLAT try every border, and what lies inside is measured between the
- * two points themselves. So distances are right to round-off of the lengths there, too, and nothing is divided by zero.
+ * For triangles and pairs of edges flatter than SINEW_FLAT every border is tried, and an interior solution is measured
+ * between its two points. So distances are accurate to the round-off of the lengths there too, and no divisor is zero.
  */
 #ifndef SINEW_SRC_COLLIDE_CLOSEST_H
 #define SINEW_SRC_COLLIDE_CLOSEST_H
@@ -21,8 +21,8 @@
 #define SINEW_FLAT  1e-6
 
 typedef struct sinew_closest {
-    double w[4]; /* of the vertices; those of the second feature are negative */
-    double z[3]; /* from the second closest point to the first */
+    double w[4]; /* weights of the vertices; weights of the second feature are negative */
+    double z[3]; /* m: vector from the second closest point to the first */
     double d2;   /* |z|^2 */
 } sinew_closest;
 
@@ -44,7 +44,7 @@ static inline void closest_minus(const double a[3], const double b[3], double ou
         out[k] = a[k] - b[k];
 }
 
-/* Puts z into the result. */
+/* Stores z and its square in the result. */
 static inline void closest_put(sinew_closest *c, const double z[3], double d2)
 {
     for (int k = 0; k < 3; k++)
@@ -52,7 +52,7 @@ static inline void closest_put(sinew_closest *c, const double z[3], double d2)
     c->d2 = d2;
 }
 
-/* The point p and the segment a b, with p - a, p - b and b - a: returns the part t of the way from a, and z, |z|^2. */
+/* The point p and the segment a b, given p - a, p - b and b - a: returns the parameter t from a, and z, |z|^2. */
 static inline double closest_on_segment(const double from_a[3], const double from_b[3], const double along[3],
                                         double z[3], double *d2)
 {
@@ -75,7 +75,8 @@ static inline double closest_on_segment(const double from_a[3], const double fro
 
 /* ---- A point and a triangle -------------------------------------------------------------------- */
 
-/* Takes the side from corner i to i + 1 where it is nearer than the best. r: the point less each corner. */
+/* Replaces `best` by the closest point on the side from corner i to i + 1 if that is nearer. r: the point less each
+ * corner. */
 static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew_closest *best)
 {
     const int j = (i + 1) % 3;
@@ -90,8 +91,8 @@ static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew
     best->w[1 + (i + 2) % 3] = 0;
 }
 
-/* The point inside a flat triangle, measured between the points: z, which errors of the areas have spoilt along the
- * longest side, is made upright to it. */
+/* The interior solution of a flat triangle, measured between its two points. Errors of the areas displace z along the
+ * longest side, so z is made perpendicular to it. */
 static inline void closest_try_inside(double x[3][3], double r[3][3], const double area[3], double sum,
                                       sinew_closest *best)
 {
@@ -121,7 +122,7 @@ static inline void closest_try_inside(double x[3][3], double r[3][3], const doub
         best->w[1 + i] = 0 - w[i];
 }
 
-/* p and the triangle x. */
+/* Closest points of the point p and the triangle x. */
 static inline void closest_triangle(const double p[3], double x[3][3], sinew_closest *best)
 {
     double r[3][3], e[2][3], n[3], area[3], c[3];
@@ -158,8 +159,8 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
 
 /* ---- Two segments ------------------------------------------------------------------------------ */
 
-/* Takes end `end` of the first segment (0, 1) and the second one, where that is nearer than the best. With `turned` the
- * segments have changed places. */
+/* Replaces `best` by end `end` (0, 1) of the first segment and its closest point on the second if that is nearer.
+ * `turned`: the segments are swapped. */
 static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool turned, sinew_closest *best)
 {
     double from_a[3], from_b[3], along[3], z[3], d2;
@@ -180,7 +181,7 @@ static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool
     other[1] = turned ? t : 0 - t;
 }
 
-/* The segments p and q. */
+/* Closest points of the segments p and q. */
 static inline void closest_segments(double p[2][3], double q[2][3], sinew_closest *best)
 {
     double u[3], v[3], r[3], n[3], c[3], z[3];
@@ -197,9 +198,9 @@ static inline void closest_segments(double p[2][3], double q[2][3], sinew_closes
     const bool flat = !(nn > SINEW_FLAT * size), steep = nn > SINEW_STEEP * size;
     const bool inside = s >= 0 && s <= 1 && t >= 0 && t <= 1;
     best->d2 = INFINITY;
-    const double part[2] = {s, t};
+    const double fraction[2] = {s, t};
     for (int i = 0; i < 4 && (flat || !inside); i++)
-        if (flat || (i % 2 ? part[i / 2] > 1 : part[i / 2] < 0))
+        if (flat || (i % 2 ? fraction[i / 2] > 1 : fraction[i / 2] < 0))
             closest_try_end(i < 2 ? p : q, i < 2 ? q : p, i % 2, i >= 2, best);
     if (!inside)
         return;

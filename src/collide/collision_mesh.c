@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * collision_mesh.c: edges, cells, owners and neighbours of the surfaces that touch.
+ * collision_mesh.c: builds edges, primitives, owners and neighbours of the collision mesh.
  *
- * Sides of all cells are sorted by their vertices, so that equal ones stand together: each run becomes an edge, owned
- * by the lowest cell that has it, with the vertices opposite to it in the first two triangles as wings. Edges are thus
- * in the order of their vertices, and neighbours of a vertex ascend.
+ * The sides of all primitives are sorted by their vertices, so equal sides are adjacent. Each run becomes an edge; the
+ * lowest primitive of the run owns it, and its first two triangles give the opposite vertices. Edges are therefore in
+ * the order of their vertices, and the neighbours of a vertex ascend.
  *
- * Limits: an edge of more than two triangles has two wings all the same. A lone edge that repeats another edge owns
- * nothing and is not marked, so no pair is found twice through it.
+ * Limits: an edge of more than two triangles keeps two opposite vertices. A lone edge that repeats another edge owns
+ * nothing and has no flag, so no pair is found twice through it.
  */
 #include "collide/collision_mesh.h"
 
@@ -15,99 +15,99 @@
 
 #include "mesh/sort_pairs.h"
 
-typedef struct feature_draft {
-    sinew_features *f;
-    const sinew_object_cells *cells;
+typedef struct feature_builder {
+    sinew_collision_mesh *f;
+    const sinew_object_primitives *primitives;
     const bool *lone_vertices;
-    uint8_t *used;     /* [vertex_count] vertices that a cell has */
-    sinew_pair *sides; /* [3 * cell_count] packed vertices; 4 * cell + side */
-    sinew_pair *spare; /* the same, for sorting */
+    uint8_t *used;     /* [vertex_count] 1: the vertex belongs to a primitive */
+    sinew_pair *sides; /* [3 * primitive_count] packed vertices; 4 * primitive + side */
+    sinew_pair *spare; /* [3 * primitive_count] work space of the sort */
     size_t side_count;
-} feature_draft;
+} feature_builder;
 
 /* ---- Cells ------------------------------------------------------------------------------------ */
 
-static bool is_triangle(const int32_t *t)
+static bool primitive_is_triangle(const int32_t *t)
 {
     return t[0] != t[1] && t[1] != t[2] && t[2] != t[0];
 }
 
-static void put_cell(feature_draft *d, int32_t a, int32_t b, int32_t c)
+static void mesh_put_primitive(feature_builder *d, int32_t a, int32_t b, int32_t c)
 {
-    sinew_features *f = d->f;
-    const int32_t cell[3] = {a, b, c};
+    sinew_collision_mesh *f = d->f;
+    const int32_t primitive[3] = {a, b, c};
     for (int i = 0; i < 3; i++)
-        d->used[cell[i]] = 1;
-    if (f->cells)
-        memcpy(f->cells[f->cell_count], cell, sizeof cell);
-    f->cell_count++;
+        d->used[primitive[i]] = 1;
+    if (f->primitives)
+        memcpy(f->primitives[f->primitive_count], primitive, sizeof primitive);
+    f->primitive_count++;
 }
 
-/* Triangles, lone edges, lone vertices of an object; without an array of cells they are counted. */
-static void put_object(feature_draft *d, int32_t o)
+/* Writes triangles, lone edges and lone vertices of an object; only counts them before the array is allocated. */
+static void mesh_put_object(feature_builder *d, int32_t o)
 {
     const int32_t first = d->f->objects[o].first_vertex;
-    const sinew_object_cells *own = d->cells + o;
+    const sinew_object_primitives *own = d->primitives + o;
     for (int32_t i = 0; i < own->triangle_count; i++) {
         const int32_t *t = own->triangles + 3 * (size_t)i;
-        if (is_triangle(t))
-            put_cell(d, first + t[0], first + t[1], first + t[2]);
+        if (primitive_is_triangle(t))
+            mesh_put_primitive(d, first + t[0], first + t[1], first + t[2]);
     }
     for (int32_t i = 0; i < own->edge_count; i++) {
         const int32_t *e = own->edges + 2 * (size_t)i;
         if (e[0] != e[1])
-            put_cell(d, first + e[0], first + e[1], first + e[1]);
+            mesh_put_primitive(d, first + e[0], first + e[1], first + e[1]);
     }
     for (int32_t v = first; d->lone_vertices[o] && v < first + d->f->objects[o].vertex_count; v++)
         if (!d->used[v])
-            put_cell(d, v, v, v);
+            mesh_put_primitive(d, v, v, v);
 }
 
-static void put_cells(feature_draft *d)
+static void mesh_put_primitives(feature_builder *d)
 {
-    d->f->cell_count = 0;
+    d->f->primitive_count = 0;
     memset(d->used, 0, (size_t)d->f->vertex_count);
     for (int32_t o = 0; o < d->f->object_count; o++)
-        put_object(d, o);
+        mesh_put_object(d, o);
 }
 
-static bool make_cells(feature_draft *d)
+static bool mesh_make_primitives(feature_builder *d)
 {
-    sinew_features *f = d->f;
-    put_cells(d);
-    const size_t count = (size_t)f->cell_count;
-    f->cells = sinew_allocate(&f->allocator, count, sizeof *f->cells);
+    sinew_collision_mesh *f = d->f;
+    mesh_put_primitives(d);
+    const size_t count = (size_t)f->primitive_count;
+    f->primitives = sinew_allocate(&f->allocator, count, sizeof *f->primitives);
     f->sides = sinew_allocate(&f->allocator, count, sizeof *f->sides);
     f->flags = sinew_allocate_zero(&f->allocator, count, sizeof *f->flags);
     d->sides = sinew_allocate(&f->allocator, 6 * count, sizeof *d->sides);
-    if (!f->cells || !f->sides || !f->flags || !d->sides)
+    if (!f->primitives || !f->sides || !f->flags || !d->sides)
         return false;
     d->spare = d->sides + 3 * count;
-    put_cells(d);
+    mesh_put_primitives(d);
     return true;
 }
 
 /* ---- Edges ------------------------------------------------------------------------------------ */
 
-static void collect_sides(feature_draft *d)
+static void mesh_collect_sides(feature_builder *d)
 {
-    const sinew_features *f = d->f;
-    for (int32_t cell = 0; cell < f->cell_count; cell++) {
-        const int32_t *v = f->cells[cell];
+    const sinew_collision_mesh *f = d->f;
+    for (int32_t primitive = 0; primitive < f->primitive_count; primitive++) {
+        const int32_t *v = f->primitives[primitive];
         for (int i = 0; i < 3; i++) {
             const int32_t a = v[i], b = v[(i + 1) % 3];
-            f->sides[cell][i] = -1;
+            f->sides[primitive][i] = -1;
             if (a == b || (i == 2 && v[1] == v[2]))
                 continue;
             const uint64_t ends = sinew_pack(a < b ? a : b, a < b ? b : a);
-            d->sides[d->side_count++] = (sinew_pair){ends, 4 * (uint64_t)cell + (uint64_t)i};
+            d->sides[d->side_count++] = (sinew_pair){ends, 4 * (uint64_t)primitive + (uint64_t)i};
         }
     }
     sinew_sort_pairs(d->sides, d->side_count, d->spare);
 }
 
 /* The end of the run of equal sides that begins at `begin`. */
-static size_t run_end(const feature_draft *d, size_t begin)
+static size_t side_run_end(const feature_builder *d, size_t begin)
 {
     size_t end = begin + 1;
     while (end < d->side_count && d->sides[end].major == d->sides[begin].major)
@@ -115,72 +115,72 @@ static size_t run_end(const feature_draft *d, size_t begin)
     return end;
 }
 
-/* Fills edge e from the run of its sides, whose first is the owner's. */
-static void put_edge(sinew_features *f, int32_t e, const sinew_pair *sides, size_t count)
+/* Fills edge e from the run of its sides; the first side of the run belongs to the owner. */
+static void mesh_put_edge(sinew_collision_mesh *f, int32_t e, const sinew_pair *sides, size_t count)
 {
     f->edges[e][0] = (int32_t)(sides[0].major >> 32);
     f->edges[e][1] = (int32_t)(sides[0].major & UINT32_MAX);
-    f->wings[e][0] = f->wings[e][1] = -1;
-    int wing = 0;
+    f->opposite_vertices[e][0] = f->opposite_vertices[e][1] = -1;
+    int opposite_count = 0;
     for (size_t n = 0; n < count; n++) {
-        const size_t cell = (size_t)(sides[n].minor / 4), side = (size_t)(sides[n].minor % 4);
-        const int32_t *v = f->cells[cell];
-        f->sides[cell][side] = e;
+        const size_t primitive = (size_t)(sides[n].minor / 4), side = (size_t)(sides[n].minor % 4);
+        const int32_t *v = f->primitives[primitive];
+        f->sides[primitive][side] = e;
         if (n == 0)
-            f->flags[cell] |= (uint8_t)(SINEW_OWNS_EDGE << side);
-        if (is_triangle(v) && wing < 2)
-            f->wings[e][wing++] = v[(side + 2) % 3];
+            f->flags[primitive] |= (uint8_t)(SINEW_OWNS_EDGE << side);
+        if (primitive_is_triangle(v) && opposite_count < 2)
+            f->opposite_vertices[e][opposite_count++] = v[(side + 2) % 3];
     }
 }
 
-static bool make_edges(feature_draft *d)
+static bool mesh_make_edges(feature_builder *d)
 {
-    sinew_features *f = d->f;
-    collect_sides(d);
+    sinew_collision_mesh *f = d->f;
+    mesh_collect_sides(d);
     size_t count = 0;
-    for (size_t at = 0; at < d->side_count; at = run_end(d, at))
+    for (size_t at = 0; at < d->side_count; at = side_run_end(d, at))
         count++;
     f->edge_count = (int32_t)count;
     f->edges = sinew_allocate(&f->allocator, count, sizeof *f->edges);
-    f->wings = sinew_allocate(&f->allocator, count, sizeof *f->wings);
-    if (!f->edges || !f->wings)
+    f->opposite_vertices = sinew_allocate(&f->allocator, count, sizeof *f->opposite_vertices);
+    if (!f->edges || !f->opposite_vertices)
         return false;
     int32_t e = 0;
     for (size_t at = 0, end; at < d->side_count; at = end) {
-        end = run_end(d, at);
-        put_edge(f, e++, d->sides + at, end - at);
+        end = side_run_end(d, at);
+        mesh_put_edge(f, e++, d->sides + at, end - at);
     }
     return true;
 }
 
 /* ---- Owners and neighbours -------------------------------------------------------------------- */
 
-static void mark_cells(feature_draft *d)
+static void mesh_mark_primitives(feature_builder *d)
 {
-    sinew_features *f = d->f;
+    sinew_collision_mesh *f = d->f;
     memset(d->used, 0, (size_t)f->vertex_count);
-    for (int32_t cell = 0; cell < f->cell_count; cell++) {
-        const int32_t *v = f->cells[cell];
+    for (int32_t primitive = 0; primitive < f->primitive_count; primitive++) {
+        const int32_t *v = f->primitives[primitive];
         for (int i = 0; i < 3; i++) {
             if (!d->used[v[i]])
-                f->flags[cell] |= (uint8_t)(SINEW_OWNS_VERTEX << i);
+                f->flags[primitive] |= (uint8_t)(SINEW_OWNS_VERTEX << i);
             d->used[v[i]] = 1;
         }
-        if (is_triangle(v))
-            f->flags[cell] |= SINEW_IS_FACE;
-        else if (v[0] != v[1] && f->flags[cell] & SINEW_OWNS_EDGE)
-            f->flags[cell] |= SINEW_IS_LONE_EDGE;
+        if (primitive_is_triangle(v))
+            f->flags[primitive] |= SINEW_IS_FACE;
+        else if (v[0] != v[1] && f->flags[primitive] & SINEW_OWNS_EDGE)
+            f->flags[primitive] |= SINEW_IS_LONE_EDGE;
     }
 }
 
-static bool make_neighbours(sinew_features *f)
+static bool mesh_make_neighbours(sinew_collision_mesh *f)
 {
     const size_t vertices = (size_t)f->vertex_count;
     f->first_neighbour = sinew_allocate_zero(&f->allocator, vertices + 2, sizeof *f->first_neighbour);
     f->neighbours = sinew_allocate(&f->allocator, 2 * (size_t)f->edge_count, sizeof *f->neighbours);
     if (!f->first_neighbour || !f->neighbours)
         return false;
-    /* Counted two places further on and filled one place further on, so that the places end up where they belong. */
+    /* Counts are stored two entries ahead and the fill advances entries one ahead, which leaves the final offsets. */
     int32_t *next = f->first_neighbour + 1;
     for (int32_t e = 0; e < f->edge_count; e++)
         for (int i = 0; i < 2; i++)
@@ -195,7 +195,7 @@ static bool make_neighbours(sinew_features *f)
 
 /* ---- Objects ---------------------------------------------------------------------------------- */
 
-static bool make_objects(sinew_features *f, const sinew_touch_object *objects, int32_t count)
+static bool mesh_make_objects(sinew_collision_mesh *f, const sinew_collision_object *objects, int32_t count)
 {
     f->object_count = count;
     for (int32_t o = 0; o < count; o++) {
@@ -204,11 +204,11 @@ static bool make_objects(sinew_features *f, const sinew_touch_object *objects, i
     }
     const size_t vertices = (size_t)f->vertex_count;
     f->objects = sinew_allocate(&f->allocator, (size_t)count, sizeof *f->objects);
-    f->touches = sinew_allocate_zero(&f->allocator, (size_t)count * (size_t)count, sizeof *f->touches);
+    f->may_collide = sinew_allocate_zero(&f->allocator, (size_t)count * (size_t)count, sizeof *f->may_collide);
     f->object = sinew_allocate(&f->allocator, vertices, sizeof *f->object);
     f->particle = sinew_allocate_zero(&f->allocator, (size_t)f->moved_count, sizeof *f->particle);
     f->rest = sinew_allocate_zero(&f->allocator, 4 * vertices, sizeof *f->rest);
-    if (!f->objects || !f->touches || !f->object || !f->particle || !f->rest)
+    if (!f->objects || !f->may_collide || !f->object || !f->particle || !f->rest)
         return false;
     for (int32_t o = 0; o < count; o++) {
         f->objects[o] = objects[o];
@@ -218,33 +218,35 @@ static bool make_objects(sinew_features *f, const sinew_touch_object *objects, i
     return true;
 }
 
-sinew_status sinew_features_create(sinew_features *features, const sinew_allocator *allocator,
-                                   const sinew_touch_object *objects, const sinew_object_cells *cells,
-                                   const bool *lone_vertices, int32_t object_count, sinew_error *error)
+sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew_allocator *allocator,
+                                         const sinew_collision_object *objects,
+                                         const sinew_object_primitives *primitives, const bool *lone_vertices,
+                                         int32_t object_count, sinew_error *error)
 {
-    *features = (sinew_features){.allocator = sinew_allocator_or_system(allocator)};
-    feature_draft d = {.f = features, .cells = cells, .lone_vertices = lone_vertices};
-    bool made = make_objects(features, objects, object_count);
+    *mesh = (sinew_collision_mesh){.allocator = sinew_allocator_or_system(allocator)};
+    feature_builder d = {.f = mesh, .primitives = primitives, .lone_vertices = lone_vertices};
+    bool made = mesh_make_objects(mesh, objects, object_count);
     if (made) {
-        d.used = sinew_allocate(&features->allocator, (size_t)features->vertex_count, sizeof *d.used);
-        made = d.used && make_cells(&d) && make_edges(&d) && make_neighbours(features);
+        d.used = sinew_allocate(&mesh->allocator, (size_t)mesh->vertex_count, sizeof *d.used);
+        made = d.used && mesh_make_primitives(&d) && mesh_make_edges(&d) && mesh_make_neighbours(mesh);
     }
     if (made)
-        mark_cells(&d);
-    sinew_release(&features->allocator, d.used);
-    sinew_release(&features->allocator, d.sides);
+        mesh_mark_primitives(&d);
+    sinew_release(&mesh->allocator, d.used);
+    sinew_release(&mesh->allocator, d.sides);
     if (made)
         return SINEW_OK;
-    sinew_features_destroy(features);
-    return sinew_fail_memory(error, "the surfaces that touch");
+    sinew_collision_mesh_destroy(mesh);
+    return sinew_fail_memory(error, "the collision mesh");
 }
 
-void sinew_features_destroy(sinew_features *features)
+void sinew_collision_mesh_destroy(sinew_collision_mesh *mesh)
 {
-    void *const blocks[] = {features->objects, features->touches, features->object,          features->particle,
-                            features->rest,    features->edges,   features->wings,           features->cells,
-                            features->sides,   features->flags,   features->first_neighbour, features->neighbours};
+    void *const blocks[] = {
+        mesh->objects,         mesh->may_collide,       mesh->object,     mesh->particle, mesh->rest,
+        mesh->edges,           mesh->opposite_vertices, mesh->primitives, mesh->sides,    mesh->flags,
+        mesh->first_neighbour, mesh->neighbours};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        sinew_release(&features->allocator, blocks[i]);
-    memset(features, 0, sizeof *features);
+        sinew_release(&mesh->allocator, blocks[i]);
+    memset(mesh, 0, sizeof *mesh);
 }

@@ -1,44 +1,42 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_list.c: from pairs to contacts, one per feature, and from one list of contacts to the next. See contact_list.h.
+ * contact_list.c: from candidate pairs to contacts, one per feature, and from one contact list to the next. See
+ * contact_list.h.
  */
 #include "collide/contact_list.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "collide/reach_test.h"
+#include "collide/narrow_phase.h"
 #include "mesh/sort_pairs.h"
 
-#define WEDGE        1e-3 /* cosine by which a direction may miss its feature's own wedge */
-#define OUT_PART     0.2  /* of its depth that what is inside is led out in a step: else it would be shot out */
-#define FOLLOW_MOST  0.3  /* of its way to its closest points that a contact with something round goes at once */
-#define FOLLOW_LEAST 0.02
-#define FOLLOW_LESS  0.6 /* times as much after it went too far ... */
-#define FOLLOW_MORE  1.6 /* ... or not far enough */
-#define REST_PART    0.9 /* of their distance at rest that features of one body keep at most */
+/* Cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
+#define WEDGE 1e-3
+/* Fraction of its depth by which a vertex inside a collider is moved out per step: the full depth in one step would
+ * give the vertex the speed depth / h. Chosen, not measured. */
+#define OUT_FRACTION 0.2
+/* Relaxation of contacts with spheres and capsules towards their closest points. Without it cloth on a ball oscillated
+ * from step to step and was 0.7 of 4 mm too near (test_no_crossing). The factors adapt it after an overshoot (less) or
+ * a motion that fell short (more); their values are chosen, not measured. */
+#define RELAXATION_MAX  0.3
+#define RELAXATION_MIN  0.02
+#define RELAXATION_LESS 0.6
+#define RELAXATION_MORE 1.6
+/* Largest offset within one body, as a fraction of the distance at rest: cloth may be thicker than its edges are long.
+ * Chosen, not measured. */
+#define REST_FRACTION 0.9
 
-static void read_point(const sinew_real *x, int32_t v, double p[3])
-{
-    for (size_t c = 0; c < 3; c++)
-        p[c] = (double)x[4 * (size_t)v + c];
-}
+/* ---- One contact per feature ----------------------------------------------------------------- */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* ---- One per feature ------------------------------------------------------------------------- */
-
-/* The feature on the other side of a pair. Features that have one of its vertices make no pair with it, so that they
- * cannot have the contact: a crushed edge would leave its two ends without any. */
-typedef struct opposite {
+/* The other feature of a pair. Features that share a vertex with it form no pair with it, so they cannot own the
+ * contact: otherwise the ends of a crushed edge would have no contact. */
+typedef struct other_feature {
     const int32_t *v; /* [count] */
     int count;
-} opposite;
+} other_feature;
 
-static bool has_vertex(const opposite *o, int32_t v)
+static bool other_feature_has(const other_feature *o, int32_t v)
 {
     for (int k = 0; k < o->count; k++)
         if (o->v[k] == v)
@@ -46,59 +44,61 @@ static bool has_vertex(const opposite *o, int32_t v)
     return false;
 }
 
-/* Whether no neighbour of vertex v is nearer to what lies in direction m (unit) of it. */
-static bool owns_corner(const sinew_features *f, const sinew_real *x, int32_t v, const double m[3], opposite other)
+/* Whether no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
+static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real *x, int32_t v, const double m[3],
+                                other_feature other)
 {
     double p[3], q[3];
-    read_point(x, v, p);
+    narrow_point(x, v, p);
     for (int32_t k = f->first_neighbour[v]; k < f->first_neighbour[v + 1]; k++) {
-        if (has_vertex(&other, f->neighbours[k]))
+        if (other_feature_has(&other, f->neighbours[k]))
             continue;
-        read_point(x, f->neighbours[k], q);
+        narrow_point(x, f->neighbours[k], q);
         const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
-        if (dot(m, d) > WEDGE * sqrt(dot(d, d)))
+        if (closest_dot(m, d) > WEDGE * sqrt(closest_dot(d, d)))
             return false;
     }
     return true;
 }
 
-/* The same of an edge and the faces at it. */
-static bool owns_side(const sinew_features *f, const sinew_real *x, int32_t edge, const double m[3], opposite other)
+/* Whether no face at the edge is nearer to a point in direction m (unit) from the edge. */
+static bool feature_owns_side(const sinew_collision_mesh *f, const sinew_real *x, int32_t edge, const double m[3],
+                              other_feature other)
 {
     double a[3], b[3];
-    read_point(x, f->edges[edge][0], a);
-    read_point(x, f->edges[edge][1], b);
-    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = dot(e, e);
+    narrow_point(x, f->edges[edge][0], a);
+    narrow_point(x, f->edges[edge][1], b);
+    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = closest_dot(e, e);
     for (int k = 0; k < 2; k++) {
         double q[3];
-        if (f->wings[edge][k] < 0 || has_vertex(&other, f->wings[edge][k]))
+        if (f->opposite_vertices[edge][k] < 0 || other_feature_has(&other, f->opposite_vertices[edge][k]))
             continue;
-        read_point(x, f->wings[edge][k], q);
+        narrow_point(x, f->opposite_vertices[edge][k], q);
         double t[3] = {q[0] - a[0], q[1] - a[1], q[2] - a[2]};
-        const double part = ee > 0 ? dot(t, e) / ee : 0;
+        const double fraction = ee > 0 ? closest_dot(t, e) / ee : 0;
         for (int c = 0; c < 3; c++)
-            t[c] -= part * e[c];
-        if (dot(m, t) > WEDGE * sqrt(dot(t, t)))
+            t[c] -= fraction * e[c];
+        if (closest_dot(m, t) > WEDGE * sqrt(closest_dot(t, t)))
             return false;
     }
     return true;
 }
 
-static int32_t edge_between(const sinew_features *f, int32_t cell, int32_t a, int32_t b)
+static int32_t edge_between(const sinew_collision_mesh *f, int32_t primitive, int32_t a, int32_t b)
 {
     for (int s = 0; s < 3; s++) {
-        const int32_t e = f->sides[cell][s];
+        const int32_t e = f->sides[primitive][s];
         if (e >= 0 && ((f->edges[e][0] == a && f->edges[e][1] == b) || (f->edges[e][0] == b && f->edges[e][1] == a)))
             return e;
     }
     return -1;
 }
 
-/* The key of a vertex and a face; 0: a neighbour of the face has it. m: from the face to the vertex. */
-static bool face_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, const double m[3],
-                     uint64_t *key)
+/* The key of a vertex and a face; false: a neighbour of the face owns the contact. m: from the face to the vertex. */
+static bool candidate_face_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
+                               const double m[3], uint64_t *key)
 {
-    const opposite vertex = {p->v, 1};
+    const other_feature vertex = {p->v, 1};
     int32_t corners[3];
     int count = 0;
     for (int a = 1; a < 4; a++) {
@@ -109,319 +109,326 @@ static bool face_key(const sinew_features *f, const sinew_real *x, const sinew_t
             corners[count++] = p->v[a];
     }
     if (count == 1) {
-        *key = sinew_touch_key(SINEW_TOUCH_CORNER, p->v[0], corners[0]);
-        return owns_corner(f, x, corners[0], m, vertex);
+        *key = sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, p->v[0], corners[0]);
+        return feature_owns_corner(f, x, corners[0], m, vertex);
     }
     const int32_t edge = count == 2 ? edge_between(f, p->second, corners[0], corners[1]) : -1;
-    *key = edge >= 0 ? sinew_touch_key(SINEW_TOUCH_SIDE, p->v[0], edge)
-                     : sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
-    return edge < 0 || owns_side(f, x, edge, m, vertex);
+    *key = edge >= 0 ? sinew_contact_key(SINEW_CONTACT_VERTEX_EDGE, p->v[0], edge)
+                     : sinew_contact_key(SINEW_CONTACT_VERTEX_FACE, p->v[0], p->second);
+    return edge < 0 || feature_owns_side(f, x, edge, m, vertex);
 }
 
-static bool is_lone(const sinew_features *f, int32_t edge)
+static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
 {
-    return f->wings[edge][0] < 0;
+    return f->opposite_vertices[edge][0] < 0;
 }
 
-/* The key of two edges. Closest points at ends belong to the vertices, which faces find; ropes have none, and their
- * ends count here. */
-static bool edges_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, const double m[3],
-                      uint64_t *key)
+/* The key of two edges. Closest points at ends belong to vertex-face pairs. Ropes have no faces, so their ends count
+ * here. */
+static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
+                                const double m[3], uint64_t *key)
 {
     const double back[3] = {-m[0], -m[1], -m[2]};
-    const opposite first = {p->v, 2}, second = {p->v + 2, 2};
+    const other_feature first = {p->v, 2}, second = {p->v + 2, 2};
     const bool end_1 = (double)p->w[0] == 0 || (double)p->w[1] == 0;
     const bool end_2 = (double)p->w[2] == 0 || (double)p->w[3] == 0;
     const int32_t v1 = (double)p->w[0] == 0 ? p->v[1] : p->v[0], v2 = (double)p->w[2] == 0 ? p->v[3] : p->v[2];
-    *key = sinew_touch_key(SINEW_TOUCH_EDGES, p->first, p->second);
+    *key = sinew_contact_key(SINEW_CONTACT_EDGE_EDGE, p->first, p->second);
     if (!end_1 && !end_2)
-        return owns_side(f, x, p->first, back, second) && owns_side(f, x, p->second, m, first);
+        return feature_owns_side(f, x, p->first, back, second) && feature_owns_side(f, x, p->second, m, first);
     if (end_1 && end_2) {
-        *key = v1 < v2 ? sinew_touch_key(SINEW_TOUCH_CORNER, v1, v2) : sinew_touch_key(SINEW_TOUCH_CORNER, v2, v1);
-        return (is_lone(f, p->first) || is_lone(f, p->second)) && owns_corner(f, x, v1, back, second) &&
-               owns_corner(f, x, v2, m, first);
+        *key = v1 < v2 ? sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v1, v2)
+                       : sinew_contact_key(SINEW_CONTACT_VERTEX_VERTEX, v2, v1);
+        return (edge_is_lone(f, p->first) || edge_is_lone(f, p->second)) &&
+               feature_owns_corner(f, x, v1, back, second) && feature_owns_corner(f, x, v2, m, first);
     }
-    *key = end_1 ? sinew_touch_key(SINEW_TOUCH_SIDE, v1, p->second) : sinew_touch_key(SINEW_TOUCH_SIDE, v2, p->first);
-    if (!is_lone(f, end_1 ? p->second : p->first))
+    *key = end_1 ? sinew_contact_key(SINEW_CONTACT_VERTEX_EDGE, v1, p->second)
+                 : sinew_contact_key(SINEW_CONTACT_VERTEX_EDGE, v2, p->first);
+    if (!edge_is_lone(f, end_1 ? p->second : p->first))
         return false;
-    return end_1 ? owns_corner(f, x, v1, back, second) : owns_corner(f, x, v2, m, first);
+    return end_1 ? feature_owns_corner(f, x, v1, back, second) : feature_owns_corner(f, x, v2, m, first);
 }
 
-static bool pair_key(const sinew_features *f, const sinew_real *x, const sinew_touch_pair *p, uint64_t *key)
+static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p, uint64_t *key)
 {
     const double m[3] = {(double)p->n[0], (double)p->n[1], (double)p->n[2]};
     if (p->inside) {
-        *key = sinew_touch_key(SINEW_TOUCH_FACE, p->v[0], p->second);
+        *key = sinew_contact_key(SINEW_CONTACT_VERTEX_FACE, p->v[0], p->second);
         return true;
     }
-    if (p->kind == SINEW_PAIR_PLANE) {
-        *key = sinew_touch_key(SINEW_TOUCH_PLANE, p->v[0], p->second);
+    if (p->kind == SINEW_CANDIDATE_VERTEX_PLANE) {
+        *key = sinew_contact_key(SINEW_CONTACT_VERTEX_PLANE, p->v[0], p->second);
         return true;
     }
-    return p->kind == SINEW_PAIR_EDGES ? edges_key(f, x, p, m, key) : face_key(f, x, p, m, key);
+    return p->kind == SINEW_CANDIDATE_EDGE_EDGE ? candidate_edges_key(f, x, p, m, key)
+                                                : candidate_face_key(f, x, p, m, key);
 }
 
-/* ---- From pairs ------------------------------------------------------------------------------ */
+/* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* Features of one body are never asked to be farther apart than they are at rest. */
-static double offset_of(const sinew_features *f, const sinew_touch_pair *p, int32_t a, int32_t b)
+/* The offset of two features of one body is smaller than their distance at rest. */
+static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
-    const double offset = f->objects[a].half + f->objects[b].half;
+    const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
     if (a != b)
         return offset;
-    sinew_touch_pair rest = *p;
-    sinew_pair_closest(&rest, f->rest);
-    return fmin(offset, REST_PART * (double)rest.distance);
+    sinew_candidate rest = *p;
+    sinew_candidate_closest(&rest, f->rest);
+    return fmin(offset, REST_FRACTION * (double)rest.distance);
 }
 
-/* m: how much nearer the closest points come. */
-static double approach_of(const sinew_touch_pair *p, const sinew_touch_rule *rule)
+/* m: approach of the closest points from x to x_predicted. */
+static double candidate_approach(const sinew_candidate *p, const sinew_contact_rule *rule)
 {
     double sum = 0;
     for (size_t a = 0; a < 4; a++)
         for (size_t c = 0; c < 3; c++) {
             const size_t at = 4 * (size_t)p->v[a] + c;
-            sum -= (double)p->w[a] * (double)p->n[c] * ((double)rule->wanted[at] - (double)rule->x[at]);
+            sum -= (double)p->w[a] * (double)p->n[c] * ((double)rule->x_predicted[at] - (double)rule->x[at]);
         }
     return sum;
 }
 
-static bool make_touch(const sinew_features *f, const sinew_touch_pair *p, const sinew_touch_rule *rule, sinew_touch *t)
+static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_candidate *p,
+                                   const sinew_contact_rule *rule, sinew_contact_constraint *t)
 {
-    const int32_t a = f->object[p->v[0]], b = p->kind == SINEW_PAIR_PLANE ? p->second : f->object[p->v[3]];
-    const double most = f->objects[a].half + f->objects[b].half, coming = fmax(0, approach_of(p, rule));
-    if ((double)p->distance - coming > (1 + rule->margin) * most)
+    const int32_t a = f->object[p->v[0]], b = p->kind == SINEW_CANDIDATE_VERTEX_PLANE ? p->second : f->object[p->v[3]];
+    const double max = f->objects[a].half_thickness + f->objects[b].half_thickness,
+                 approach = fmax(0, candidate_approach(p, rule));
+    if ((double)p->distance - approach > (1 + rule->margin) * max)
         return false;
-    *t = (sinew_touch){.first = a, .second = b, .pair = p->kind, .distance = (double)p->distance};
-    t->offset = offset_of(f, p, a, b);
-    if ((double)p->distance - coming > t->offset + rule->margin * most || !pair_key(f, rule->x, p, &t->key))
+    *t =
+        (sinew_contact_constraint){.first = a, .second = b, .candidate_kind = p->kind, .distance = (double)p->distance};
+    t->offset = candidate_offset(f, p, a, b);
+    if ((double)p->distance - approach > t->offset + rule->margin * max || !candidate_key(f, rule->x, p, &t->key))
         return false;
     memcpy(t->v, p->v, sizeof t->v);
     memcpy(t->w, p->w, sizeof t->w);
     for (int c = 0; c < 3; c++)
         t->n[c] = (double)p->n[c];
-    t->core = f->objects[a].core + f->objects[b].core;
+    t->radius = f->objects[a].radius + f->objects[b].radius;
     if (p->inside) {
         const double whole = t->offset;
-        t->offset = fmin(whole, (1 - OUT_PART) * t->distance + whole);
-        t->sunk = whole - t->offset;
+        t->offset = fmin(whole, (1 - OUT_FRACTION) * t->distance + whole);
+        t->initial_penetration = whole - t->offset;
     }
     t->mu = sqrt(f->objects[a].friction * f->objects[b].friction);
     return true;
 }
 
-/* Contacts in the order of keys; of those found more than once, as sides and corners are for each face that has them,
- * the first, with the largest offset: faces may have been nearer at rest than others. */
-static void sort_touches(sinew_touches *touches, int32_t found)
+/* Sorts contacts by key. Each face finds its sides and corners, so keys repeat: the first contact stays, with the
+ * largest offset, because offsets within a body depend on the distance of each face at rest. */
+static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
 {
-    sinew_pair *order = touches->work;
+    sinew_pair *order = contacts->work;
     for (int32_t k = 0; k < found; k++)
-        order[k] = (sinew_pair){touches->found[k].key, (uint64_t)k};
+        order[k] = (sinew_pair){contacts->found[k].key, (uint64_t)k};
     sinew_sort_pairs(order, (size_t)found, order + found);
-    touches->count = 0;
+    contacts->count = 0;
     for (int32_t k = 0; k < found; k++)
         if (k == 0 || order[k].major != order[k - 1].major) {
-            touches->list[touches->count++] = touches->found[order[k].minor];
+            contacts->list[contacts->count++] = contacts->found[order[k].minor];
         } else {
-            sinew_touch *last = &touches->list[touches->count - 1];
-            last->offset = fmax(last->offset, touches->found[order[k].minor].offset);
+            sinew_contact_constraint *last = &contacts->list[contacts->count - 1];
+            last->offset = fmax(last->offset, contacts->found[order[k].minor].offset);
         }
 }
 
-bool sinew_touches_find(sinew_touches *touches, const sinew_features *f, const sinew_touch_pairs *pairs,
-                        const sinew_touch_rule *rule)
+bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision_mesh *f, const sinew_candidates *pairs,
+                             const sinew_contact_rule *rule)
 {
     const sinew_allocator *m = &f->allocator;
     int32_t found = 0;
-    touches->count = 0;
-    if (!sinew_make_spare_room(m, &touches->found, &touches->found_room, (size_t)pairs->count + 1,
-                               sizeof *touches->found))
+    contacts->count = 0;
+    if (!sinew_reserve_spare(m, &contacts->found, &contacts->found_capacity, (size_t)pairs->count + 1,
+                             sizeof *contacts->found))
         return false;
     for (int64_t k = 0; k < pairs->count; k++)
-        found += make_touch(f, &pairs->list[k], rule, &touches->found[found]);
-    if (!sinew_make_spare_room(m, &touches->list, &touches->room, (size_t)found, sizeof *touches->list) ||
-        !sinew_make_spare_room(m, &touches->work, &touches->work_room, 2 * (size_t)found, sizeof *touches->work))
+        found += contact_from_candidate(f, &pairs->list[k], rule, &contacts->found[found]);
+    if (!sinew_reserve_spare(m, &contacts->list, &contacts->capacity_bytes, (size_t)found, sizeof *contacts->list) ||
+        !sinew_reserve_spare(m, &contacts->work, &contacts->work_capacity, 2 * (size_t)found, sizeof *contacts->work))
         return false;
-    sort_touches(touches, found);
+    contact_list_sort(contacts, found);
     return true;
 }
 
-/* ---- How near -------------------------------------------------------------------------------- */
+/* ---- Penetration ----------------------------------------------------------------------------- */
 
-/* m: how far two sides of a pair may have come nearer: the longest way of a vertex of each. */
-static double longest_ways(const sinew_touch_pair *p, const sinew_real *begun, const sinew_real *moved)
+/* m: bound of the approach of the two features: the sum of the two longest displacements of vertices. */
+static double candidate_longest_displacements(const sinew_candidate *p, const sinew_real *x_start,
+                                              const sinew_real *x_end)
 {
-    double most = 0, second = 0;
+    double max = 0, second = 0;
     for (size_t a = 0; a < 4; a++) {
         double square = 0;
         for (size_t c = 0; c < 3; c++)
-            square += pow((double)moved[4 * (size_t)p->v[a] + c] - (double)begun[4 * (size_t)p->v[a] + c], 2);
-        if (square > most) {
-            second = most;
-            most = square;
+            square += pow((double)x_end[4 * (size_t)p->v[a] + c] - (double)x_start[4 * (size_t)p->v[a] + c], 2);
+        if (square > max) {
+            second = max;
+            max = square;
         } else {
             second = fmax(second, square);
         }
     }
-    return sqrt(most) + sqrt(second);
+    return sqrt(max) + sqrt(second);
 }
 
-sinew_nearness sinew_touches_nearness(const sinew_features *f, const sinew_touch_pairs *pairs, const sinew_real *begun,
-                                      const sinew_real *moved)
+sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, const sinew_candidates *pairs,
+                                               const sinew_real *x_start, const sinew_real *x_end)
 {
-    sinew_nearness found = {0, 0};
+    sinew_penetration found = {0, 0};
     for (int64_t k = 0; k < pairs->count; k++) {
-        sinew_touch_pair p = pairs->list[k];
-        if (p.kind == SINEW_PAIR_PLANE || p.inside)
+        sinew_candidate p = pairs->list[k];
+        if (p.kind == SINEW_CANDIDATE_VERTEX_PLANE || p.inside)
             continue;
         const int32_t a = f->object[p.v[0]], b = f->object[p.v[3]];
-        const double most = f->objects[a].half + f->objects[b].half;
-        if ((double)p.distance - (moved ? longest_ways(&p, begun, moved) : 0) > most)
+        const double max = f->objects[a].half_thickness + f->objects[b].half_thickness;
+        if ((double)p.distance - (x_end ? candidate_longest_displacements(&p, x_start, x_end) : 0) > max)
             continue;
-        if (moved)
-            sinew_pair_closest_less(&p, moved, f->objects[a].core + f->objects[b].core);
-        if ((double)p.distance > most)
+        if (x_end)
+            sinew_candidate_closest_with_radii(&p, x_end, f->objects[a].radius + f->objects[b].radius);
+        if ((double)p.distance > max)
             continue;
-        const double violation = offset_of(f, &p, a, b) - (double)p.distance;
+        const double violation = candidate_offset(f, &p, a, b) - (double)p.distance;
         found.violation = fmax(found.violation, violation);
-        found.part = fmax(found.part, most > 0 ? violation / most : 0);
+        found.fraction = fmax(found.fraction, max > 0 ? violation / max : 0);
     }
     return found;
 }
 
-/* ---- Round things ---------------------------------------------------------------------------- */
+/* ---- Spheres and capsules -------------------------------------------------------------------- */
 
-/* n and the distance of the points that the weights name. */
-static void take_direction(sinew_touch *t, const sinew_real *x)
+/* Sets n and distance from the two points that the weights define. */
+static void contact_update_direction(sinew_contact_constraint *t, const sinew_real *x)
 {
     double z[3] = {0, 0, 0};
     for (size_t a = 0; a < 4; a++)
         for (size_t c = 0; c < 3; c++)
             z[c] += (double)t->w[a] * (double)x[4 * a + c];
-    const double length = sqrt(dot(z, z));
+    const double length = sqrt(closest_dot(z, z));
     for (int c = 0; length > 0 && c < 3; c++)
         t->n[c] = z[c] / length;
-    t->distance = length - t->core;
+    t->distance = length - t->radius;
 }
 
-/* The share is right where what n misses neither turns round nor stays: less of it after the one, more after the other.
- */
-static void choose_share(sinew_touch *t, const sinew_real n[3])
+/* Reduces the relaxation if the error of n changed its direction, else raises it. */
+static void contact_choose_relaxation(sinew_contact_constraint *t, const sinew_real n[3])
 {
     double miss[3];
     for (int c = 0; c < 3; c++)
         miss[c] = (double)n[c] - t->n[c];
-    if (t->follow > 0)
-        t->follow *= dot(miss, t->missed) < 0 ? FOLLOW_LESS : FOLLOW_MORE;
-    t->follow = t->follow > 0 ? fmax(FOLLOW_LEAST, fmin(t->follow, FOLLOW_MOST)) : FOLLOW_MOST;
-    memcpy(t->missed, miss, sizeof miss);
+    if (t->relaxation > 0)
+        t->relaxation *= closest_dot(miss, t->normal_error) < 0 ? RELAXATION_LESS : RELAXATION_MORE;
+    t->relaxation = t->relaxation > 0 ? fmax(RELAXATION_MIN, fmin(t->relaxation, RELAXATION_MAX)) : RELAXATION_MAX;
+    memcpy(t->normal_error, miss, sizeof miss);
 }
 
-double sinew_touch_follow(sinew_touch *t, const sinew_real *x, bool go)
+double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real *x, bool go)
 {
-    sinew_touch_pair p = {.kind = t->pair};
-    sinew_touch now = *t;
-    /* Vertices that are named twice tell lone edges from faces. */
+    sinew_candidate p = {.kind = t->candidate_kind};
+    sinew_contact_constraint now = *t;
+    /* Repeated vertices must stay repeated: they mark lone edges and lone vertices. */
     for (int a = 0; a < 4; a++)
         for (p.v[a] = 0; t->v[p.v[a]] != t->v[a];)
             p.v[a]++;
-    take_direction(&now, x);
-    sinew_pair_closest_less(&p, x, t->core);
+    contact_update_direction(&now, x);
+    sinew_candidate_closest_with_radii(&p, x, t->radius);
     if (go) {
-        take_direction(t, x);
-        choose_share(t, p.n);
+        contact_update_direction(t, x);
+        contact_choose_relaxation(t, p.n);
         for (int a = 0; a < 4; a++)
-            t->w[a] = (sinew_real)((double)t->w[a] + t->follow * ((double)p.w[a] - (double)t->w[a]));
-        take_direction(t, x);
+            t->w[a] = (sinew_real)((double)t->w[a] + t->relaxation * ((double)p.w[a] - (double)t->w[a]));
+        contact_update_direction(t, x);
     }
     return fmax(0, fmin(now.distance, t->offset) - (double)p.distance);
 }
 
-/* ---- From list to list ----------------------------------------------------------------------- */
+/* ---- Warm start ------------------------------------------------------------------------------ */
 
-/* The friction of the one in the tangent plane of the other, as long as it was. */
-static void turn_tangent(const double from[3], const double n[3], double to[3])
+/* Rotates the friction into the tangent plane of n and keeps its length. */
+static void contact_turn_friction(const double from[3], const double n[3], double to[3])
 {
-    const double normal = dot(from, n), size = sqrt(dot(from, from));
+    const double normal = closest_dot(from, n), size = sqrt(closest_dot(from, from));
     for (int c = 0; c < 3; c++)
         to[c] = from[c] - normal * n[c];
-    const double now = sqrt(dot(to, to));
+    const double now = sqrt(closest_dot(to, to));
     for (int c = 0; c < 3; c++)
         to[c] *= now > 0 ? size / now : 0;
 }
 
-static void inherit_one(sinew_touch *to, const sinew_touch *from)
+static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact_constraint *from)
 {
     to->lambda = from->lambda;
-    to->bears = from->bears;
-    to->old = from->old;
-    turn_tangent(from->tangent, to->n, to->tangent);
+    to->lagged_normal_force = from->lagged_normal_force;
+    to->was_active = from->was_active;
+    contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 
-/* Vertex and object of a contact of a vertex; false: two edges. */
-static bool party_of(const sinew_touch *t, uint64_t *party)
+/* Vertex and second object of a vertex contact as one key; false: another kind. */
+static bool contact_side_key(const sinew_contact_constraint *t, uint64_t *side_key)
 {
-    *party = sinew_pack(t->v[0], t->second);
-    return t->key >> 60 != SINEW_TOUCH_EDGES && t->key >> 60 != SINEW_TOUCH_SKIN;
+    *side_key = sinew_pack(t->v[0], t->second);
+    return t->key >> 60 != SINEW_CONTACT_EDGE_EDGE && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
 }
 
-/* A contact that is no more, in [count] by party, for this one; its place, -1: there is none left. */
-static int32_t find_orphan(const sinew_pair *orphans, int32_t count, const uint8_t *taken, uint64_t party)
+/* Index of a free unmatched contact with this key, in [count] by key; -1: none. */
+static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const uint8_t *taken, uint64_t side_key)
 {
     int32_t low = 0, high = count;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        if (orphans[middle].major < party)
+        if (unmatched[middle].major < side_key)
             low = middle + 1;
         else
             high = middle;
     }
-    while (low < count && orphans[low].major == party && taken[low])
+    while (low < count && unmatched[low].major == side_key && taken[low])
         low++;
-    return low < count && orphans[low].major == party ? low : -1;
+    return low < count && unmatched[low].major == side_key ? low : -1;
 }
 
-/* By keys; returns how many of the old ones are no more, in to->work. */
-static int32_t inherit_by_key(sinew_touches *to, const sinew_touches *from)
+/* Matches contacts by key. Returns the number of unmatched contacts of the last list, listed in to->work. */
+static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_list *from)
 {
     int32_t count = 0;
     for (int32_t i = 0, k = 0; k < from->count; k++) {
         while (i < to->count && to->list[i].key < from->list[k].key)
             i++;
         if (i < to->count && to->list[i].key == from->list[k].key)
-            inherit_one(&to->list[i], &from->list[k]);
-        else if (from->list[k].lambda > 0 && party_of(&from->list[k], &to->work[count].major))
+            contact_warm_start(&to->list[i], &from->list[k]);
+        else if (from->list[k].lambda > 0 && contact_side_key(&from->list[k], &to->work[count].major))
             to->work[count++].minor = (uint64_t)k;
     }
     return count;
 }
 
-bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *f)
+bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
+                                   const sinew_collision_mesh *f)
 {
-    const size_t most = 2 * (size_t)from->count;
-    if (!sinew_make_spare_room(&f->allocator, &to->work, &to->work_room, most, sizeof *to->work) ||
-        !sinew_make_spare_room(&f->allocator, &to->taken, &to->taken_room, (size_t)from->count, sizeof *to->taken))
+    const size_t max = 2 * (size_t)from->count;
+    if (!sinew_reserve_spare(&f->allocator, &to->work, &to->work_capacity, max, sizeof *to->work) ||
+        !sinew_reserve_spare(&f->allocator, &to->taken, &to->taken_capacity, (size_t)from->count, sizeof *to->taken))
         return false;
-    const int32_t count = inherit_by_key(to, from);
+    const int32_t count = warm_start_by_key(to, from);
     sinew_sort_pairs(to->work, (size_t)count, to->work + count);
     memset(to->taken, 0, (size_t)count);
     for (int32_t i = 0; i < to->count && count > 0; i++) {
-        uint64_t party;
-        if (to->list[i].lambda > 0 || !party_of(&to->list[i], &party))
+        uint64_t side_key;
+        if (to->list[i].lambda > 0 || !contact_side_key(&to->list[i], &side_key))
             continue;
-        const int32_t o = find_orphan(to->work, count, to->taken, party);
+        const int32_t o = find_unmatched(to->work, count, to->taken, side_key);
         if (o < 0)
             continue;
-        inherit_one(&to->list[i], &from->list[to->work[o].minor]);
+        contact_warm_start(&to->list[i], &from->list[to->work[o].minor]);
         to->taken[o] = 1;
     }
     return true;
 }
 
-void sinew_touches_release(sinew_touches *touches, const sinew_allocator *allocator)
+void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator)
 {
-    void *arrays[] = {touches->list, touches->found, touches->work, touches->taken};
+    void *arrays[] = {contacts->list, contacts->found, contacts->work, contacts->taken};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
-    *touches = (sinew_touches){0};
+    *contacts = (sinew_contact_list){0};
 }

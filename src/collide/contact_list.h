@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_list.h: contacts: which of the pairs in reach get a contact element, and what they remember of the last list.
+ * contact_list.h: selects the contact constraints among the candidate pairs, and warm-starts them from the last list.
  *
- * One contact per feature. A face's closest point may lie on a side or a corner that other faces have too: the contact
- * then is with that edge or vertex, counts once, and only if no neighbouring feature is nearer:
+ * One contact per feature. The closest point of a face may lie on a side or a corner that other faces share. The
+ * contact is then with that edge or vertex, counts once, and only if no neighbouring feature is nearer:
  *
  *     corner v    (x - v).(v' - v) <= 0 for all neighbours v'
  *     side e      (x - c).t <= 0 for both faces at the edge, t across e into the face
- *     two edges   both of them, each seen from the other
+ *     two edges   the rule of a side for both edges
  *
- * Otherwise flat surfaces of many triangles would hold what slides along them.
+ * Without this rule flat surfaces of many triangles would resist sliding.
  *
- * A contact is known by its key, kind and both features. What it bears goes from one list to the next: by its key, or,
- * where a vertex has gone from one face to the next of the same object, by vertex and object.
+ * The key of a contact is its kind and both features. Multipliers pass from one list to the next by key. Where a
+ * vertex has moved from one face to the next of the same object, they pass by vertex and object.
  */
 #ifndef SINEW_SRC_COLLIDE_CONTACT_LIST_H
 #define SINEW_SRC_COLLIDE_CONTACT_LIST_H
@@ -20,93 +20,96 @@
 #include "collide/candidates.h"
 #include "mesh/sort_pairs.h"
 
-/* Kinds of features, two of which make a key: the first feature, then the second. */
-typedef enum sinew_touch_kind {
-    SINEW_TOUCH_FACE = 0, /* vertex and cell */
-    SINEW_TOUCH_SIDE,     /* vertex and edge */
-    SINEW_TOUCH_CORNER,   /* vertex and vertex */
-    SINEW_TOUCH_EDGES,
-    SINEW_TOUCH_PLANE, /* vertex and object */
-    SINEW_TOUCH_SKIN,  /* vertex of a skin, which is no feature, and object */
-    SINEW_TOUCH_KINDS
-} sinew_touch_kind;
+/* Kinds of contacts, by their two features: the first, then the second. */
+typedef enum sinew_contact_kind {
+    SINEW_CONTACT_VERTEX_FACE = 0, /* vertex and primitive */
+    SINEW_CONTACT_VERTEX_EDGE,
+    SINEW_CONTACT_VERTEX_VERTEX,
+    SINEW_CONTACT_EDGE_EDGE,
+    SINEW_CONTACT_VERTEX_PLANE,  /* vertex and object */
+    SINEW_CONTACT_SKIN_COLLIDER, /* vertex of an embedded surface (not a feature), and object */
+    SINEW_CONTACT_KIND_COUNT
+} sinew_contact_kind;
 
-static inline uint64_t sinew_touch_key(sinew_touch_kind kind, int32_t a, int32_t b)
+static inline uint64_t sinew_contact_key(sinew_contact_kind kind, int32_t a, int32_t b)
 {
     return (uint64_t)kind << 60 | (uint64_t)(uint32_t)a << 30 | (uint64_t)(uint32_t)b;
 }
 
-static inline sinew_touch_kind sinew_touch_read_key(uint64_t key, int32_t *a, int32_t *b)
+static inline sinew_contact_kind sinew_contact_key_read(uint64_t key, int32_t *a, int32_t *b)
 {
     *a = (int32_t)(key >> 30 & 0x3fffffff);
     *b = (int32_t)(key & 0x3fffffff);
-    return (sinew_touch_kind)(key >> 60);
+    return (sinew_contact_kind)(key >> 60);
 }
 
-typedef struct sinew_touch {
+typedef struct sinew_contact_constraint {
     uint64_t key;
-    int32_t v[4];          /* features' vertices */
-    uint8_t pair;          /* sinew_pair_kind that it was made of */
-    sinew_real w[4];       /* signed weights */
-    int32_t first, second; /* objects */
-    double n[3];           /* from the second to the first */
-    double distance;       /* m, when it was detected, between cores */
-    double offset;         /* m: r, cores not included */
-    double core;           /* m: sum of both cores */
-    double sunk;           /* m: how much less than the whole offset this step asks for, of one that is inside */
+    int32_t v[4];           /* vertices of both features */
+    uint8_t candidate_kind; /* sinew_candidate_kind of its candidate pair */
+    sinew_real w[4];        /* weights of v: positive for the first object, negative for the second */
+    int32_t first, second;  /* the two objects */
+    double n[3];            /* unit normal from the second to the first object */
+    double distance;        /* m: at detection, between surfaces of solid radii */
+    double offset;          /* m: distance r that the contact keeps, without solid radii */
+    double radius;          /* m: sum of both solid radii */
+    double
+        initial_penetration; /* m: part of the offset that this step does not enforce, for vertices inside a collider */
     double mu;
-    double lambda;             /* N: multiplier */
-    double bears;              /* N: normal force as friction was last told */
-    double tangent[3];         /* N: friction when the step began, on the first; what its spring still holds */
-    double anchor[3];          /* m: where z would be without friction */
-    double kn, kt;             /* N/m */
-    double force, friction[3]; /* N: on the first, where the step ended */
-    double clearance;          /* m: where the step ended */
-    int32_t cell;              /* of skins: the cell of the collider; -1: a plane */
-    sinew_real place[3];       /* of skins: weights of its vertices */
-    double follow, missed[3];  /* of round things: share of their way to their closest points, and how n differed */
-    bool old;                  /* bore a force when the step began */
-    bool heir;                 /* took over what one bore that is no more in the list */
-} sinew_touch;
+    double lambda;              /* N: multiplier */
+    double lagged_normal_force; /* N: normal force that bounds friction, from the last multiplier update */
+    double tangent[3]; /* N: friction on the first object at the start of the step, stored in the tangential spring */
+    double anchor[3];  /* m: tangential displacement z at which friction is zero */
+    double kn, kt;     /* N/m: normal and tangential stiffness */
+    double force, friction[3]; /* N: normal force and friction on the first object at the end of the step */
+    double clearance;          /* m: clearance at the end of the step */
+    int32_t primitive;         /* embedded surfaces: primitive of the collider; -1: a plane */
+    sinew_real barycentric[3]; /* embedded surfaces: weights of the primitive's vertices */
+    double relaxation;         /* spheres and capsules: fraction of the way to the closest points per update */
+    double normal_error[3];    /* spheres and capsules: n less the normal at the closest points */
+    bool was_active;           /* the contact had a force at the start of the step */
+    bool matched;              /* the contact continues one of the start of the step that has another key */
+} sinew_contact_constraint;
 
-typedef struct sinew_touches {
-    sinew_touch *list; /* [count] by key */
+typedef struct sinew_contact_list {
+    sinew_contact_constraint *list; /* [count] contacts, sorted by key */
     int32_t count;
-    sinew_touch *found; /* work space */
+    sinew_contact_constraint *found; /* work space */
     sinew_pair *work;
     uint8_t *taken;
-    size_t room, found_room, work_room, taken_room;
-} sinew_touches;
+    size_t capacity_bytes, found_capacity, work_capacity, taken_capacity;
+} sinew_contact_list;
 
-/* How near counts as touching: pairs whose clearance, less what they are coming nearer by, is at most `margin` times
- * their offset. */
-typedef struct sinew_touch_rule {
-    const sinew_real *x, *wanted; /* [vertex_count][4] m */
+/* Pairs become contacts if their clearance, less their approach to x_predicted, is at most `margin` times their
+ * offset. */
+typedef struct sinew_contact_rule {
+    const sinew_real *x, *x_predicted; /* [vertex_count][4] m */
     double margin;
-} sinew_touch_rule;
+} sinew_contact_rule;
 
-/* How near the features of a list of pairs are. */
-typedef struct sinew_nearness {
-    double violation; /* m: the most that a pair is nearer than its offset */
-    double part;      /* the same over the thickness of the pair: half of both */
-} sinew_nearness;
+/* Largest penetration of a list of candidate pairs. */
+typedef struct sinew_penetration {
+    double violation; /* m: largest offset less distance of a pair */
+    double fraction;  /* violation over half the sum of both thicknesses */
+} sinew_penetration;
 
-/* The nearness of all pairs, whoever owns their contacts: a neighbour that is nearer may be one from which less is
- * asked, as of features that are near each other at rest. moved NULL: distances are as listed; else pairs were listed
- * at `begun`, and are looked at again at `moved` where that may matter, both [vertex_count][4] m. Planes and vertices
- * inside of something are left out. */
-sinew_nearness sinew_touches_nearness(const sinew_features *features, const sinew_touch_pairs *pairs,
-                                      const sinew_real *begun, const sinew_real *moved);
-/* The contacts among the pairs, in the order of keys, bearing nothing yet; false without memory. */
-bool sinew_touches_find(sinew_touches *touches, const sinew_features *features, const sinew_touch_pairs *pairs,
-                        const sinew_touch_rule *rule);
-/* A contact with a sphere or a capsule goes a share of the way to its closest points: that on a face goes as far as the
- * radius times the angle that the face turns by, and the force that acts there turns the face back, so that contacts
- * which followed at once would swing to and fro. x [4][4] m: where its vertices are. Returns by how much features are
- * too near and the contact does not know, m; `go` false: that only. */
-double sinew_touch_follow(sinew_touch *touch, const sinew_real *x, bool go);
-/* What the old list bears goes to the new one. False without memory. */
-bool sinew_touches_inherit(sinew_touches *to, const sinew_touches *from, const sinew_features *features);
-void sinew_touches_release(sinew_touches *touches, const sinew_allocator *allocator);
+/* Penetration over all candidate pairs, including pairs whose contact was merged into a neighbour's: that neighbour
+ * may have a smaller offset (features close at rest). x_end NULL: distances as listed. Else the pairs were listed at
+ * x_start, and distances are computed again at x_end where the motion may matter; both [vertex_count][4] m. Planes and
+ * vertices inside closed colliders are left out. */
+sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *mesh, const sinew_candidates *pairs,
+                                               const sinew_real *x_start, const sinew_real *x_end);
+/* The contacts among the pairs, in the order of keys, without multipliers; false without memory. */
+bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision_mesh *mesh,
+                             const sinew_candidates *pairs, const sinew_contact_rule *rule);
+/* Moves a contact with a sphere or a capsule a fraction of the way to its closest points. The closest point on a face
+ * moves by the radius times the rotation of the face, and the contact force turns the face back: a contact that jumped
+ * to its closest points would oscillate. x [4][4] m: positions of its vertices. Returns the penetration (m)
+ * that the contact points do not show; with `move` false the contact does not change. */
+double sinew_contact_relax_closest(sinew_contact_constraint *contact, const sinew_real *x, bool move);
+/* Copies multipliers and friction from the last list to the new one. False without memory. */
+bool sinew_contact_list_warm_start(sinew_contact_list *to, const sinew_contact_list *from,
+                                   const sinew_collision_mesh *mesh);
+void sinew_contact_list_release(sinew_contact_list *contacts, const sinew_allocator *allocator);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * feature_bvh.c: boxes of features and of the nodes above them, from below.
+ * feature_bvh.c: fits boxes of features, and of the nodes above them, bottom-up.
  */
 #include "collide/feature_bvh.h"
 
@@ -26,15 +26,15 @@ bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, co
     } while (nodes > 1 || boxes->level_count < 2);
     boxes->members = sinew_allocate(allocator, (size_t)count, sizeof *boxes->members);
     boxes->nodes[0] = sinew_allocate(allocator, all, sizeof *boxes->nodes[0]);
-    boxes->ways[0] = sinew_allocate(allocator, all, sizeof *boxes->ways[0]);
+    boxes->predicted[0] = sinew_allocate(allocator, all, sizeof *boxes->predicted[0]);
     boxes->shapes = sinew_allocate(allocator, (size_t)boxes->node_count[0], sizeof *boxes->shapes);
-    if (!boxes->members || !boxes->nodes[0] || !boxes->ways[0] || !boxes->shapes) {
+    if (!boxes->members || !boxes->nodes[0] || !boxes->predicted[0] || !boxes->shapes) {
         sinew_boxes_destroy(boxes, allocator);
         return false;
     }
     for (int32_t level = 1; level < boxes->level_count; level++) {
         boxes->nodes[level] = boxes->nodes[level - 1] + boxes->node_count[level - 1];
-        boxes->ways[level] = boxes->ways[level - 1] + boxes->node_count[level - 1];
+        boxes->predicted[level] = boxes->predicted[level - 1] + boxes->node_count[level - 1];
     }
     return true;
 }
@@ -43,7 +43,7 @@ void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator)
 {
     sinew_release(allocator, boxes->members);
     sinew_release(allocator, boxes->nodes[0]);
-    sinew_release(allocator, boxes->ways[0]);
+    sinew_release(allocator, boxes->predicted[0]);
     sinew_release(allocator, boxes->shapes);
     *boxes = (sinew_boxes){0};
 }
@@ -71,7 +71,7 @@ void sinew_boxes_order(sinew_boxes *boxes, const sinew_box_frame *frame, sinew_r
 
 /* ---- Fit -------------------------------------------------------------------------------------- */
 
-static void put_nothing(sinew_box_node *node, int slot)
+static void box_clear(sinew_box_node *node, int slot)
 {
     for (int k = 0; k < 3; k++) {
         node->low[k][slot] = INFINITY;
@@ -80,51 +80,54 @@ static void put_nothing(sinew_box_node *node, int slot)
     node->id[slot] = node->object[slot] = -1;
 }
 
-/* No way at all: that of a place without a feature. */
-static void put_no_ways(sinew_box_ways *ways, int slot)
+/* The empty box of displacements, for a slot without a feature. */
+static void box_clear_displacements(sinew_box_displacements *predicted, int slot)
 {
     for (int k = 0; k < 3; k++) {
-        ways->low[k][slot] = INFINITY;
-        ways->high[k][slot] = -INFINITY;
+        predicted->low[k][slot] = INFINITY;
+        predicted->high[k][slot] = -INFINITY;
     }
-    ways->longest[slot] = 0;
+    predicted->longest[slot] = 0;
 }
 
-/* Widens what is in a place by a way, or by a box of ways. */
-static void add_ways(sinew_box_ways *ways, int slot, const float low[3], const float high[3], float longest)
+/* Extends the displacements of a slot by a box of displacements. */
+static void box_add_displacements(sinew_box_displacements *predicted, int slot, const float low[3], const float high[3],
+                                  float longest)
 {
     for (int k = 0; k < 3; k++) {
-        ways->low[k][slot] = low[k] < ways->low[k][slot] ? low[k] : ways->low[k][slot];
-        ways->high[k][slot] = high[k] > ways->high[k][slot] ? high[k] : ways->high[k][slot];
+        predicted->low[k][slot] = low[k] < predicted->low[k][slot] ? low[k] : predicted->low[k][slot];
+        predicted->high[k][slot] = high[k] > predicted->high[k][slot] ? high[k] : predicted->high[k][slot];
     }
-    ways->longest[slot] = longest > ways->longest[slot] ? longest : ways->longest[slot];
+    predicted->longest[slot] = longest > predicted->longest[slot] ? longest : predicted->longest[slot];
 }
 
-static void put_ways(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, int32_t n, int slot)
+static void box_put_displacements(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, int32_t n,
+                                  int slot)
 {
-    sinew_box_ways *ways = boxes->ways[0] + n;
-    put_no_ways(ways, slot);
+    sinew_box_displacements *predicted = boxes->predicted[0] + n;
+    box_clear_displacements(predicted, slot);
     for (int i = 0; i < boxes->width; i++) {
-        const float *way = frame->ways[sinew_boxes_vertex(boxes, feature, i)];
-        add_ways(ways, slot, way, way, way[3]);
+        const float *displacement = frame->predicted[sinew_boxes_vertex(boxes, feature, i)];
+        box_add_displacements(predicted, slot, displacement, displacement, displacement[3]);
     }
 }
 
-/* A node's ways go to its place in the level above. */
-static void join_ways(const sinew_box_ways *ways, int32_t index, sinew_box_ways *parents)
+/* Writes the displacements of a node into its slot in the level above. */
+static void box_join_displacements(const sinew_box_displacements *predicted, int32_t index,
+                                   sinew_box_displacements *parents)
 {
-    sinew_box_ways *parent = parents + index / SINEW_BOXES_WIDE;
-    put_no_ways(parent, index % SINEW_BOXES_WIDE);
+    sinew_box_displacements *parent = parents + index / SINEW_BOXES_WIDE;
+    box_clear_displacements(parent, index % SINEW_BOXES_WIDE);
     for (int i = 0; i < SINEW_BOXES_WIDE; i++) {
-        const float low[3] = {ways->low[0][i], ways->low[1][i], ways->low[2][i]};
-        const float high[3] = {ways->high[0][i], ways->high[1][i], ways->high[2][i]};
-        add_ways(parent, index % SINEW_BOXES_WIDE, low, high, ways->longest[i]);
+        const float low[3] = {predicted->low[0][i], predicted->low[1][i], predicted->low[2][i]};
+        const float high[3] = {predicted->high[0][i], predicted->high[1][i], predicted->high[2][i]};
+        box_add_displacements(parent, index % SINEW_BOXES_WIDE, low, high, predicted->longest[i]);
     }
 }
 
-/* Corners, and reach and core from above and from below. `extent` is the sum of the sides of the box around them. */
-static void put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
-                      float radius, sinew_box_shape *shape, int slot)
+/* Writes corners, and upper and lower bounds of inflation radius plus solid radius. `extent`: sum of the box sides. */
+static void box_put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, int32_t feature, float extent,
+                          float radius, sinew_box_shape *shape, int slot)
 {
     const float *first = frame->points[sinew_boxes_vertex(boxes, feature, 0)];
     for (int k = 0; k < 3; k++) {
@@ -137,13 +140,13 @@ static void put_shape(const sinew_boxes *boxes, const sinew_box_frame *frame, in
         }
     }
     shape->vertices[0][slot] = sinew_boxes_vertex(boxes, feature, 0);
-    const float doubt = (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
-    shape->most[slot] = radius + doubt;
-    shape->sure[slot] = radius - doubt;
+    const float round_off = (float)SINEW_BOX_PAD + (float)SINEW_BOX_SLACK * (extent + radius);
+    shape->max[slot] = radius + round_off;
+    shape->sure[slot] = radius - round_off;
 }
 
-static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const sinew_box_frame *frame,
-                        int32_t feature, int32_t n, int slot)
+static void box_put_feature(const sinew_boxes *boxes, const sinew_collision_mesh *f, const sinew_box_frame *frame,
+                            int32_t feature, int32_t n, int slot)
 {
     sinew_box_node *node = boxes->nodes[0] + n;
     sinew_box_shape *shape = boxes->shapes + n;
@@ -158,29 +161,29 @@ static void put_feature(const sinew_boxes *boxes, const sinew_features *f, const
         }
     }
     const float extent = (high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]);
-    put_shape(boxes, frame, feature, extent, high[3], shape, slot);
+    box_put_shape(boxes, frame, feature, extent, high[3], shape, slot);
     for (int k = 0; k < 3; k++) {
-        node->low[k][slot] = low[k] - shape->most[slot];
-        node->high[k][slot] = high[k] + shape->most[slot];
+        node->low[k][slot] = low[k] - shape->max[slot];
+        node->high[k][slot] = high[k] + shape->max[slot];
     }
     node->id[slot] = feature;
     node->object[slot] = f->object[shape->vertices[0][slot]];
 }
 
-/* A place without a feature: its box meets no other, and its corners are numbers. */
-static void put_no_feature(const sinew_boxes *boxes, int32_t n, int slot)
+/* Clears a slot without a feature: its box overlaps no other, and its corners are finite. */
+static void box_clear_feature(const sinew_boxes *boxes, int32_t n, int slot)
 {
     sinew_box_shape *shape = boxes->shapes + n;
-    put_nothing(boxes->nodes[0] + n, slot);
+    box_clear(boxes->nodes[0] + n, slot);
     for (int k = 0; k < 3; k++) {
         shape->corner[k][slot] = shape->side[0][k][slot] = shape->side[1][k][slot] = 0;
         shape->vertices[k][slot] = -1;
     }
-    shape->most[slot] = shape->sure[slot] = 0;
+    shape->max[slot] = shape->sure[slot] = 0;
 }
 
-/* The node's box, highest feature and common object go to its place in the level above. */
-static void put_node(const sinew_box_node *node, int32_t index, sinew_box_node *parents)
+/* Writes the node's box, highest feature and common object into its slot in the level above. */
+static void box_put_node(const sinew_box_node *node, int32_t index, sinew_box_node *parents)
 {
     sinew_box_node *parent = parents + index / SINEW_BOXES_WIDE;
     const int slot = index % SINEW_BOXES_WIDE;
@@ -204,11 +207,11 @@ static void put_node(const sinew_box_node *node, int32_t index, sinew_box_node *
 
 typedef struct box_fitting {
     sinew_boxes *boxes;
-    const sinew_features *features;
+    const sinew_collision_mesh *mesh;
     const sinew_box_frame *frame;
 } box_fitting;
 
-static void fit_nodes(const void *context, int32_t member, int32_t first, int32_t last)
+static void box_fit_nodes(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const box_fitting *f = context;
@@ -217,44 +220,44 @@ static void fit_nodes(const void *context, int32_t member, int32_t first, int32_
         for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
             const int32_t at = SINEW_BOXES_WIDE * n + slot;
             if (at < boxes->count)
-                put_feature(boxes, f->features, f->frame, boxes->members[at], n, slot);
+                box_put_feature(boxes, f->mesh, f->frame, boxes->members[at], n, slot);
             else
-                put_no_feature(boxes, n, slot);
+                box_clear_feature(boxes, n, slot);
             if (f->frame->moving && at < boxes->count)
-                put_ways(boxes, f->frame, boxes->members[at], n, slot);
+                box_put_displacements(boxes, f->frame, boxes->members[at], n, slot);
             else if (f->frame->moving)
-                put_no_ways(boxes->ways[0] + n, slot);
+                box_clear_displacements(boxes->predicted[0] + n, slot);
         }
-        put_node(boxes->nodes[0] + n, n, boxes->nodes[1]);
+        box_put_node(boxes->nodes[0] + n, n, boxes->nodes[1]);
         if (f->frame->moving)
-            join_ways(boxes->ways[0] + n, n, boxes->ways[1]);
+            box_join_displacements(boxes->predicted[0] + n, n, boxes->predicted[1]);
     }
 }
 
-void sinew_boxes_fit(sinew_boxes *boxes, const sinew_features *features, const sinew_box_frame *frame,
+void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const sinew_box_frame *frame,
                      int32_t thread_count)
 {
-    const box_fitting fitting = {boxes, features, frame};
+    const box_fitting fitting = {boxes, mesh, frame};
     for (int32_t level = 1; level < boxes->level_count; level++) {
         const int32_t last = boxes->node_count[level] - 1;
         for (int slot = 0; slot < SINEW_BOXES_WIDE; slot++) {
-            put_nothing(boxes->nodes[level] + last, slot);
-            put_no_ways(boxes->ways[level] + last, slot);
+            box_clear(boxes->nodes[level] + last, slot);
+            box_clear_displacements(boxes->predicted[level] + last, slot);
         }
     }
-    sinew_tasks_for(thread_count, boxes->node_count[0], AT_ONCE, fit_nodes, &fitting);
+    sinew_tasks_for(thread_count, boxes->node_count[0], AT_ONCE, box_fit_nodes, &fitting);
     for (int32_t level = 1; level + 1 < boxes->level_count; level++)
         for (int32_t n = 0; n < boxes->node_count[level]; n++) {
-            put_node(boxes->nodes[level] + n, n, boxes->nodes[level + 1]);
+            box_put_node(boxes->nodes[level] + n, n, boxes->nodes[level + 1]);
             if (frame->moving)
-                join_ways(boxes->ways[level] + n, n, boxes->ways[level + 1]);
+                box_join_displacements(boxes->predicted[level] + n, n, boxes->predicted[level + 1]);
         }
 }
 
 double sinew_boxes_spread(const sinew_boxes *boxes)
 {
     enum {
-        STRIDE = 8 /* one node in so many is looked at */
+        STRIDE = 8 /* one node in STRIDE is sampled */
     };
     double nodes = 0, features = 0;
     for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {

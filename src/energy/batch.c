@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch.c: groups the elements of one energy as planned. See batch.h.
+ * batch.c: groups the elements of one energy by their batch layout. See batch.h.
  */
 #include "energy/batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(const sinew_allocator *allocator, sinew_batch *batch)
+static bool batch_reserve_buffers(const sinew_allocator *allocator, sinew_batch *batch)
 {
-    const size_t lanes = (size_t)batch->group_count * (size_t)batch->width;
+    const size_t padded_count = (size_t)batch->group_count * (size_t)batch->width;
     const size_t n = (size_t)batch->ops->info.vertex_count, count = (size_t)batch->element_count;
-    return sinew_make_room(allocator, &batch->vertex, &batch->vertex_room, lanes * n, sizeof(int32_t)) &&
-           sinew_make_room(allocator, &batch->data, &batch->data_room, lanes * (size_t)batch->ops->data_count,
-                           sizeof(sinew_real)) &&
-           sinew_make_room(allocator, &batch->element, &batch->element_room, lanes, sizeof(int32_t)) &&
-           sinew_make_room(allocator, &batch->place, &batch->place_room, count, sizeof(int32_t)) &&
-           sinew_make_room(allocator, &batch->particle, &batch->particle_room, count * n, sizeof(int32_t));
+    return sinew_reserve(allocator, &batch->vertex, &batch->vertex_capacity, padded_count * n, sizeof(int32_t)) &&
+           sinew_reserve(allocator, &batch->data, &batch->data_capacity, padded_count * (size_t)batch->ops->data_count,
+                         sizeof(sinew_real)) &&
+           sinew_reserve(allocator, &batch->element, &batch->element_capacity, padded_count, sizeof(int32_t)) &&
+           sinew_reserve(allocator, &batch->padded_index, &batch->index_capacity, count, sizeof(int32_t)) &&
+           sinew_reserve(allocator, &batch->particle, &batch->particle_bytes, count * n, sizeof(int32_t));
 }
 
 /* Copies one element into its lane; a filler keeps everything but the weight. */
-static void fill_lane(sinew_batch *batch, int32_t place, int32_t element, bool filler, const int32_t *particles,
+static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element, bool filler, const int32_t *particles,
                       const sinew_real *data, const int32_t *local)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
-    const size_t D = (size_t)batch->ops->data_count, group = (size_t)place / W, lane = (size_t)place % W;
+    const size_t D = (size_t)batch->ops->data_count, group = (size_t)padded_index / W, lane = (size_t)padded_index % W;
     for (size_t a = 0; a < n; a++)
         batch->vertex[(group * n + a) * W + lane] = SINEW_POINT * local[particles[(size_t)element * n + a]];
     for (size_t d = 0; d < D; d++)
         batch->data[(group * D + d) * W + lane] = data[(size_t)element * D + d];
-    batch->element[place] = filler ? -1 : element;
+    batch->element[padded_index] = filler ? -1 : element;
     if (filler)
         batch->data[group * D * W + lane] = 0;
     else
-        batch->place[element] = place;
+        batch->padded_index[element] = padded_index;
 }
 
 static int compare_particles(const void *a, const void *b)
@@ -42,10 +42,9 @@ static int compare_particles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The slots of a chunk follow its particles in ascending order: who goes through the particles one after the other
- * finds their slots one after the other, too. */
-static void number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
-                             const int32_t *particles, int32_t *local, int32_t *stamp)
+/* The slots of a chunk are in ascending order of particles, so that a loop over particles reads slots in order. */
+static void batch_number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
+                                   const int32_t *particles, int32_t *local, int32_t *stamp)
 {
     const int32_t n = batch->ops->info.vertex_count;
     int32_t *own = batch->particle + batch->slot_count, found = 0;
@@ -65,8 +64,8 @@ static void number_particles(sinew_batch *batch, int32_t chunk_index, const int3
     batch->slot_count += found;
 }
 
-/* The fans of a chunk go to lanes with a stride, so that those of one group are far apart and rarely share a particle:
- * neighbouring scatters then do not wait for each other. */
+/* Fans of a chunk are assigned to lanes with a stride: fans of one group are far apart and rarely share a particle, so
+ * that consecutive scatters do not stall. */
 static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int32_t fan_count, const int32_t *order,
                       const int32_t *particles, const sinew_real *data, const int32_t *local)
 {
@@ -76,34 +75,35 @@ static void fill_fans(sinew_batch *batch, int32_t first_group, int32_t size, int
             const int32_t fan = lane * groups + group;
             const bool filler = fan >= fan_count;
             for (int32_t i = 0; i < size; i++)
-                fill_lane(batch, (first_group + size * group + i) * W + lane, order[size * (filler ? group : fan) + i],
+                fill_wide(batch, (first_group + size * group + i) * W + lane, order[size * (filler ? group : fan) + i],
                           filler, particles, data, local);
         }
 }
 
-static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_plan *plan, const int32_t *particles,
-                       const sinew_real *data, int32_t *local, int32_t *stamp)
+static void fill_chunk(sinew_batch *batch, int32_t chunk_index, const sinew_batch_layout *layout,
+                       const int32_t *particles, const sinew_real *data, int32_t *local, int32_t *stamp)
 {
     const sinew_chunk *chunk = &batch->chunks[chunk_index];
-    const int32_t *order = plan->order + chunk_index * SINEW_CHUNK_ELEMENTS;
-    number_particles(batch, chunk_index, order, sinew_plan_chunk(plan, chunk_index), particles, local, stamp);
+    const int32_t *order = layout->order + chunk_index * SINEW_CHUNK_ELEMENTS;
+    batch_number_particles(batch, chunk_index, order, sinew_batch_layout_chunk(layout, chunk_index), particles, local,
+                           stamp);
     int32_t group = chunk->first_group;
     for (int32_t size = SINEW_FAN; size >= 1; size--) {
-        const int32_t fans = plan->fans[chunk_index][size - 1];
+        const int32_t fans = layout->fans[chunk_index][size - 1];
         fill_fans(batch, group, size, fans, order, particles, data, local);
         group += chunk->fan_groups[size - 1];
         order += size * fans;
     }
 }
 
-/* How many groups, and where each chunk's begin. */
-static void count_groups(sinew_batch *batch, const sinew_plan *plan)
+/* Counts the groups, and sets the first group of each chunk. */
+static void count_groups(sinew_batch *batch, const sinew_batch_layout *layout)
 {
     for (int32_t c = 0; c < batch->chunk_count; c++) {
         sinew_chunk *chunk = &batch->chunks[c];
         *chunk = (sinew_chunk){.first_group = batch->group_count};
         for (int32_t size = 1; size <= SINEW_FAN; size++) {
-            chunk->fan_groups[size - 1] = size * ((plan->fans[c][size - 1] + batch->width - 1) / batch->width);
+            chunk->fan_groups[size - 1] = size * ((layout->fans[c][size - 1] + batch->width - 1) / batch->width);
             chunk->group_count += chunk->fan_groups[size - 1];
         }
         batch->group_count += chunk->group_count;
@@ -120,26 +120,26 @@ sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_en
     return batch;
 }
 
-bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_plan *plan,
+bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_batch_layout *layout,
                       const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work)
 {
-    const size_t limit = (size_t)particle_count, chunks = (size_t)plan->chunk_count;
-    batch->element_count = plan->element_count;
-    batch->chunk_count = plan->chunk_count;
+    const size_t limit = (size_t)particle_count, chunks = (size_t)layout->chunk_count;
+    batch->element_count = layout->element_count;
+    batch->chunk_count = layout->chunk_count;
     batch->group_count = batch->slot_count = batch->off_count = 0;
     batch->switchable = false;
     batch->version++;
     batch->form_version++;
-    if (!sinew_make_spare_room(allocator, &work->local, &work->local_room, limit, sizeof *work->local) ||
-        !sinew_make_spare_room(allocator, &work->stamp, &work->stamp_room, limit, sizeof *work->stamp) ||
-        !sinew_make_room(allocator, &batch->chunks, &batch->chunk_room, chunks, sizeof *batch->chunks))
+    if (!sinew_reserve_spare(allocator, &work->local, &work->local_capacity, limit, sizeof *work->local) ||
+        !sinew_reserve_spare(allocator, &work->stamp, &work->stamp_capacity, limit, sizeof *work->stamp) ||
+        !sinew_reserve(allocator, &batch->chunks, &batch->chunk_capacity, chunks, sizeof *batch->chunks))
         return false;
-    count_groups(batch, plan);
-    if (!make_room(allocator, batch))
+    count_groups(batch, layout);
+    if (!batch_reserve_buffers(allocator, batch))
         return false;
     memset(work->stamp, 0xff, limit * sizeof *work->stamp);
     for (int32_t chunk = 0; chunk < batch->chunk_count; chunk++)
-        fill_chunk(batch, chunk, plan, particles, data, work->local, work->stamp);
+        fill_chunk(batch, chunk, layout, particles, data, work->local, work->stamp);
     return true;
 }
 
@@ -154,8 +154,9 @@ void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch)
 {
     if (!batch)
         return;
-    void *arrays[] = {batch->vertex, batch->data,      batch->element, batch->place, batch->particle,
-                      batch->chunks, batch->on_weight, batch->off,     batch};
+    void *arrays[] = {batch->vertex,       batch->data,     batch->element,
+                      batch->padded_index, batch->particle, batch->chunks,
+                      batch->on_weight,    batch->off,      batch};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
 }
@@ -176,7 +177,7 @@ void sinew_batch_list(const sinew_batch *batch, int32_t *particles)
     }
 }
 
-/* The chunk that holds a group; chunks follow each other. */
+/* The chunk that holds a group; chunks have consecutive groups. */
 static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
 {
     int32_t low = 0, high = batch->chunk_count - 1;
@@ -193,25 +194,27 @@ static const sinew_chunk *chunk_of(const sinew_batch *batch, int32_t group)
 void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles)
 {
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
-    const size_t place = (size_t)batch->place[element], group = place / W;
+    const size_t padded_index = (size_t)batch->padded_index[element], group = padded_index / W;
     const sinew_chunk *chunk = chunk_of(batch, (int32_t)group);
     for (size_t a = 0; a < n; a++)
         particles[a] =
-            batch->particle[chunk->first_slot + batch->vertex[(group * n + a) * W + place % W] / SINEW_POINT];
+            batch->particle[chunk->first_slot + batch->vertex[(group * n + a) * W + padded_index % W] / SINEW_POINT];
 }
 
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data)
 {
-    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
+                 padded_index = (size_t)batch->padded_index[element];
     for (size_t d = 0; d < D; d++)
-        data[d] = batch->data[(place / W * D + d) * W + place % W];
+        data[d] = batch->data[(padded_index / W * D + d) * W + padded_index % W];
 }
 
-/* Writes number d of an element, and notes whether its form changes. */
+/* Writes number d of an element and records whether its form changes. */
 static void set_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
 {
-    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
-    sinew_real *number = &batch->data[(place / W * D + d) * W + place % W];
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
+                 padded_index = (size_t)batch->padded_index[element];
+    sinew_real *number = &batch->data[(padded_index / W * D + d) * W + padded_index % W];
     *changed |= d > 0 && memcmp(number, &value, sizeof value) != 0;
     *number = value;
 }
@@ -231,8 +234,9 @@ void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_re
 
 static sinew_real *weight_of(const sinew_batch *batch, int32_t element)
 {
-    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count, place = (size_t)batch->place[element];
-    return &batch->data[place / W * D * W + place % W];
+    const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
+                 padded_index = (size_t)batch->padded_index[element];
+    return &batch->data[padded_index / W * D * W + padded_index % W];
 }
 
 sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element)
@@ -244,9 +248,9 @@ bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allo
 {
     if (batch->switchable)
         return true;
-    if (!sinew_make_room(allocator, &batch->on_weight, &batch->on_room, (size_t)batch->element_count,
-                         sizeof *batch->on_weight) ||
-        !sinew_make_room(allocator, &batch->off, &batch->off_room, (size_t)batch->element_count, 1))
+    if (!sinew_reserve(allocator, &batch->on_weight, &batch->on_capacity, (size_t)batch->element_count,
+                       sizeof *batch->on_weight) ||
+        !sinew_reserve(allocator, &batch->off, &batch->off_capacity, (size_t)batch->element_count, 1))
         return false;
     memset(batch->off, 0, (size_t)batch->element_count);
     for (int32_t e = 0; e < batch->element_count; e++)
@@ -303,10 +307,10 @@ void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared)
 
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk)
 {
-    const size_t lanes = (size_t)chunk->first_group * (size_t)batch->width;
+    const size_t padded_count = (size_t)chunk->first_group * (size_t)batch->width;
     return (sinew_groups){.count = chunk->group_count,
                           .threes = chunk->fan_groups[2],
                           .twos = chunk->fan_groups[1],
-                          .vertex = batch->vertex + lanes * (size_t)batch->ops->info.vertex_count,
-                          .data = batch->data + lanes * (size_t)batch->ops->data_count};
+                          .vertex = batch->vertex + padded_count * (size_t)batch->ops->info.vertex_count,
+                          .data = batch->data + padded_count * (size_t)batch->ops->data_count};
 }

@@ -2,8 +2,8 @@
  *
  * batch_layout.c: the order of elements, and tets joined to fans. See batch_layout.h.
  *
- * Fans are chosen greedily: whoever has the fewest neighbours left goes first and takes the neighbour, and that one's
- * neighbour, with the fewest left. So few remain alone.
+ * Fans are chosen greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest,
+ * and that one's. Few tets remain single.
  */
 #include "energy/batch_layout.h"
 
@@ -18,25 +18,25 @@ enum {
 };
 
 /* Work space for the tets of one chunk, numbered from 0 in the order of the chunk. */
-typedef struct chunk_draft {
+typedef struct chunk_builder {
     int32_t count;
     int32_t tet[SINEW_CHUNK_ELEMENTS][4];
     int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* beyond the face opposite to a vertex: 4 tet + vertex there, NONE */
-    int32_t table[TABLE];                       /* by the hash of a face: 4 tet + vertex, NONE */
-    int32_t left[SINEW_CHUNK_ELEMENTS];         /* neighbours that are not in a fan; NONE: is itself in one */
-    int32_t queue[5][SINEW_CHUNK_ELEMENTS];     /* by neighbours left; entries may be out of date */
+    int32_t table[TABLE];                       /* hash table of faces: 4 tet + vertex, NONE: empty */
+    int32_t left[SINEW_CHUNK_ELEMENTS];     /* number of neighbours that are not in a fan; NONE: the tet is in a fan */
+    int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
     int32_t queued[5];
-    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* at a fan's lowest tet: its tets in turn, NONE behind them */
-    int32_t order[SINEW_CHUNK_ELEMENTS];          /* of the chunk in the plan */
-} chunk_draft;
+    int32_t fan[SINEW_CHUNK_ELEMENTS][SINEW_FAN]; /* tets of a fan, stored at its lowest tet, then NONE */
+    int32_t order[SINEW_CHUNK_ELEMENTS];          /* order of the chunk's tets in the layout */
+} chunk_builder;
 
 /* ---- Neighbours -------------------------------------------------------------------------------- */
 
 static void swap_down(int32_t *low, int32_t *high)
 {
-    const int32_t least = *low < *high ? *low : *high;
+    const int32_t min = *low < *high ? *low : *high;
     *high = *low < *high ? *high : *low;
-    *low = least;
+    *low = min;
 }
 
 /* The three vertices opposite to one, ascending. */
@@ -57,8 +57,8 @@ static uint32_t hash_face(const int32_t face[3])
     return hash >> 8;
 }
 
-/* Joins faces two by two; a third tet at a face finds nobody. */
-static void join_face(chunk_draft *d, int32_t side)
+/* Pairs equal faces; a third tet at a face has no neighbour there. */
+static void join_face(chunk_builder *d, int32_t side)
 {
     int32_t face[3], other[3];
     face_of(d->tet[side / 4], side % 4, face);
@@ -79,7 +79,7 @@ static void join_face(chunk_draft *d, int32_t side)
     }
 }
 
-static void find_neighbours(chunk_draft *d)
+static void find_neighbours(chunk_builder *d)
 {
     memset(d->table, 0xff, sizeof d->table);
     memset(d->neighbour, 0xff, sizeof d->neighbour);
@@ -89,13 +89,13 @@ static void find_neighbours(chunk_draft *d)
 
 /* ---- Fans -------------------------------------------------------------------------------------- */
 
-static void enqueue(chunk_draft *d, int32_t tet)
+static void enqueue(chunk_builder *d, int32_t tet)
 {
     d->queue[d->left[tet]][d->queued[d->left[tet]]++] = tet;
 }
 
-/* The next tet that is in no fan, with the fewest neighbours left; NONE. */
-static int32_t dequeue(chunk_draft *d)
+/* The next tet without a fan that has the fewest free neighbours; NONE. */
+static int32_t dequeue(chunk_builder *d)
 {
     for (int32_t left = 0; left <= 4; left++)
         while (d->queued[left] > 0) {
@@ -106,8 +106,8 @@ static int32_t dequeue(chunk_draft *d)
     return NONE;
 }
 
-/* The vertex of `tet` beyond whose opposite face the neighbour with the fewest left is; NONE. */
-static int32_t best_side(const chunk_draft *d, int32_t tet)
+/* The vertex of `tet` opposite to the face of the neighbour with the fewest free neighbours; NONE. */
+static int32_t best_side(const chunk_builder *d, int32_t tet)
 {
     int32_t best = NONE, fewest = 5;
     for (int32_t i = 0; i < 4; i++) {
@@ -120,7 +120,7 @@ static int32_t best_side(const chunk_draft *d, int32_t tet)
     return best;
 }
 
-static void take(chunk_draft *d, int32_t tet)
+static void take(chunk_builder *d, int32_t tet)
 {
     d->left[tet] = NONE;
     for (int i = 0; i < 4; i++) {
@@ -132,9 +132,9 @@ static void take(chunk_draft *d, int32_t tet)
     }
 }
 
-/* Reorders the vertices of a fan as batch_layout.h has them: of its middle tet B, and of the tets beyond B's vertices p (A) and
- * r (C). r is NONE in a fan of two, whose vertices 0 and 1 are any. */
-static void reorder_fan(chunk_draft *d, int32_t middle, int32_t p, int32_t r)
+/* Reorders the vertices of a fan by the scheme of batch_layout.h: of its middle tet B, and of the tets opposite to B's
+ * vertices p (A) and r (C). r is NONE in a fan of two, whose vertices 0 and 1 are any. */
+static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
 {
     const int32_t two = r != NONE ? r : (p + 1) % 4;
     const int32_t sides[2] = {d->neighbour[middle][p], r != NONE ? d->neighbour[middle][r] : NONE};
@@ -152,9 +152,9 @@ static void reorder_fan(chunk_draft *d, int32_t middle, int32_t p, int32_t r)
     memcpy(d->tet[middle], B, sizeof B);
 }
 
-/* Makes a fan of tet `first`, the neighbour with the fewest neighbours left, and one beyond either of the two, as far
- * as there are such; notes it at its lowest tet. */
-static void join_fan(chunk_draft *d, int32_t first)
+/* Makes a fan of tet `first`, its neighbour with the fewest free neighbours, and a neighbour of either, if they exist;
+ * stores it at its lowest tet. */
+static void join_fan(chunk_builder *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
     take(d, first);
@@ -163,7 +163,7 @@ static void join_fan(chunk_draft *d, int32_t first)
         const int32_t beyond = d->neighbour[first][side];
         fan[1] = beyond / 4;
         take(d, fan[1]);
-        /* Behind the second, or else the first is in the middle. */
+        /* The third tet is a neighbour of the second; if there is none, of the first, which is then the middle tet. */
         int32_t middle = fan[1], p = beyond % 4, r = best_side(d, middle);
         if (r == NONE) {
             const int32_t other = best_side(d, first);
@@ -187,8 +187,8 @@ static void join_fan(chunk_draft *d, int32_t first)
     memcpy(d->fan[lowest], fan, sizeof fan);
 }
 
-/* Every tet of the chunk into a fan, those with the fewest neighbours first. */
-static void join_fans(chunk_draft *d)
+/* Assigns every tet of the chunk to a fan; tets with the fewest neighbours come first. */
+static void join_fans(chunk_builder *d)
 {
     memset(d->queued, 0, sizeof d->queued);
     memset(d->fan, 0xff, sizeof d->fan);
@@ -213,8 +213,8 @@ static int32_t fan_size(const int32_t fan[SINEW_FAN])
 
 /* ---- Plan -------------------------------------------------------------------------------------- */
 
-/* The tets of a chunk, whose elements are order[0..count-1], as fans. */
-static void plan_chunk(chunk_draft *d, int32_t *order, int32_t *particles, int32_t fans[SINEW_FAN])
+/* Arranges the tets of a chunk, order[0..count-1], in fans. */
+static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, int32_t fans[SINEW_FAN])
 {
     for (int32_t t = 0; t < d->count; t++)
         memcpy(d->tet[t], particles + 4 * (size_t)order[t], sizeof d->tet[t]);
@@ -234,49 +234,51 @@ static void plan_chunk(chunk_draft *d, int32_t *order, int32_t *particles, int32
     memcpy(order, d->order, (size_t)d->count * sizeof *order);
 }
 
-int32_t sinew_plan_chunk(const sinew_plan *plan, int32_t chunk)
+int32_t sinew_batch_layout_chunk(const sinew_batch_layout *layout, int32_t chunk)
 {
-    const int32_t rest = plan->element_count - chunk * SINEW_CHUNK_ELEMENTS;
+    const int32_t rest = layout->element_count - chunk * SINEW_CHUNK_ELEMENTS;
     return rest < SINEW_CHUNK_ELEMENTS ? rest : SINEW_CHUNK_ELEMENTS;
 }
 
-static bool make_room(sinew_plan *plan, const sinew_allocator *allocator, int32_t particle_count)
+static bool batch_layout_reserve_buffers(sinew_batch_layout *layout, const sinew_allocator *allocator,
+                                         int32_t particle_count)
 {
-    return sinew_make_room(allocator, &plan->order, &plan->order_room, (size_t)plan->element_count,
-                           sizeof *plan->order) &&
-           sinew_make_room(allocator, &plan->fans, &plan->fan_room, (size_t)plan->chunk_count, sizeof *plan->fans) &&
-           sinew_make_spare_room(allocator, &plan->work, &plan->work_room, (size_t)particle_count + 1,
-                                 sizeof *plan->work);
+    return sinew_reserve(allocator, &layout->order, &layout->order_capacity, (size_t)layout->element_count,
+                         sizeof *layout->order) &&
+           sinew_reserve(allocator, &layout->fans, &layout->fan_capacity, (size_t)layout->chunk_count,
+                         sizeof *layout->fans) &&
+           sinew_reserve_spare(allocator, &layout->work, &layout->work_capacity, (size_t)particle_count + 1,
+                               sizeof *layout->work);
 }
 
-bool sinew_plan_make(sinew_plan *plan, const sinew_allocator *allocator, int32_t element_count, int32_t n,
-                     int32_t particle_count, bool tets, int32_t *particles)
+bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *allocator, int32_t element_count,
+                             int32_t n, int32_t particle_count, bool tets, int32_t *particles)
 {
-    plan->element_count = element_count;
-    plan->chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS;
-    chunk_draft *draft = tets ? sinew_allocate(allocator, 1, sizeof *draft) : NULL;
-    const bool good = make_room(plan, allocator, particle_count) && (draft || !tets);
+    layout->element_count = element_count;
+    layout->chunk_count = (element_count + SINEW_CHUNK_ELEMENTS - 1) / SINEW_CHUNK_ELEMENTS;
+    chunk_builder *builder = tets ? sinew_allocate(allocator, 1, sizeof *builder) : NULL;
+    const bool good = batch_layout_reserve_buffers(layout, allocator, particle_count) && (builder || !tets);
     if (good) {
-        memset(plan->fans, 0, (size_t)plan->chunk_count * sizeof *plan->fans);
-        sinew_order_by_lowest(particles, element_count, n, particle_count, plan->work, plan->order);
+        memset(layout->fans, 0, (size_t)layout->chunk_count * sizeof *layout->fans);
+        sinew_order_by_lowest(particles, element_count, n, particle_count, layout->work, layout->order);
     }
-    for (int32_t chunk = 0; good && chunk < plan->chunk_count; chunk++) {
-        const int32_t count = sinew_plan_chunk(plan, chunk);
+    for (int32_t chunk = 0; good && chunk < layout->chunk_count; chunk++) {
+        const int32_t count = sinew_batch_layout_chunk(layout, chunk);
         if (tets) {
-            draft->count = count;
-            plan_chunk(draft, plan->order + chunk * SINEW_CHUNK_ELEMENTS, particles, plan->fans[chunk]);
+            builder->count = count;
+            layout_chunk(builder, layout->order + chunk * SINEW_CHUNK_ELEMENTS, particles, layout->fans[chunk]);
         } else {
-            plan->fans[chunk][0] = count;
+            layout->fans[chunk][0] = count;
         }
     }
-    sinew_release(allocator, draft);
+    sinew_release(allocator, builder);
     return good;
 }
 
-void sinew_plan_release(sinew_plan *plan, const sinew_allocator *allocator)
+void sinew_batch_layout_release(sinew_batch_layout *layout, const sinew_allocator *allocator)
 {
-    sinew_release(allocator, plan->order);
-    sinew_release(allocator, plan->fans);
-    sinew_release(allocator, plan->work);
-    *plan = (sinew_plan){0};
+    sinew_release(allocator, layout->order);
+    sinew_release(allocator, layout->fans);
+    sinew_release(allocator, layout->work);
+    *layout = (sinew_batch_layout){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.h: the numbers of one contact, as contact.c reads them and detection writes them. data[0] is the
- * weight, as of every energy.
+ * contact_data.h: layout of the data of one contact element: detection writes it, energy/edge/contact.c reads it. data[0] is
+ * the weight, as in every energy.
  */
 #ifndef SINEW_SRC_ENERGY_CONTACT_DATA_H
 #define SINEW_SRC_ENERGY_CONTACT_DATA_H
@@ -9,18 +9,18 @@
 #include "energy/energy.h"
 
 enum {
-    SINEW_CONTACT_VERTICES = 4, /* places that a contact does not use repeat its first vertex, with weight zero */
+    SINEW_CONTACT_VERTICES = 4, /* unused entries repeat the first vertex, with weight zero */
     SINEW_CONTACT_WEIGHTS = 1,
     SINEW_CONTACT_NORMAL = 5,       /* n */
     SINEW_CONTACT_OFFSET = 8,       /* r, m */
     SINEW_CONTACT_LAMBDA = 9,       /* N */
     SINEW_CONTACT_KN = 10,          /* N/m, > 0 */
     SINEW_CONTACT_KT = 11,          /* N/m, >= 0 */
-    SINEW_CONTACT_LIMIT = 12,       /* N: what friction bears at most */
+    SINEW_CONTACT_LIMIT = 12,       /* N: friction limit */
     SINEW_CONTACT_ANCHOR = 13,      /* m */
     SINEW_CONTACT_SHAPE_COUNT = 11, /* numbers from the normal to the anchor */
     SINEW_CONTACT_MU = 16,
-    SINEW_CONTACT_HELD = 17, /* N: friction as a hard constraint goes on with it, lambda being the normal force */
+    SINEW_CONTACT_STICK_FORCE = 17, /* N: stick force that warm-starts friction as a hard constraint */
     SINEW_CONTACT_DATA_COUNT = 20
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * curvature.h: second derivatives of constraints (slot `curvature` of energy.h), the geometric stiffness of systems.
+ * curvature.h: second derivatives of constraints (operation `curvature` of energy.h), the geometric stiffness of
+ * systems.
  *
- * Most constraints see one combination of their vertices, z = sum_a c_a x_a, and then
+ * Most constraints depend on one combination of their vertices, z = sum_a c_a x_a. Then
  *
  *     block (a, b) = lambda c_a c_b K,    K = d2C/dz2
  *     C = |z| - p:         K = (1 - u u^T) / |z|,  u = z / |z|
@@ -16,48 +17,49 @@
 #include "energy/kernel_loop.h"
 #include "energy/vertex_kernel.h"
 
-/* lambda of constraint i of m; zero for elements that only fill up a group. */
-KERNEL_INLINE lane curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, lane weight)
+/* Multiplier lambda of constraint i of m; zero for fillers. */
+KERNEL_INLINE wide curvature_factor(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, wide weight)
 {
-    const lane lambda = lane_load(kernel->lambda + ((size_t)group * (size_t)m + (size_t)i) * LANES);
-    return lane_select(lane_lt(lane_set(0), weight), lambda, lane_set(0));
+    const wide lambda = wide_load(kernel->lambda + ((size_t)group * (size_t)m + (size_t)i) * SIMD_WIDTH);
+    return wide_select(wide_lt(wide_set(0), weight), lambda, wide_set(0));
 }
 
 /* Blocks of a group whose elements have n vertices. */
 KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, int32_t group, int n)
 {
-    return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * LANES);
+    return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * SIMD_WIDTH);
 }
 
-/* K += lambda times the second derivatives of |z| - p, or with `whole` of half its square; K as 00 11 22 01 02 12. */
-KERNEL_INLINE void curvature_length(lane lambda, bool whole, lane l, lane p, const lane z[3], lane K[6])
+/* K += lambda times the second derivatives of |z| - p, or with `as_energy` of half its square; K as 00 11 22 01 02 12.
+ */
+KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p, const wide z[3], wide K[6])
 {
-    const lane zero = lane_set(0), tiny = lane_set(LANE_ROOT_TINY);
-    const lane inverse = lane_select(lane_lt(tiny, l), 1 / lane_max(l, tiny), zero);
-    const lane u[3] = {inverse * z[0], inverse * z[1], inverse * z[2]};
-    const lane across = whole ? 1 - p * inverse : inverse, along = whole ? p * inverse : -inverse;
+    const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);
+    const wide inverse = wide_select(wide_lt(tiny, l), 1 / wide_max(l, tiny), zero);
+    const wide u[3] = {inverse * z[0], inverse * z[1], inverse * z[2]};
+    const wide across = as_energy ? 1 - p * inverse : inverse, along = as_energy ? p * inverse : -inverse;
     block_add(K, lambda * across, lambda * along, u);
 }
 
 /* blocks = c_a c_b K */
-KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const lane *c,
-                                   const lane K[6])
+KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const wide *c,
+                                   const wide K[6])
 {
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     sinew_real *blocks = curvature_blocks(kernel, group, n);
     for (int a = 0; a < n; a++)
         for (int b = 0; b <= a; b++)
             for (int i = 0; i < 9; i++)
-                lane_store(blocks + (block_index(a, b) * 9 + i) * LANES, c[a] * c[b] * K[entry[i]]);
+                wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, c[a] * c[b] * K[entry[i]]);
 }
 
 /* One constraint, C = |z| - p: all blocks of a group. */
-KERNEL_INLINE void curvature_of_length(const sinew_jacobian_kernel *kernel, int32_t group, int n, lane lambda, lane p,
-                                       const lane z[3], const lane *c)
+KERNEL_INLINE void curvature_of_length(const sinew_jacobian_kernel *kernel, int32_t group, int n, wide lambda, wide p,
+                                       const wide z[3], const wide *c)
 {
-    const lane zero = lane_set(0);
-    lane K[6] = {zero, zero, zero, zero, zero, zero};
-    curvature_length(lambda, kernel->form == SINEW_FORM_ENERGY, lane_sqrt(dot3(z, z)), p, z, K);
+    const wide zero = wide_set(0);
+    wide K[6] = {zero, zero, zero, zero, zero, zero};
+    curvature_length(lambda, kernel->form == SINEW_FORM_ENERGY, wide_sqrt(dot3(z, z)), p, z, K);
     curvature_write(kernel, group, n, c, K);
 }
 

@@ -17,7 +17,7 @@
     }
 #define DIRECTION_PARAMETERS DIRECTION_PARAMETER("x", 1), DIRECTION_PARAMETER("y", 0), DIRECTION_PARAMETER("z", 0)
 
-/* The unit vector of parameters first .. first + 2; NULL or why there is none. */
+/* The unit vector of parameters first .. first + 2; NULL, or the reason why there is none. */
 static inline const char *direction_of(const sinew_element *element, int first, double a[3])
 {
     double length = 0;

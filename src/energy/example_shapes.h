@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * example_shapes.h: the stretches of example shapes, E = S - 1 as 00 11 22 01 02 12, for those who blend them: the
- * energy of each element (examples.c) and the fit of one blend to a body (example_shapes.c).
+ * example_shapes.h: the stretches of example shapes, E = S - 1 as 00 11 22 01 02 12, for their blends: by the energy of
+ * each element (tet/examples.c), and by the fit of one blend to a body (world/elements/example_shapes.c).
  */
 #ifndef SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
 #define SINEW_SRC_ENERGY_EXAMPLE_SHAPES_H
@@ -11,7 +11,7 @@
 #include "energy/energy.h"
 
 #ifdef SINEW_SINGLE
-#define EXAMPLE_SAME 1e-6 /* square of a strain that is no other shape */
+#define EXAMPLE_SAME 1e-6 /* squared strain below which an example equals another shape */
 #else
 #define EXAMPLE_SAME 1e-12
 #endif
@@ -22,8 +22,7 @@ static inline double example_dot(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
 }
 
-/* Leaves out examples that are combinations of those before them, or the rest shape itself: their weights would be
- * anything. */
+/* Removes examples that are combinations of earlier ones or of the rest shape: their weights would not be unique. */
 static inline void example_drop_dependent(double E[SINEW_EXAMPLE_MAX][6])
 {
     double left[SINEW_EXAMPLE_MAX][6];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel_loop.h: what every energy's loop over groups needs: specialisation by inlining, and sums in double.
+ * kernel_loop.h: loops of energies over groups: specialisation by inlining, and sums in double.
  *
  * A loop over groups is written once as a KERNEL_INLINE function that takes the material as a function pointer. Called
- * with a known function both are inlined, so the loop is compiled once per material and no call is left in it.
+ * with a known function both are inlined: the loop is compiled once per material, without calls.
  */
 #ifndef SINEW_SRC_ENERGY_KERNEL_LOOP_H
 #define SINEW_SRC_ENERGY_KERNEL_LOOP_H
@@ -11,75 +11,76 @@
 #include "energy/energy.h"
 #include "math/points.h"
 
-/* Sanitized builds are for checking, not for speed: they keep the calls, which their compiler cannot all resolve. */
+/* Sanitized builds are for checking, not for speed: they keep the calls, because the compiler cannot inline all of
+ * them. */
 #ifdef SINEW_KERNEL_CALLS
 #define KERNEL_INLINE static inline
 #else
 #define KERNEL_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Values are summed in double in both precisions, because a line search compares sums that differ by less than a float
- * can tell. A lane of floats is summed four by four. */
+/* Values are summed in double in both precisions, because a line search compares sums that differ by less than the
+ * precision of a float. A wide value of floats is summed four at a time. */
 #ifndef SINEW_SINGLE
-typedef lane sum_part;
-#elif LANES % 4 == 0
-typedef lane_wide sum_part;
+typedef wide partial_sum;
+#elif SIMD_WIDTH % 4 == 0
+typedef wide_double partial_sum;
 #else
-typedef double sum_part;
+typedef double partial_sum;
 #endif
 enum {
-    SUM_PARTS = LANES * sizeof(double) / sizeof(sum_part)
+    PARTIAL_SUMS = SIMD_WIDTH * sizeof(double) / sizeof(partial_sum)
 };
 
 typedef struct value_sum {
-    sum_part part[SUM_PARTS];
+    partial_sum partial[PARTIAL_SUMS];
 } value_sum;
 
-/* sum += weight * psi, and nothing for elements that only fill up a group, whatever their psi. */
-KERNEL_INLINE void value_add(value_sum *sum, lane weight, lane psi)
+/* sum += weight * psi; fillers add zero for any psi. */
+KERNEL_INLINE void value_add(value_sum *sum, wide weight, wide psi)
 {
-    const lane energy = lane_select(lane_eq(weight, lane_set(0)), lane_set(0), weight * psi);
+    const wide energy = wide_select(wide_eq(weight, wide_set(0)), wide_set(0), weight * psi);
 #ifndef SINEW_SINGLE
-    sum->part[0] += energy;
-#elif LANES % 4 == 0
-    lane_four part[SUM_PARTS];
-    memcpy(part, &energy, sizeof part);
-    for (int i = 0; i < SUM_PARTS; i++)
-        sum->part[i] += lane_widen(part[i]);
+    sum->partial[0] += energy;
+#elif SIMD_WIDTH % 4 == 0
+    wide_float4 partial[PARTIAL_SUMS];
+    memcpy(partial, &energy, sizeof partial);
+    for (int i = 0; i < PARTIAL_SUMS; i++)
+        sum->partial[i] += wide_to_double(partial[i]);
 #else
-    for (int i = 0; i < SUM_PARTS; i++)
-        sum->part[i] += (double)lane_get(energy, i);
+    for (int i = 0; i < PARTIAL_SUMS; i++)
+        sum->partial[i] += (double)wide_get(energy, i);
 #endif
 }
 
 KERNEL_INLINE double value_total(const value_sum *sum)
 {
-    double elements[LANES], total = 0;
-    memcpy(elements, sum->part, sizeof elements);
-    for (int i = 0; i < LANES; i++)
+    double elements[SIMD_WIDTH], total = 0;
+    memcpy(elements, sum->partial, sizeof elements);
+    for (int i = 0; i < SIMD_WIDTH; i++)
         total += elements[i];
     return total;
 }
 
-/* The groups of a run, one after the other. */
+/* Arrays of one group of a kernel call. */
 KERNEL_INLINE const int32_t *group_vertex(const sinew_groups *groups, int32_t group, int vertex_count)
 {
-    return groups->vertex + (size_t)group * (size_t)(vertex_count * LANES);
+    return groups->vertex + (size_t)group * (size_t)(vertex_count * SIMD_WIDTH);
 }
 
 KERNEL_INLINE const sinew_real *group_data(const sinew_groups *groups, int32_t group, int data_count)
 {
-    return groups->data + (size_t)group * (size_t)(data_count * LANES);
+    return groups->data + (size_t)group * (size_t)(data_count * SIMD_WIDTH);
 }
 
 KERNEL_INLINE sinew_real *group_tangent(const sinew_kernel *kernel, int32_t group, int tangent_count)
 {
-    return kernel->tangent + (size_t)group * (size_t)(tangent_count * LANES);
+    return kernel->tangent + (size_t)group * (size_t)(tangent_count * SIMD_WIDTH);
 }
 
 KERNEL_INLINE sinew_real *group_blocks(const sinew_kernel *kernel, int32_t group, int block_count)
 {
-    return kernel->blocks + (size_t)group * (size_t)(block_count * 9 * LANES);
+    return kernel->blocks + (size_t)group * (size_t)(block_count * 9 * SIMD_WIDTH);
 }
 
 /* Number of the block of vertices a and b, b <= a. */
@@ -88,16 +89,16 @@ KERNEL_INLINE int block_index(int a, int b)
     return a * (a + 1) / 2 + b;
 }
 
-KERNEL_INLINE void load_lanes(const sinew_real *from, int count, lane *to)
+KERNEL_INLINE void load_wide_array(const sinew_real *from, int count, wide *to)
 {
     for (int i = 0; i < count; i++)
-        to[i] = lane_load(from + i * LANES);
+        to[i] = wide_load(from + i * SIMD_WIDTH);
 }
 
-KERNEL_INLINE void store_lanes(sinew_real *to, int count, const lane *from)
+KERNEL_INLINE void store_wide_array(sinew_real *to, int count, const wide *from)
 {
     for (int i = 0; i < count; i++)
-        lane_store(to + i * LANES, from[i]);
+        wide_store(to + i * SIMD_WIDTH, from[i]);
 }
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * lame.h: Young's modulus and Poisson's ratio, the two numbers of an isotropic material, and what follows from them.
+ * lame.h: Young's modulus and Poisson's ratio, the two numbers of an isotropic material, and the Lame constants.
  *
  *     mu = E / (2 (1 + nu))      lambda = E nu / ((1 + nu) (1 - 2 nu))                             PBNG (9)
  *
- * Only lambda / mu = 2 nu / (1 - 2 nu) enters the kernels beside the weight mu V.
+ * Kernels use only lambda / mu = 2 nu / (1 - 2 nu) and the weight mu V.
  */
 #ifndef SINEW_SRC_ENERGY_LAME_H
 #define SINEW_SRC_ENERGY_LAME_H

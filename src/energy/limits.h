@@ -24,17 +24,18 @@
         .meaning = "k, energy per volume and squared distance to the limits; raising it stiffens"                      \
     }
 
-/* NULL, or why parameters number low and high are no limits, with both numbers where the element has room for them. */
+/* NULL, or the reason why parameters `low` and `high` are no limits, with both numbers if the element has a buffer for
+ * them. */
 static inline const char *limits_refusal(const sinew_element *element, const sinew_parameter *parameters, int low,
                                          int high)
 {
-    const double least = (double)element->parameters[low], greatest = (double)element->parameters[high];
-    if (least <= greatest)
+    const double min = (double)element->parameters[low], greatest = (double)element->parameters[high];
+    if (min <= greatest)
         return NULL;
     if (!element->reason)
         return "a limit from below is above the one from above; lower the one or raise the other";
     snprintf(element->reason, SINEW_REASON_MAX, "%s = %g is above %s = %g; lower the one or raise the other",
-             parameters[low].name, least, parameters[high].name, greatest);
+             parameters[low].name, min, parameters[high].name, greatest);
     return element->reason;
 }
 

@@ -8,7 +8,7 @@
 #include "energy/kernel_loop.h"
 
 /* C = A B */
-KERNEL_INLINE void multiply3(const lane A[9], const lane B[9], lane C[9])
+KERNEL_INLINE void multiply3(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -16,7 +16,7 @@ KERNEL_INLINE void multiply3(const lane A[9], const lane B[9], lane C[9])
 }
 
 /* C = A^T B */
-KERNEL_INLINE void multiply3_tn(const lane A[9], const lane B[9], lane C[9])
+KERNEL_INLINE void multiply3_tn(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -24,7 +24,7 @@ KERNEL_INLINE void multiply3_tn(const lane A[9], const lane B[9], lane C[9])
 }
 
 /* C = A B^T */
-KERNEL_INLINE void multiply3_nt(const lane A[9], const lane B[9], lane C[9])
+KERNEL_INLINE void multiply3_nt(const wide A[9], const wide B[9], wide C[9])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -32,10 +32,10 @@ KERNEL_INLINE void multiply3_nt(const lane A[9], const lane B[9], lane C[9])
 }
 
 /* Lower triangular matrices are {l00, l10, l11, l20, l21, l22}. C = A L */
-KERNEL_INLINE void multiply3_lower(const lane A[9], const lane L[6], lane C[9])
+KERNEL_INLINE void multiply3_lower(const wide A[9], const wide L[6], wide C[9])
 {
     for (int i = 0; i < 3; i++) {
-        const lane *a = A + 3 * i;
+        const wide *a = A + 3 * i;
         C[3 * i] = a[0] * L[0] + a[1] * L[1] + a[2] * L[3];
         C[3 * i + 1] = a[1] * L[2] + a[2] * L[4];
         C[3 * i + 2] = a[2] * L[5];
@@ -43,10 +43,10 @@ KERNEL_INLINE void multiply3_lower(const lane A[9], const lane L[6], lane C[9])
 }
 
 /* C = A L^T */
-KERNEL_INLINE void multiply3_lower_t(const lane A[9], const lane L[6], lane C[9])
+KERNEL_INLINE void multiply3_lower_t(const wide A[9], const wide L[6], wide C[9])
 {
     for (int i = 0; i < 3; i++) {
-        const lane *a = A + 3 * i;
+        const wide *a = A + 3 * i;
         C[3 * i] = a[0] * L[0];
         C[3 * i + 1] = a[0] * L[1] + a[1] * L[2];
         C[3 * i + 2] = a[0] * L[3] + a[1] * L[4] + a[2] * L[5];
@@ -54,7 +54,7 @@ KERNEL_INLINE void multiply3_lower_t(const lane A[9], const lane L[6], lane C[9]
 }
 
 /* C = L B */
-KERNEL_INLINE void lower_multiply3(const lane L[6], const lane B[9], lane C[9])
+KERNEL_INLINE void lower_multiply3(const wide L[6], const wide B[9], wide C[9])
 {
     for (int j = 0; j < 3; j++) {
         C[j] = L[0] * B[j];
@@ -64,7 +64,7 @@ KERNEL_INLINE void lower_multiply3(const lane L[6], const lane B[9], lane C[9])
 }
 
 /* C = cof F = d det F / dF; returns det F. */
-KERNEL_INLINE lane cofactor3(const lane F[9], lane C[9])
+KERNEL_INLINE wide cofactor3(const wide F[9], wide C[9])
 {
     C[0] = F[4] * F[8] - F[5] * F[7];
     C[1] = F[5] * F[6] - F[3] * F[8];
@@ -79,9 +79,9 @@ KERNEL_INLINE lane cofactor3(const lane F[9], lane C[9])
 }
 
 /* |F|^2 */
-KERNEL_INLINE lane norm3(const lane F[9])
+KERNEL_INLINE wide norm3(const wide F[9])
 {
-    lane rows[3];
+    wide rows[3];
     for (int i = 0; i < 3; i++)
         rows[i] = F[3 * i] * F[3 * i] + F[3 * i + 1] * F[3 * i + 1] + F[3 * i + 2] * F[3 * i + 2];
     return rows[0] + rows[1] + rows[2];

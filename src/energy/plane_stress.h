@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * plane_stress.h: Young's modulus, Poisson's ratio and thickness of a sheet, and what follows from them in its plane.
+ * plane_stress.h: Young's modulus, Poisson's ratio and thickness of a sheet, and its plane Lame constants.
  *
  *     mu = E / (2 (1 + nu))      plane stress: lambda = E nu / (1 - nu^2)      plane strain: lambda of lame.h
  *
- * A sheet that may get thinner is in plane stress: then E and nu are those of a strip that is pulled. In plane strain
- * it keeps its thickness, with the constants of a solid, PBNG (9). Only lambda / mu enters the kernels beside the
- * weight mu h A.
+ * Plane stress: the sheet may get thinner, and E and nu are those of a strip in tension. Plane strain: the sheet keeps
+ * its thickness, with the constants of a solid, PBNG (9). Kernels use only lambda / mu and the weight mu h A.
  */
 #ifndef SINEW_SRC_ENERGY_PLANE_STRESS_H
 #define SINEW_SRC_ENERGY_PLANE_STRESS_H

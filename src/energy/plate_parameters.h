@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate_parameters.h: parameters that energies of bending have under the same name: the rigidity of the plate that they stand for,
- * the direction of a cloth's warp, and how far from its rest shape it bends at no cost.
+ * plate_parameters.h: common parameters of bending energies: the rigidity of the plate, the direction of a cloth's
+ * warp, and the slack within which bending has no energy.
  */
 #ifndef SINEW_SRC_ENERGY_PLATE_PARAMETERS_H
 #define SINEW_SRC_ENERGY_PLATE_PARAMETERS_H
@@ -28,7 +28,7 @@
         .meaning = letter " of the warp's direction in the rest shape; any length but zero"                            \
     }
 
-/* side: "below" or "above"; of: what is measured, in `text`. */
+/* side: "below" or "above"; of: the measured quantity, named in `text`. */
 #define PLATE_SLACK(side, text, of)                                                                                    \
     {                                                                                                                  \
         .name = "slack_" side, .unit = text, .minimum = 0, .maximum = 1e9, .preset = 0,                                \

@@ -7,20 +7,51 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Energies of the program's own. Beside the stencils (mesh/topology/stencil.c) the one table that grows while the process runs:
- * a place is filled once, by whoever finds it empty, and never changes again, so readers need no lock. */
+#include "math/variant.h"
+#include "sinew/extend.h"
+
+SINEW_VARIANT_TABLE(sinew_simd_variant, sinew_simd_variant);
+
+/* Energies that the program registers. This table and that of stencils (mesh/topology/stencil.c) are the only ones that
+ * grow while the process runs. An entry is filled once and never changes again, so readers need no lock. */
 static _Atomic(const sinew_foreign_energy *) foreign[SINEW_ENERGIES_FOREIGN];
 
 static const sinew_foreign_energy *foreign_at(int kind)
 {
-    const unsigned place = (unsigned)kind - SINEW_ENERGY_COUNT - 1;
-    return place < SINEW_ENERGIES_FOREIGN ? atomic_load(&foreign[place]) : NULL;
+    const unsigned padded_index = (unsigned)kind - SINEW_ENERGY_COUNT - 1;
+    return padded_index < SINEW_ENERGIES_FOREIGN ? atomic_load(&foreign[padded_index]) : NULL;
 }
+
+/* ---- Variants -------------------------------------------------------------------------------------- */
+
+const sinew_simd_variant *const *sinew_simd_variants(int32_t *count)
+{
+    const int32_t best = sinew_variant_best();
+    *count = SINEW_VARIANT_COUNT - best;
+    return sinew_simd_variant_table + best;
+}
+
+const sinew_simd_variant *sinew_simd(void)
+{
+    return sinew_simd_variant_table[sinew_variant_chosen()];
+}
+
+const char *sinew_simd_name(void)
+{
+    return sinew_simd()->name;
+}
+
+int32_t sinew_simd_width(void)
+{
+    return sinew_simd()->width;
+}
+
+/* ---- Energies -------------------------------------------------------------------------------------- */
 
 const sinew_energy_ops *sinew_energy_get_ops(sinew_energy_kind kind)
 {
     if ((unsigned)kind < SINEW_ENERGY_COUNT)
-        return sinew_lanes()->energies[kind];
+        return sinew_simd()->energies[kind];
     const sinew_foreign_energy *energy = foreign_at((int)kind);
     return energy ? energy->ops : NULL;
 }
@@ -41,6 +72,15 @@ sinew_energy_kind sinew_energy_by_name(const char *name)
     return SINEW_ENERGY_COUNT;
 }
 
+int32_t sinew_energy_kind_end(void)
+{
+    int32_t end = SINEW_ENERGY_COUNT;
+    for (int32_t kind = end; kind <= SINEW_ENERGY_COUNT + SINEW_ENERGIES_FOREIGN; kind++)
+        if (foreign_at(kind))
+            end = kind + 1;
+    return end;
+}
+
 int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name)
 {
     const sinew_energy_info *info = sinew_get_energy_info(kind);
@@ -53,16 +93,16 @@ int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name)
 const sinew_energy_ops *sinew_energy_scalar(const sinew_energy_ops *ops)
 {
     int32_t count;
-    const sinew_lane_variant *const *variants = sinew_lane_variants(&count);
-    const sinew_lane_variant *one = variants[0];
+    const sinew_simd_variant *const *variants = sinew_simd_variants(&count);
+    const sinew_simd_variant *one = variants[0];
     for (int32_t v = 0; v < count; v++)
         one = variants[v]->width == 1 ? variants[v] : one;
     for (int32_t v = 0; v < count; v++)
         for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++)
             if (variants[v]->energies[kind] == ops)
                 return one->energies[kind];
-    for (int place = 0; place < SINEW_ENERGIES_FOREIGN; place++) {
-        const sinew_foreign_energy *energy = atomic_load(&foreign[place]);
+    for (int padded_index = 0; padded_index < SINEW_ENERGIES_FOREIGN; padded_index++) {
+        const sinew_foreign_energy *energy = atomic_load(&foreign[padded_index]);
         if (energy && (energy->ops == ops || energy->scalar == ops))
             return energy->scalar;
     }
@@ -75,37 +115,37 @@ uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
 {
     const bool constraints = ops->constraint_count > 0;
     uint32_t bits = 0;
-    if ((ops->constrain || (ops->whole_row && ops->jacobian)) && constraints)
+    if ((ops->constrain || (ops->global_constraint && ops->jacobian)) && constraints)
         bits |= SINEW_CAN_CONSTRAINT;
     if (ops->local_project)
         bits |= SINEW_CAN_PROJECT;
     if (ops->local_prox)
         bits |= SINEW_CAN_PROX;
-    if (ops->visit && ops->vertex && ops->vertex_change)
+    if (ops->incidence && ops->vertex && ops->vertex_change)
         bits |= SINEW_CAN_VERTEX;
-    if (ops->reduce && ops->stiffness && ops->row_count > 0)
+    if (ops->reduce && ops->stiffness && ops->reduced_count > 0)
         bits |= SINEW_CAN_REDUCE;
     if (ops->jacobian && constraints)
         bits |= SINEW_CAN_JACOBIAN;
     return bits;
 }
 
-/* Slots that make sense together only. */
+/* Operations that must be set together. */
 static const char *find_half(const sinew_energy_ops *ops)
 {
     if ((ops->constraint_count > 0) != (ops->constrain || ops->jacobian))
         return "constraint_count does not match constrain and jacobian";
     if (ops->curvature && !ops->jacobian)
         return "curvature needs jacobian";
-    if ((ops->row_count > 0) != (ops->reduce != NULL) || !ops->reduce != !ops->stiffness)
-        return "row_count, reduce and stiffness go together";
+    if ((ops->reduced_count > 0) != (ops->reduce != NULL) || !ops->reduce != !ops->stiffness)
+        return "reduced_count, reduce and stiffness go together";
     if ((ops->local_project || ops->local_prox) && !ops->reduce)
         return "local_project and local_prox need reduce and stiffness";
-    if (!ops->visit != !ops->vertex || !ops->visit != !ops->vertex_change)
-        return "visit, vertex and vertex_change go together";
-    if (ops->visit && (ops->visit_data_count < 1 || ops->visit_data_count > SINEW_DATA_MAX))
-        return "visit_data_count is out of range";
-    if (ops->visit && ops->other_count != ops->info.vertex_count - 1)
+    if (!ops->incidence != !ops->vertex || !ops->incidence != !ops->vertex_change)
+        return "incidence, vertex and vertex_change go together";
+    if (ops->incidence && (ops->incidence_data_count < 1 || ops->incidence_data_count > SINEW_DATA_MAX))
+        return "incidence_data_count is out of range";
+    if (ops->incidence && ops->other_count != ops->info.vertex_count - 1)
         return "other_count must be one less than vertex_count";
     if (ops->step_limit && !ops->barrier)
         return "step_limit is for energies with a barrier";
@@ -115,13 +155,13 @@ static const char *find_half(const sinew_energy_ops *ops)
 const char *sinew_energy_flaw(const sinew_energy_ops *ops)
 {
     const sinew_energy_info *info = &ops->info;
-    const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
     if (!info->name || !info->summary)
         return "name or summary is missing";
-    if (!row)
+    if (!stencil_info)
         return "its stencil is not known";
-    if (info->vertex_count != row->vertex_count &&
-        !(row->padded && info->vertex_count >= 2 && info->vertex_count < row->vertex_count))
+    if (info->vertex_count != stencil_info->vertex_count &&
+        !(stencil_info->padded && info->vertex_count >= 2 && info->vertex_count < stencil_info->vertex_count))
         return "vertex_count is not its stencil's";
     if (info->parameter_count < 0 || info->parameter_count > SINEW_PARAMETER_MAX ||
         (info->parameter_count > 0 && !info->parameters))
@@ -130,7 +170,8 @@ const char *sinew_energy_flaw(const sinew_energy_ops *ops)
         return "prepare, value, gradient, linearise, product and hessian are required";
     if (ops->data_count < 1 || ops->data_count > SINEW_DATA_MAX || ops->tangent_count < 1)
         return "data_count or tangent_count is out of range";
-    if (ops->target_slot >= 0 && (!(row->takes & SINEW_TAKES_TARGET) || ops->target_slot + 3 > ops->data_count))
+    if (ops->target_slot >= 0 &&
+        (!(stencil_info->takes & SINEW_TAKES_TARGET) || ops->target_slot + 3 > ops->data_count))
         return "target_slot is not in its data, or its stencil takes no targets";
     const char *half = find_half(ops);
     if (half)
@@ -166,10 +207,10 @@ sinew_energy_kind sinew_energy_register(const sinew_foreign_energy *energy, sine
         sinew_fail(error, SINEW_ERROR_USAGE, "%s cannot be registered: there is an energy of that name", name);
         return SINEW_ENERGY_COUNT;
     }
-    for (int place = 0; place < SINEW_ENERGIES_FOREIGN; place++) {
+    for (int padded_index = 0; padded_index < SINEW_ENERGIES_FOREIGN; padded_index++) {
         const sinew_foreign_energy *found = NULL;
-        if (atomic_compare_exchange_strong(&foreign[place], &found, energy) || found == energy)
-            return (sinew_energy_kind)(SINEW_ENERGY_COUNT + 1 + place);
+        if (atomic_compare_exchange_strong(&foreign[padded_index], &found, energy) || found == energy)
+            return (sinew_energy_kind)(SINEW_ENERGY_COUNT + 1 + padded_index);
     }
     sinew_fail(error, SINEW_ERROR_USAGE, "%s cannot be registered: there are %d already, and no more may be", name,
                SINEW_ENERGIES_FOREIGN);

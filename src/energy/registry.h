@@ -10,24 +10,24 @@
 
 #include "energy/energy.h"
 
-#define SINEW_ENERGIES_FOREIGN 32 /* that may be registered */
+#define SINEW_ENERGIES_FOREIGN 32 /* largest number of registered energies */
 
-/* The operations of one energy that the library does not know. */
+/* The operations of one energy that a program registers. */
 typedef struct sinew_foreign_energy {
-    const sinew_energy_ops *ops;    /* of the width that sinew_lanes() has */
-    const sinew_energy_ops *scalar; /* the same of width one, for sweeps in the order of the mesh; may be `ops` where
-                                       sinew_lanes() is of width one */
+    const sinew_energy_ops *ops; /* operations with the SIMD width of sinew_simd() */
+    const sinew_energy_ops *
+        scalar; /* operations with width one, for sweeps in mesh order; may equal `ops` if sinew_simd() has width one */
 } sinew_foreign_energy;
 
-/* Makes an energy known until the process ends; it must live as long. The same one again has the same number.
- * SINEW_ENERGY_COUNT and an error when a slot is missing, a capability does not match its slots, the name is taken or
- * there is no place left. Any thread may call it. */
+/* Registers an energy, which must live until the process ends. Registering the same energy again returns the same
+ * number. SINEW_ENERGY_COUNT and an error when a slot is missing, a capability does not match its slots, the name is
+ * taken or the table is full. Any thread may call this function. */
 sinew_energy_kind sinew_energy_register(const sinew_foreign_energy *energy, sinew_error *error);
 
-/* The same energy of width one; NULL for operations that are of no known energy. */
+/* Operations of the same energy with width one; NULL if `ops` belongs to no known energy. */
 const sinew_energy_ops *sinew_energy_scalar(const sinew_energy_ops *ops);
 
-/* SINEW_CAN_... as the slots have it, which is what solvers go by. */
+/* SINEW_CAN_... bits derived from the operations that are set; solvers use these bits. */
 uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops);
 /* NULL, or why the table breaks the contract of energy.h. */
 const char *sinew_energy_flaw(const sinew_energy_ops *ops);

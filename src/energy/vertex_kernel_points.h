@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_kernel_points.h: visits of elements whose vertices cannot change places: the node is put among the others where it
- * belongs. Its number within the element is the last number of the visit's data.
+ * vertex_kernel_points.h: incidences of elements whose vertices cannot be permuted: the node is inserted among the
+ * others at its index. Its number within the element is the last number of the incidence's data.
  */
 #ifndef SINEW_SRC_ENERGY_VERTEX_KERNEL_POINTS_H
 #define SINEW_SRC_ENERGY_VERTEX_KERNEL_POINTS_H
@@ -9,11 +9,11 @@
 #include "energy/vertex_kernel.h"
 #include "math/small/decompose.h"
 
-#define VISIT_POINTS_MOST 8
+#define INCIDENCE_POINTS_MAX 8
 
-/* The visit of vertex `node` of n: `count` numbers of the element's data, then the node; the others in order. */
-static inline void visit_write(const sinew_real *data, int count, const int32_t *particles, int n, int node,
-                               sinew_real *out, int32_t *others)
+/* The incidence of vertex `node` of n: `count` numbers of the element's data, then the node; the others in order. */
+static inline void incidence_write(const sinew_real *data, int count, const int32_t *particles, int n, int node,
+                                   sinew_real *out, int32_t *others)
 {
     memcpy(out, data, (size_t)count * sizeof *out);
     out[count] = (sinew_real)node;
@@ -24,37 +24,37 @@ static inline void visit_write(const sinew_real *data, int count, const int32_t 
 
 /* x[3n]: the points in order, the node moved by `step` (NULL: not). is[n]: 1 where the node is that point, else 0.
  * The node's number is data[count]. */
-KERNEL_INLINE void visit_place(const visit *v, int n, int count, const lane *step, lane *x, lane *is)
+KERNEL_INLINE void incidence_points_of(const incidence *v, int n, int count, const wide *step, wide *x, wide *is)
 {
-    const lane node = lane_load(v->data + count * LANES), one = lane_set(1), zero = lane_set(0);
-    lane other[VISIT_POINTS_MOST][3];
+    const wide node = wide_load(v->data + count * SIMD_WIDTH), one = wide_set(1), zero = wide_set(0);
+    wide other[INCIDENCE_POINTS_MAX][3];
     for (int a = 0; a < n - 1; a++)
-        lane_gather_point(v->q, v->others + a * LANES, other[a]);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
     for (int a = 0; a < n; a++) {
-        const lane number = lane_set((sinew_real)a);
-        const lane_mask here = lane_eq(node, number), before = lane_lt(node, number);
-        is[a] = lane_select(here, one, zero);
+        const wide number = wide_set((sinew_real)a);
+        const wide_mask here = wide_eq(node, number), before = wide_lt(node, number);
+        is[a] = wide_select(here, one, zero);
         for (int i = 0; i < 3; i++) {
-            const lane own = step ? v->x[i] + step[i] : v->x[i];
-            const lane early = other[a < n - 1 ? a : a - 1][i], late = other[a > 0 ? a - 1 : 0][i];
-            x[3 * a + i] = lane_select(here, own, lane_select(before, late, early));
+            const wide own = step ? v->x[i] + step[i] : v->x[i];
+            const wide early = other[a < n - 1 ? a : a - 1][i], late = other[a > 0 ? a - 1 : 0][i];
+            x[3 * a + i] = wide_select(here, own, wide_select(before, late, early));
         }
     }
 }
 
 /* The block B, row-major and symmetric, with its negative eigenvalues set to zero, times the weight and added to A. */
-static inline void visit_add_definite(const lane B[9], lane weight, lane A[6])
+static inline void incidence_add_definite(const wide B[9], wide weight, wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const lane zero = lane_set(0);
-    lane S[6], w[3], Q[9];
+    const wide zero = wide_set(0);
+    wide S[6], w[3], Q[9];
     for (int i = 0; i < 6; i++)
         S[i] = B[3 * row[i] + column[i]];
     sinew_eigen3(S, w, Q);
     for (int i = 0; i < 6; i++) {
         for (int k = 0; k < 3; k++)
-            S[i] += lane_max(-w[k], zero) * Q[3 * row[i] + k] * Q[3 * column[i] + k];
-        A[i] += lane_select(lane_eq(weight, zero), zero, weight * S[i]);
+            S[i] += wide_max(-w[k], zero) * Q[3 * row[i] + k] * Q[3 * column[i] + k];
+        A[i] += wide_select(wide_eq(weight, zero), zero, weight * S[i]);
     }
 }
 

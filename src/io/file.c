@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: whole files out; input.c has the way in.
+ * file.c: writes whole files; input.c reads them.
  */
 #include "io/file.h"
 
@@ -28,7 +28,7 @@ static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_er
 }
 
 /* Takes over an open file, or -1 with errno. */
-static sinew_status open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
+static sinew_status file_open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
 {
     writer->stream = file >= 0 ? fdopen(file, mode) : NULL;
     if (writer->stream)
@@ -44,11 +44,11 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
     sinew_status status = name_writer(writer, path, error);
     if (status != SINEW_OK)
         return status;
-    /* A file there is left over from a program that was killed, or a link that somebody put there: it goes, and
-     * nothing that it may point to is touched. */
+    /* An existing file is left over from a killed program, or is a link: it is removed, and the target of a link is not
+     * touched. */
     unlink(writer->partial);
     int file = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    status = open_stream(writer, file, "wb", error);
+    status = file_open_stream(writer, file, "wb", error);
     if (status != SINEW_OK && file >= 0)
         unlink(writer->partial);
     return status;
@@ -69,7 +69,7 @@ sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_e
         close(file);
         return sinew_fail(error, SINEW_ERROR_FILE, "%s: is not a regular file", writer->partial);
     }
-    return open_stream(writer, file, "r+b", error);
+    return file_open_stream(writer, file, "r+b", error);
 }
 
 sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.h: files read whole and written whole or not at all.
+ * file.h: files that are read completely, and written completely or not at all.
  *
- * A writer fills <path>.partial and commit renames it over <path>; abandon removes it, unless it is to be kept, and
- * reopen goes on with a kept one. Every write is checked, so a full disk or a read-only folder is an error with the
- * path and the system's reason, and leaves nothing behind. Files are created exclusively and links are not followed.
+ * A writer fills <path>.partial, and commit renames that file to <path>. abandon removes the partial file unless the
+ * keep flag is set; reopen continues a kept file. Every write is checked, so a full disk or a read-only folder is an
+ * error with the path and the system's reason, and leaves nothing behind. Files are created exclusively and links are
+ * not followed.
  */
 #ifndef SINEW_SRC_IO_FILE_H
 #define SINEW_SRC_IO_FILE_H
@@ -14,24 +15,23 @@
 #include "base/base.h"
 
 typedef struct sinew_writer {
-    FILE *stream;       /* write to it freely; errors stick and show in commit */
+    FILE *stream;       /* callers write to the stream; commit reports its errors */
     bool keep;          /* <path>.partial is not removed on failure, nor by abandon; open and reopen clear it */
-    char path[1024];    /* where it is to end up */
-    char partial[1040]; /* where it is now */
+    char path[1024];    /* final path */
+    char partial[1040]; /* current path */
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
-/* Goes on with <path>.partial or, where there is none, with <path>, which gets that name; reads and writes, from the
- * start. */
+/* Continues <path>.partial or, without one, <path> under that name, for reading and writing from the start. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
 sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* and writes on from there */
 sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* all so far is on the disk */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);            /* abandons on failure */
-/* The content is on the disk before the name, and both on return: a checkpoint. */
+/* Flushes the content before the rename and the folder after it, so that a checkpoint survives a crash. */
 sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error);
 void sinew_writer_abandon(sinew_writer *writer); /* after open; twice is fine */
 
-/* Brings a file, or the names in the folder of a file, to the disk. */
+/* Flushes a file, or the entries of its folder, to the disk. */
 sinew_status sinew_file_sync(const char *path, sinew_error *error);
 sinew_status sinew_folder_sync(const char *path, sinew_error *error);
 

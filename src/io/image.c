@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * image.c: PGM, PPM and PFM files, and their values between pixels.
+ * image.c: PGM, PPM and PFM files, and their interpolated values.
  *
- * The file stays in memory as it is; samples are turned into numbers when they are asked for.
+ * The file stays in memory unchanged; samples are converted when they are read.
  */
 #include "io/image.h"
 
@@ -32,7 +32,7 @@ static double sample_at(const sinew_image *image, size_t index)
     for (int32_t i = 0; i < image->depth; i++)
         bits = bits << 8 | p[image->little_endian ? image->depth - 1 - i : i];
     if (image->depth < 4)
-        return bits / image->most;
+        return bits / image->max;
     float value;
     memcpy(&value, &bits, sizeof value);
     return (double)value;
@@ -42,7 +42,7 @@ static double sample_at(const sinew_image *image, size_t index)
 static bool read_head(sinew_image *image, sinew_text *text)
 {
     sinew_token magic = {0};
-    int64_t width, height, most = 1;
+    int64_t width, height, max = 1;
     double scale = 1;
     const image_format *format = NULL;
     if (sinew_text_next(text, &magic))
@@ -55,13 +55,13 @@ static bool read_head(sinew_image *image, sinew_text *text)
     if (!sinew_text_integer(text, 1, SIDE_MAX, "the width", &width) ||
         !sinew_text_integer(text, 1, SIDE_MAX, "the height", &height) ||
         !(format->floats ? sinew_text_real(text, "the scale", &scale)
-                         : sinew_text_integer(text, 1, SAMPLE_MAX, "the largest sample", &most)))
+                         : sinew_text_integer(text, 1, SAMPLE_MAX, "the largest sample", &max)))
         return false;
     image->width = (int32_t)width;
     image->height = (int32_t)height;
     image->channels = format->channels;
-    image->depth = format->floats ? 4 : most > 255 ? 2 : 1;
-    image->most = (double)most;
+    image->depth = format->floats ? 4 : max > 255 ? 2 : 1;
+    image->max = (double)max;
     image->little_endian = format->floats && scale < 0;
     image->upwards = format->floats;
     return true;
@@ -71,7 +71,7 @@ static bool read_pixels(sinew_image *image, const sinew_text *text)
 {
     const size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
     const size_t needs = count * (size_t)image->depth;
-    /* One character parts the head from the pixels. */
+    /* One character separates the head from the pixels. */
     const size_t has = text->end > text->at ? (size_t)(text->end - text->at) - 1 : 0;
     if (has < needs)
         return sinew_text_fail(text, text->at, "has %zu bytes of pixels, %d x %d pixels need %zu", has, image->width,
@@ -116,7 +116,7 @@ static double pixel_at(const sinew_image *image, int32_t channel, int32_t x, int
 
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v)
 {
-    /* Places far outside are at the border, and stay within the range of an integer. */
+    /* Positions far outside are clamped to the border, within the range of an integer. */
     const double x = fmin(fmax(u, 0), 1) * image->width - 0.5, y = fmin(fmax(v, 0), 1) * image->height - 0.5;
     const int32_t left = (int32_t)floor(x), low = (int32_t)floor(y);
     const double s = x - left, t = y - low;

@@ -14,7 +14,7 @@
 
 static const size_t largest_file = (size_t)8 << 30;
 
-/* Without O_NONBLOCK the opening of a pipe waits for its other end; regular files do not know the flag. */
+/* Without O_NONBLOCK opening a pipe blocks until its other end is opened; regular files ignore the flag. */
 static int open_regular(const char *path, int flags, size_t *size, sinew_error *error)
 {
     struct stat facts;
@@ -36,7 +36,7 @@ static int open_regular(const char *path, int flags, size_t *size, sinew_error *
     return -1;
 }
 
-/* False when the file ends early or the system says no. */
+/* False when the file ends early or the system reports an error. */
 static bool read_whole(int file, const char *path, char *text, size_t size, sinew_error *error)
 {
     for (size_t done = 0; done < size;) {
@@ -53,7 +53,8 @@ static bool read_whole(int file, const char *path, char *text, size_t size, sine
     return true;
 }
 
-static char *read_file(const char *path, int flags, const sinew_allocator *allocator, size_t *size, sinew_error *error)
+static char *input_read_file(const char *path, int flags, const sinew_allocator *allocator, size_t *size,
+                             sinew_error *error)
 {
     int file = open_regular(path, flags, size, error);
     if (file < 0)
@@ -89,12 +90,12 @@ FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error)
 
 char *sinew_file_read(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error)
 {
-    return read_file(path, 0, allocator, size, error);
+    return input_read_file(path, 0, allocator, size, error);
 }
 
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error)
 {
-    return read_file(path, O_NOFOLLOW, allocator, size, error);
+    return input_read_file(path, O_NOFOLLOW, allocator, size, error);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ enum {
     VALUE_COST = 42
 };
 
-static const char *skip_string(const char *text, const char *end)
+static const char *input_skip_string(const char *text, const char *end)
 {
     for (text++; text < end && *text != '"'; text++)
         text += *text == '\\' && text + 1 < end;
@@ -119,7 +120,7 @@ size_t sinew_json_cost(const char *text, size_t size, size_t extra)
     size_t cost = value;
     for (const char *c = text, *end = text + size; c < end; c++) {
         if (*c == '"')
-            c = skip_string(c, end);
+            c = input_skip_string(c, end);
         else if (*c == ',' || *c == '[')
             cost += value;
         else if (*c == '{')

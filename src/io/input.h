@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.h: files that somebody else wrote. sinew_file_read (file.h) and everything here opens regular files only: a
- * pipe, a device, a socket or a folder is refused at once, where reading it would hang or never end.
+ * input.h: untrusted files. sinew_file_read (file.h) and the functions of this header open regular files only. Pipes,
+ * devices, sockets and folders are refused at once, because reading them could block forever.
  */
 #ifndef SINEW_SRC_IO_INPUT_H
 #define SINEW_SRC_IO_INPUT_H
@@ -13,13 +13,15 @@
 /* A file of any size that is read piece by piece, and its size now. NULL on failure. */
 FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
 
-/* As sinew_file_read, for a file that another file names: a symbolic link is refused too, as it may lead anywhere. */
+/* As sinew_file_read, for a file that another file names: symbolic links are also refused, because they may point
+ * anywhere. */
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
-/* JSON takes many times its text once it is parsed ("{}," 77 times). About so many bytes, found without parsing;
- * `extra` are those that the caller will take for each value besides. */
+/* Estimate of the memory of parsed JSON, in bytes, computed without parsing ("{}," takes 77 times its text). `extra` is
+ * the caller's memory per value. */
 size_t sinew_json_cost(const char *text, size_t size, size_t extra);
-/* The most that a text of this size may cost: a real one of objects with some keys takes 12 times its size. */
+/* Upper limit of the memory for a text of this size; real texts with several keys per object take 12 times their
+ * size. */
 size_t sinew_json_budget(size_t size);
 
 #endif

@@ -42,7 +42,7 @@ sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew
     return status;
 }
 
-static sinew_status read_file(sinew_world *world, const char *path, bool forced, sinew_error *error)
+static sinew_status state_file_read_file(sinew_world *world, const char *path, bool forced, sinew_error *error)
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && path))
@@ -64,10 +64,10 @@ static sinew_status read_file(sinew_world *world, const char *path, bool forced,
 
 sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error)
 {
-    return read_file(world, path, false, error);
+    return state_file_read_file(world, path, false, error);
 }
 
 sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error)
 {
-    return read_file(world, path, true, error);
+    return state_file_read_file(world, path, true, error);
 }

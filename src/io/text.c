@@ -64,7 +64,7 @@ size_t sinew_text_left(const sinew_text *text)
     return (size_t)(text->end - text->at);
 }
 
-static bool is_space(char c)
+static bool text_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -78,7 +78,7 @@ static void skip_comment(sinew_text *text)
 static void skip_space(sinew_text *text)
 {
     while (text->at < text->end) {
-        if (is_space(*text->at))
+        if (text_is_space(*text->at))
             text->at++;
         else if (text->comment && *text->at == text->comment)
             skip_comment(text);
@@ -90,7 +90,7 @@ static void skip_space(sinew_text *text)
 static bool take_token(sinew_text *text, sinew_token *token)
 {
     const char *start = text->at;
-    while (text->at < text->end && !is_space(*text->at) && !(text->comment && *text->at == text->comment))
+    while (text->at < text->end && !text_is_space(*text->at) && !(text->comment && *text->at == text->comment))
         text->at++;
     *token = (sinew_token){start, (size_t)(text->at - start)};
     return token->length > 0;
@@ -104,7 +104,7 @@ bool sinew_text_next(sinew_text *text, sinew_token *token)
 
 bool sinew_text_next_on_line(sinew_text *text, sinew_token *token)
 {
-    while (text->at < text->end && *text->at != '\n' && is_space(*text->at))
+    while (text->at < text->end && *text->at != '\n' && text_is_space(*text->at))
         text->at++;
     if (text->at < text->end && text->comment && *text->at == text->comment)
         skip_comment(text);

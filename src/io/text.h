@@ -2,10 +2,9 @@
  *
  * text.h: a cursor over one file in memory, for text and for the binary parts inside it.
  *
- * Every function that can refuse returns false after it has written one line into the error: the name of the file, the
- * line (text) or the byte (binary), what was expected and what stands there. Numbers are read in the C locale whatever
- * the host has set. The block must have a 0 byte after its last byte, which sinew_file_read provides: no function looks
- * further.
+ * A function that fails returns false and sets the error to one line: the file, the line (text) or the byte (binary),
+ * the expected and the actual text. Numbers are read in the C locale. The block must have a 0 byte after its last byte,
+ * which sinew_file_read provides; no function reads further.
  */
 #ifndef SINEW_SRC_IO_TEXT_H
 #define SINEW_SRC_IO_TEXT_H
@@ -31,7 +30,7 @@ typedef struct sinew_token {
     size_t length;
 } sinew_token;
 
-/* Bytes before the first of a text: 3 where it begins with the mark that editors on Windows put before UTF-8, or 0. */
+/* Length of a byte order mark at the start of a text: 3 if the UTF-8 mark of Windows editors is present, else 0. */
 size_t sinew_text_mark(const char *bytes, size_t size);
 
 bool sinew_text_open(sinew_text *text, const char *name, const char *bytes, size_t size, sinew_error *error);
@@ -60,12 +59,12 @@ bool sinew_text_real(sinew_text *text, const char *what, double *value);
 bool sinew_text_point(sinew_text *text, sinew_real point[3]);
 bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_real *value);
 
-/* A count of things that take at least `bytes_each` bytes of this file each: refused when the rest of the file is too
- * short for so many, so that no promise in a header becomes an allocation. */
+/* A count of items of at least `bytes_each` bytes each. Refused if the rest of the file is too short, so that a header
+ * cannot cause a large allocation. */
 bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
 bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
 
-/* Steps over the next `count * size` bytes and hands out where they start. */
+/* Skips the next `count * size` bytes and returns their start. */
 bool sinew_text_block(sinew_text *text, int64_t count, size_t size, const char *what, const unsigned char **block);
 size_t sinew_text_left(const sinew_text *text);
 

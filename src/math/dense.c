@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense.c: see dense.h. Once per lane variant (the instruction set counts, the width is always four). One tile of a
- * product is kept in registers (Goto and van de Geijn 2008): up to twelve rows by four columns, which is what sixteen
- * registers of four numbers hold.
+ * dense.c: see dense.h. Compiled once per SIMD variant (for its instruction set; the width is always four). One tile of
+ * a product is kept in registers (Goto and van de Geijn 2008): up to twelve rows by four columns, which fit into
+ * sixteen registers of four numbers.
  */
 #include "math/dense.h"
 
 #include <math.h>
 
-#include "math/lanes.h"
+#include "math/simd.h"
 
 typedef double quad __attribute__((vector_size(32)));
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
 
 #ifdef __AVX__
-#define TILE 3 /* quads of rows */
+#define TILE 3 /* number of quads of rows in a tile */
 #else
 #define TILE 1
 #endif
@@ -22,10 +22,10 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8 /* products of fewer columns read their factors where they lie */
+    DIRECT = 8 /* products of fewer columns read their factors in place, without packing */
 };
 
-static inline quad load_quad(const double *p)
+static inline quad dense_load_quad(const double *p)
 {
     return *(const loose_quad *)p;
 }
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void tile_product(int quads, int32_
     for (int32_t k = 0; k < depth; k++, a += a_step, b += b_step) {
         quad rows[TILE];
         for (int r = 0; r < quads; r++)
-            rows[r] = load_quad(a + 4 * r);
+            rows[r] = dense_load_quad(a + 4 * r);
         for (int c = 0; c < 4; c++) {
             const quad factor = {b[c], b[c], b[c], b[c]};
             for (int r = 0; r < quads; r++)
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void put_tile(int quads, quad t[4][
     for (size_t c = 0; c < 4; c++)
         for (int r = 0; r < quads; r++) {
             double *at = C + c * stride + 4 * r;
-            store_quad(at, add ? load_quad(at) + t[c][r] : t[c][r]);
+            store_quad(at, add ? dense_load_quad(at) + t[c][r] : t[c][r]);
         }
 }
 
@@ -79,11 +79,11 @@ static inline __attribute__((always_inline)) void row_product(int quads, int32_t
     }
 }
 
-/* As pack_rows of one group, each column times its sign. */
+/* Packs rows like pack_rows for one group, each column times its sign. */
 static inline void pack_signed(int32_t depth, const double *A, size_t stride, const double *sign, double *out)
 {
     for (int32_t k = 0; k < depth; k++, A += stride, out += 4)
-        store_quad(out, sign[k] * load_quad(A));
+        store_quad(out, sign[k] * dense_load_quad(A));
 }
 
 /* Copies `quads` groups of four rows of `depth` columns next to each other. */
@@ -91,7 +91,7 @@ static inline void pack_rows(int quads, int32_t depth, const double *A, size_t s
 {
     for (int32_t k = 0; k < depth; k++, A += stride)
         for (int r = 0; r < quads; r++, out += 4)
-            store_quad(out, load_quad(A + 4 * r));
+            store_quad(out, dense_load_quad(A + 4 * r));
 }
 
 typedef struct depth_pass {
@@ -150,17 +150,17 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
 /* A block of up to BLOCK columns by itself, numbers (i, j) at D[j][i], fillers up to a multiple of four. */
 typedef double square[BLOCK][BLOCK];
 
-/* Takes the columns before out of column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
+/* Subtracts the earlier columns from column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
 static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
 {
     for (int32_t i = j / 4 * 4; i < n; i += 16) {
         const int quads = n - i > 12 ? 4 : (int)((n - i + 3) / 4);
         quad s[4];
         for (int r = 0; r < quads; r++)
-            s[r] = load_quad(&D[j][i + 4 * r]);
+            s[r] = dense_load_quad(&D[j][i + 4 * r]);
         for (int32_t k = 0; k < j; k++)
             for (int r = 0; r < quads; r++)
-                s[r] -= B[k][j] * load_quad(&D[k][i + 4 * r]);
+                s[r] -= B[k][j] * dense_load_quad(&D[k][i + 4 * r]);
         for (int r = 0; r < quads; r++)
             store_quad(&D[j][i + 4 * r], s[r]);
     }
@@ -213,15 +213,15 @@ static inline __attribute__((always_inline)) void solve_rows(int quads, int32_t 
         for (int32_t c = 0; c < 4 && j + c < n; c++)
             for (int r = 0; r < quads; r++) {
                 double *x = X + (size_t)(j + c) * height + 4 * r;
-                quad value = load_quad(x) - t[c][r];
+                quad value = dense_load_quad(x) - t[c][r];
                 for (int32_t k = 0; k < c; k++)
-                    value -= D[j + k][j + c] * load_quad(X + (size_t)(j + k) * height + 4 * r);
+                    value -= D[j + k][j + c] * dense_load_quad(X + (size_t)(j + k) * height + 4 * r);
                 store_quad(x, value * inverse[j + c]);
             }
     }
 }
 
-/* Rows below the square, a tile at a time, in a buffer that has room for fillers. */
+/* Rows below the square, a tile at a time, in a buffer padded for fillers. */
 static void solve_below(int32_t rows, int32_t n, square D, const double *inverse, double *below, size_t stride)
 {
     double X[BLOCK * 4 * TILE];
@@ -231,7 +231,7 @@ static void solve_below(int32_t rows, int32_t n, square D, const double *inverse
         const size_t height = 4 * (size_t)quads;
         for (int32_t j = 0; j < n; j++)
             for (int r = 0; r < quads; r++)
-                store_quad(X + (size_t)j * height + 4 * r, load_quad(below + (size_t)j * stride + i + 4 * r));
+                store_quad(X + (size_t)j * height + 4 * r, dense_load_quad(below + (size_t)j * stride + i + 4 * r));
         if (quads == TILE)
             solve_rows(TILE, n, D, inverse, X);
         else if (quads == 2)
@@ -243,11 +243,12 @@ static void solve_below(int32_t rows, int32_t n, square D, const double *inverse
     }
 }
 
-/* Columns first .. first + n of the panel, to which all columns before have been applied. */
-static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *panel, const sinew_dense_signs *signs)
+/* Columns first .. first + n of the supernode, to which all columns before have been applied. */
+static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *supernode,
+                               const sinew_dense_signs *signs)
 {
     const size_t stride = (size_t)rows;
-    double *top = panel + (size_t)first * stride + first, inverse[BLOCK];
+    double *top = supernode + (size_t)first * stride + first, inverse[BLOCK];
     square D, B;
     for (int32_t j = 0; j < BLOCK; j++)
         for (int32_t i = 0; i < BLOCK; i++)
@@ -268,23 +269,23 @@ static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *p
     return -1;
 }
 
-static int32_t dense_factorise(int32_t rows, int32_t columns, double *panel, const sinew_dense_signs *signs, double *C,
-                               double *work)
+static int32_t dense_factorise(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs,
+                               double *C, double *work)
 {
     const size_t stride = (size_t)rows;
     for (int32_t first = 0; first < columns; first += BLOCK) {
         const int32_t n = columns - first < BLOCK ? columns - first : BLOCK, below = rows - first;
         if (first > 0) {
             const size_t height = sinew_dense_round((size_t)below);
-            dense_product(below, n, first, panel + first, stride, signs ? signs->sign : NULL, C, work);
+            dense_product(below, n, first, supernode + first, stride, signs ? signs->sign : NULL, C, work);
             for (int32_t j = 0; j < n; j++) {
-                double *out = panel + (size_t)(first + j) * stride + first;
+                double *out = supernode + (size_t)(first + j) * stride + first;
                 const double *c = C + (size_t)j * height;
                 for (int32_t i = j; i < below; i++)
                     out[i] -= c[i];
             }
         }
-        const int32_t bad = factorise_block(rows, first, n, panel, signs);
+        const int32_t bad = factorise_block(rows, first, n, supernode, signs);
         if (bad >= 0)
             return bad;
     }
@@ -293,12 +294,12 @@ static int32_t dense_factorise(int32_t rows, int32_t columns, double *panel, con
 
 /* ---- Solves with one right-hand side --------------------------------------------------------- */
 
-static void dense_forward(int32_t rows, int32_t columns, const double *panel, double *w)
+static void dense_forward(int32_t rows, int32_t columns, const double *supernode, double *w)
 {
     const size_t stride = (size_t)rows;
     int32_t j = 0;
     for (; j + 1 < columns; j += 2) {
-        const double *l0 = panel + (size_t)j * stride, *l1 = l0 + stride;
+        const double *l0 = supernode + (size_t)j * stride, *l1 = l0 + stride;
         const double w0 = w[j] / l0[j], w1 = (w[j + 1] - w0 * l0[j + 1]) / l1[j + 1];
         w[j] = w0;
         w[j + 1] = w1;
@@ -306,13 +307,13 @@ static void dense_forward(int32_t rows, int32_t columns, const double *panel, do
             w[i] -= l0[i] * w0 + l1[i] * w1;
     }
     if (j < columns) {
-        const double *l = panel + (size_t)j * stride, own = w[j] /= l[j];
+        const double *l = supernode + (size_t)j * stride, own = w[j] /= l[j];
         for (int32_t i = j + 1; i < rows; i++)
             w[i] -= l[i] * own;
     }
 }
 
-/* sum of l_i w_i over first .. last-1, in sixteen parts */
+/* sum of l_i w_i over first .. last-1, in sixteen partial sums */
 static double dot_range(const double *l, const double *w, int32_t first, int32_t last)
 {
     quad s[4] = {{0}, {0}, {0}, {0}};
@@ -320,23 +321,23 @@ static double dot_range(const double *l, const double *w, int32_t first, int32_t
     int32_t i = first;
     for (; i + 16 <= last; i += 16)
         for (int r = 0; r < 4; r++)
-            s[r] += load_quad(l + i + 4 * r) * load_quad(w + i + 4 * r);
+            s[r] += dense_load_quad(l + i + 4 * r) * dense_load_quad(w + i + 4 * r);
     for (; i < last; i++)
         rest += l[i] * w[i];
     const quad all = (s[0] + s[1]) + (s[2] + s[3]);
     return ((all[0] + all[1]) + (all[2] + all[3])) + rest;
 }
 
-static void dense_backward(int32_t rows, int32_t columns, const double *panel, double *w)
+static void dense_backward(int32_t rows, int32_t columns, const double *supernode, double *w)
 {
     for (int32_t j = columns - 1; j >= 0; j--) {
-        const double *l = panel + (size_t)j * (size_t)rows;
+        const double *l = supernode + (size_t)j * (size_t)rows;
         w[j] = (w[j] - dot_range(l, w, j + 1, rows)) / l[j];
     }
 }
 
-extern const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels);
-const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels) = {
+extern const sinew_dense_kernels SINEW_SIMD_SYMBOL(sinew_dense_kernels);
+const sinew_dense_kernels SINEW_SIMD_SYMBOL(sinew_dense_kernels) = {
     .product = dense_product,
     .factorise = dense_factorise,
     .forward = dense_forward,

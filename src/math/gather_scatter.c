@@ -4,13 +4,13 @@
  */
 #include "math/gather_scatter.h"
 
-#include "math/lanes.h"
+#include "math/simd.h"
 
 typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
-/* The same in memory, where callers' arrays may begin at any 16 bytes. */
+/* The same type in memory, with an alignment of 16 bytes only, as callers' arrays have. */
 typedef sinew_real stored_point __attribute__((vector_size(4 * sizeof(sinew_real)), aligned(16), may_alias));
 
-/* A particle's own term beside the sum of its slots. */
+/* The term of a particle that is added to the sum of its slots. */
 typedef enum own {
     OWN_NOTHING,
     OWN_INERTIA,
@@ -18,22 +18,22 @@ typedef enum own {
     OWN_LOAD
 } own;
 
-static inline point load(const sinew_real *x, int32_t i)
+static inline point gather_scatter_load(const sinew_real *x, int32_t i)
 {
     return *(const stored_point *)(x + 4 * (size_t)i);
 }
 
-static inline void store(sinew_real *x, int32_t i, point value)
+static inline void gather_scatter_store(sinew_real *x, int32_t i, point value)
 {
     *(stored_point *)(x + 4 * (size_t)i) = value;
 }
 
-static inline lane_wide load_wide(const sinew_real *x, int32_t i)
+static inline wide_double load_point_double(const sinew_real *x, int32_t i)
 {
 #ifdef SINEW_SINGLE
-    return lane_widen(load(x, i));
+    return wide_to_double(gather_scatter_load(x, i));
 #else
-    return load(x, i);
+    return gather_scatter_load(x, i);
 #endif
 }
 
@@ -41,63 +41,65 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
 {
 #pragma GCC unroll 4
     for (int32_t i = 0; i < count; i++)
-        store(local, i, load(x, particle[i]));
+        gather_scatter_store(local, i, gather_scatter_load(x, particle[i]));
     if (g)
         memset(g, 0, 4 * (size_t)count * sizeof *g);
 }
 
-/* One loop for all: `what` is known where it is inlined. Most particles have one slot or two, in no order that a
- * processor could guess: so two are always added, and what further slots there are is added afterwards. */
-static inline __attribute__((always_inline)) double run(const sinew_slot_pass *given, int32_t first, int32_t last,
-                                                        own what)
+/* One loop for all operations; `what` is constant after inlining. Most particles have one or two slots, in an
+ * unpredictable order: two are always added, further ones afterwards. */
+static inline __attribute__((always_inline)) double gather_scatter_run(const sinew_slot_pass *given, int32_t first,
+                                                                       int32_t last, own what)
 {
-    const sinew_slot_pass copied = *given, *pass = &copied; /* what is stored might else change it */
-    lane_wide sum = {0};
+    const sinew_slot_pass copied = *given, *pass = &copied; /* a copy, because stores might alias it */
+    wide_double sum = {0};
     for (int32_t i = first; i < last; i++) {
         point out = {0};
         if (!pass->pinned[i]) {
-            lane_wide f = {0};
+            wide_double f = {0};
             if (what == OWN_INERTIA || what == OWN_INERTIA_FROM_ZERO) {
-                lane_wide d = load_wide(pass->q, i);
+                wide_double d = load_point_double(pass->q, i);
                 if (what == OWN_INERTIA)
-                    d -= load_wide(pass->other, i);
+                    d -= load_point_double(pass->other, i);
                 f = (double)pass->mass[i] * d;
                 sum += f * d;
                 f *= pass->scale;
             } else if (what == OWN_LOAD) {
-                f = -load_wide(pass->other, i);
-                sum -= f * load_wide(pass->q, i);
+                f = -load_point_double(pass->other, i);
+                sum -= f * load_point_double(pass->q, i);
             }
             if (pass->out)
-                out = load(pass->values, pass->slots[i][0]) + load(pass->values, pass->slots[i][1]) +
-                      __builtin_convertvector(f, point);
+                out = gather_scatter_load(pass->values, pass->slots[i][0]) +
+                      gather_scatter_load(pass->values, pass->slots[i][1]) + __builtin_convertvector(f, point);
         }
         if (pass->out)
-            store(pass->out, i, out);
+            gather_scatter_store(pass->out, i, out);
     }
     for (int32_t k = pass->first_more[first]; pass->out && k < pass->first_more[last]; k++) {
         const int32_t i = pass->more[k][0];
         if (!pass->pinned[i])
-            store(pass->out, i, load(pass->out, i) + load(pass->values, pass->more[k][1]));
+            gather_scatter_store(
+                pass->out, i, gather_scatter_load(pass->out, i) + gather_scatter_load(pass->values, pass->more[k][1]));
     }
     return (sum[0] + sum[1]) + sum[2];
 }
 
 static void sum(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    run(pass, first, last, OWN_NOTHING);
+    gather_scatter_run(pass, first, last, OWN_NOTHING);
 }
 
 static double inertia(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    return pass->other ? run(pass, first, last, OWN_INERTIA) : run(pass, first, last, OWN_INERTIA_FROM_ZERO);
+    return pass->other ? gather_scatter_run(pass, first, last, OWN_INERTIA)
+                       : gather_scatter_run(pass, first, last, OWN_INERTIA_FROM_ZERO);
 }
 
 static double load_terms(const sinew_slot_pass *pass, int32_t first, int32_t last)
 {
-    return run(pass, first, last, OWN_LOAD);
+    return gather_scatter_run(pass, first, last, OWN_LOAD);
 }
 
-extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
-const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels) = {
+extern const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels);
+const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels) = {
     .copy = copy, .sum = sum, .inertia = inertia, .load = load_terms};

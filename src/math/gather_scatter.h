@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.h: from particles to the slots of chunks and back, W-wide where the processor is (lanes.h). The layout is that
- * of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of slots,
- * whose sum in their order is its result.
+ * gather_scatter.h: from particles to the slots of chunks and back, W-wide where the processor is (simd.h). The layout
+ * is that of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of
+ * slots, whose sum in their order is its result.
  *
  * A particle's own term goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
  * 16 bytes.
@@ -12,28 +12,29 @@
 
 #include "sinew/types.h"
 
-/* One pass over particles. Pinned ones get a zero and add nothing. */
+/* One pass over particles. Pinned particles get zero and add nothing. */
 typedef struct sinew_slot_pass {
-    const int32_t (*slots)[2]; /* [particle_count] the first two, where there are fewer that of a zero */
-    const int32_t *first_more; /* [particle_count + 1] into more */
+    const int32_t (*slots)
+        [2]; /* [particle_count] the first two slots of each particle; a missing one is the index of a zero slot */
+    const int32_t *first_more; /* [particle_count + 1] index of each particle's first entry in more */
     const int32_t (*more)[2];  /* the particle and one of its other slots, ascending */
     const sinew_real *values;  /* [slot][4] */
     const uint8_t *pinned;     /* [particle_count] */
     const sinew_real *mass;    /* [particle_count] */
     const sinew_real *q;
-    const sinew_real *other; /* inertia: NULL, or what q is measured from; load: forces */
-    double scale;            /* of inertia */
-    sinew_real *out;         /* NULL: the number alone */
+    const sinew_real *other; /* inertia: NULL, or the positions subtracted from q; load: forces */
+    double scale;            /* factor of the inertia term */
+    sinew_real *out;         /* NULL: only the sum is returned */
 } sinew_slot_pass;
 
 typedef struct sinew_slot_kernels {
     /* local[i] = x[particle[i]]; g[i] = 0 unless g is NULL */
     void (*copy)(const sinew_real *x, const int32_t *particle, int32_t count, sinew_real *local, sinew_real *g);
-    /* Particles first .. last-1: out = the sum of the slots ... */
+    /* For particles first .. last-1: out = the sum of the slots. */
     void (*sum)(const sinew_slot_pass *pass, int32_t first, int32_t last);
-    /* ... + scale m (q - other); returns the sum of m |q - other|^2 */
+    /* out = the sum of the slots + scale m (q - other); returns the sum of m |q - other|^2. */
     double (*inertia)(const sinew_slot_pass *pass, int32_t first, int32_t last);
-    /* ... - other; returns the sum of q . other */
+    /* out = the sum of the slots - other; returns the sum of q . other. */
     double (*load)(const sinew_slot_pass *pass, int32_t first, int32_t last);
 } sinew_slot_kernels;
 

@@ -11,30 +11,30 @@
 #ifndef SINEW_SRC_MATH_POINTS_H
 #define SINEW_SRC_MATH_POINTS_H
 
-#include "math/lanes.h"
+#include "math/simd.h"
 
-#if defined(LANE_AVX2_DOUBLE) || defined(LANE_AVX2_SINGLE)
-#define LANE_POINTS 1
+#if defined(WIDE_AVX2_DOUBLE) || defined(WIDE_AVX2_SINGLE)
+#define WIDE_POINTS 1
 
 /* The points of a group in four registers. Double: r[i] is point i. Single: r[i] is point i and, above it, i + 4. */
-static inline void points_load(const sinew_real *x, const int32_t *offset, lane r[4])
+static inline void points_load(const sinew_real *x, const int32_t *offset, wide r[4])
 {
     for (int i = 0; i < 4; i++) {
         const sinew_real *p = x + (size_t)offset[i];
-#ifdef LANE_AVX2_DOUBLE
-        r[i] = (lane)_mm256_load_pd(p);
+#ifdef WIDE_AVX2_DOUBLE
+        r[i] = (wide)_mm256_load_pd(p);
 #else
-        r[i] = (lane)_mm256_blend_ps(_mm256_castps128_ps256(_mm_load_ps(p)),
+        r[i] = (wide)_mm256_blend_ps(_mm256_castps128_ps256(_mm_load_ps(p)),
                                      _mm256_broadcast_ps((const __m128 *)(x + (size_t)offset[i + 4])), 0xf0);
 #endif
     }
 }
 
 /* x[offset[i]] = r[i]. The first point is written last: its value stays where others repeat it. */
-static inline void points_store(sinew_real *x, const int32_t *offset, const lane r[4])
+static inline void points_store(sinew_real *x, const int32_t *offset, const wide r[4])
 {
     for (int i = 3; i >= 0; i--) {
-#ifdef LANE_AVX2_DOUBLE
+#ifdef WIDE_AVX2_DOUBLE
         _mm256_store_pd(x + (size_t)offset[i], (__m256d)r[i]);
 #else
         _mm_store_ps(x + (size_t)offset[i + 4], _mm256_extractf128_ps((__m256)r[i], 1));
@@ -44,9 +44,9 @@ static inline void points_store(sinew_real *x, const int32_t *offset, const lane
 }
 
 /* x[offset[i]] += r[i], point after point, so that one vertex may occur more than once. */
-static inline void points_add(sinew_real *x, const int32_t *offset, const lane r[4])
+static inline void points_add(sinew_real *x, const int32_t *offset, const wide r[4])
 {
-#ifdef LANE_AVX2_DOUBLE
+#ifdef WIDE_AVX2_DOUBLE
     for (int i = 0; i < 4; i++) {
         double *p = x + (size_t)offset[i];
         _mm256_store_pd(p, _mm256_add_pd((__m256d)r[i], _mm256_load_pd(p)));
@@ -54,73 +54,73 @@ static inline void points_add(sinew_real *x, const int32_t *offset, const lane r
 #else
     for (int i = 0; i < 8; i++) {
         float *p = x + (size_t)offset[i];
-        __m128 part = i < 4 ? _mm256_castps256_ps128((__m256)r[i & 3]) : _mm256_extractf128_ps((__m256)r[i & 3], 1);
-        _mm_store_ps(p, _mm_add_ps(part, _mm_load_ps(p)));
+        __m128 half = i < 4 ? _mm256_castps256_ps128((__m256)r[i & 3]) : _mm256_extractf128_ps((__m256)r[i & 3], 1);
+        _mm_store_ps(p, _mm_add_ps(half, _mm_load_ps(p)));
     }
 #endif
 }
 
 /* Four points of four numbers become four lanes. */
-static inline void points_turn(const lane r[4], lane out[4])
+static inline void points_turn(const wide r[4], wide out[4])
 {
-#ifdef LANE_AVX2_DOUBLE
+#ifdef WIDE_AVX2_DOUBLE
     __m256d ab_lo = _mm256_unpacklo_pd((__m256d)r[0], (__m256d)r[1]);
     __m256d ab_hi = _mm256_unpackhi_pd((__m256d)r[0], (__m256d)r[1]);
     __m256d cd_lo = _mm256_unpacklo_pd((__m256d)r[2], (__m256d)r[3]);
     __m256d cd_hi = _mm256_unpackhi_pd((__m256d)r[2], (__m256d)r[3]);
-    out[0] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
-    out[1] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x20);
-    out[2] = (lane)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x31);
-    out[3] = (lane)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x31);
+    out[0] = (wide)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x20);
+    out[1] = (wide)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x20);
+    out[2] = (wide)_mm256_permute2f128_pd(ab_lo, cd_lo, 0x31);
+    out[3] = (wide)_mm256_permute2f128_pd(ab_hi, cd_hi, 0x31);
 #else
     __m256 ab_lo = _mm256_unpacklo_ps((__m256)r[0], (__m256)r[1]);
     __m256 ab_hi = _mm256_unpackhi_ps((__m256)r[0], (__m256)r[1]);
     __m256 cd_lo = _mm256_unpacklo_ps((__m256)r[2], (__m256)r[3]);
     __m256 cd_hi = _mm256_unpackhi_ps((__m256)r[2], (__m256)r[3]);
-    out[0] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
-    out[1] = (lane)_mm256_shuffle_ps(ab_lo, cd_lo, 0xee);
-    out[2] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
-    out[3] = (lane)_mm256_shuffle_ps(ab_hi, cd_hi, 0xee);
+    out[0] = (wide)_mm256_shuffle_ps(ab_lo, cd_lo, 0x44);
+    out[1] = (wide)_mm256_shuffle_ps(ab_lo, cd_lo, 0xee);
+    out[2] = (wide)_mm256_shuffle_ps(ab_hi, cd_hi, 0x44);
+    out[3] = (wide)_mm256_shuffle_ps(ab_hi, cd_hi, 0xee);
 #endif
 }
 
-/* Three lanes become four points, whose fourth number is 0: turning is its own inverse. */
-static inline void points_turn_back(const lane f[3], lane r[4])
+/* Three lanes become four points, whose fourth number is 0. The transposition is its own inverse. */
+static inline void points_turn_back(const wide f[3], wide r[4])
 {
-    points_turn((const lane[4]){f[0], f[1], f[2], lane_set(0)}, r);
+    points_turn((const wide[4]){f[0], f[1], f[2], wide_set(0)}, r);
 }
 #endif
 
 /* out = x[offset[0..W-1]] as three lanes. x is [..][4], aligned. */
-static inline void lane_gather_point(const sinew_real *x, const int32_t *offset, lane out[3])
+static inline void wide_gather_point(const sinew_real *x, const int32_t *offset, wide out[3])
 {
-#ifdef LANE_POINTS
-    lane r[4], turned[4];
+#ifdef WIDE_POINTS
+    wide r[4], turned[4];
     points_load(x, offset, r);
     points_turn(r, turned);
-    /* Not memcpy: it would keep what it copies out of registers. */
+    /* Not memcpy, which would keep the copied numbers out of registers. */
     for (int c = 0; c < 3; c++)
         out[c] = turned[c];
 #else
     for (int c = 0; c < 3; c++) {
-        out[c] = lane_set(x[(size_t)offset[0] + (size_t)c]);
-        for (int i = 1; i < LANES; i++)
-            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
+        out[c] = wide_set(x[(size_t)offset[0] + (size_t)c]);
+        for (int i = 1; i < SIMD_WIDTH; i++)
+            out[c] = wide_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
     }
 #endif
 }
 
 /* The edges from a group's first vertex to others: out[a] is x of row[a] less x of row 0, three lanes. `offset` is
- * [..][LANES]. */
-static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset, const int *row, int count,
-                                     lane (*out)[3])
+ * [..][SIMD_WIDTH]. */
+static inline void wide_gather_edges(const sinew_real *x, const int32_t *offset, const int *row, int count,
+                                     wide (*out)[3])
 {
-#ifdef LANE_POINTS
-    lane first[4], r[4], turned[4];
+#ifdef WIDE_POINTS
+    wide first[4], r[4], turned[4];
     points_load(x, offset, first);
 #pragma GCC unroll 8
     for (int a = 0; a < count; a++) {
-        points_load(x, offset + row[a] * LANES, r);
+        points_load(x, offset + row[a] * SIMD_WIDTH, r);
         for (int i = 0; i < 4; i++)
             r[i] -= first[i];
         points_turn(r, turned);
@@ -128,10 +128,10 @@ static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset,
             out[a][c] = turned[c];
     }
 #else
-    lane first[3], other[3];
-    lane_gather_point(x, offset, first);
+    wide first[3], other[3];
+    wide_gather_point(x, offset, first);
     for (int a = 0; a < count; a++) {
-        lane_gather_point(x, offset + row[a] * LANES, other);
+        wide_gather_point(x, offset + row[a] * SIMD_WIDTH, other);
         for (int c = 0; c < 3; c++)
             out[a][c] = other[c] - first[c];
     }
@@ -139,61 +139,62 @@ static inline void lane_gather_edges(const sinew_real *x, const int32_t *offset,
 }
 
 /* g[offset[i]] += f[i], element after element, so that one vertex may occur more than once. */
-static inline void lane_scatter_point(sinew_real *g, const int32_t *offset, const lane f[3])
+static inline void wide_scatter_point(sinew_real *g, const int32_t *offset, const wide f[3])
 {
-#ifdef LANE_POINTS
-    lane r[4];
+#ifdef WIDE_POINTS
+    wide r[4];
     points_turn_back(f, r);
     points_add(g, offset, r);
 #else
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < SIMD_WIDTH; i++)
         for (int c = 0; c < 3; c++)
-            g[(size_t)offset[i] + (size_t)c] += lane_get(f[c], i);
+            g[(size_t)offset[i] + (size_t)c] += wide_get(f[c], i);
 #endif
 }
 
-/* Forces that balance: g[row[a]] += f[a], and minus their sum to row 0. `offset` is [..][LANES], f[a] three lanes. */
-static inline void lane_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
-                                         const lane (*f)[3])
+/* Forces that balance: g[row[a]] += f[a], and minus their sum to row 0. `offset` is [..][SIMD_WIDTH], f[a] three lanes.
+ */
+static inline void wide_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
+                                         const wide (*f)[3])
 {
-    lane f0[3];
+    wide f0[3];
 #pragma GCC unroll 8
     for (int a = 0; a < count; a++) {
-        lane_scatter_point(g, offset + row[a] * LANES, f[a]);
+        wide_scatter_point(g, offset + row[a] * SIMD_WIDTH, f[a]);
         for (int i = 0; i < 3; i++)
             f0[i] = a == 0 ? -f[a][i] : f0[i] - f[a][i];
     }
-    lane_scatter_point(g, offset, f0);
+    wide_scatter_point(g, offset, f0);
 }
 
-/* As lane_gather_point, with all four numbers of a point. */
-static inline void lane_gather_four(const sinew_real *x, const int32_t *offset, lane out[4])
+/* Gathers like wide_gather_point, with all four numbers of a point. */
+static inline void wide_gather_four(const sinew_real *x, const int32_t *offset, wide out[4])
 {
-#ifdef LANE_POINTS
-    lane r[4];
+#ifdef WIDE_POINTS
+    wide r[4];
     points_load(x, offset, r);
     points_turn(r, out);
 #else
     for (int c = 0; c < 4; c++) {
-        out[c] = lane_set(0);
-        for (int i = 0; i < LANES; i++)
-            out[c] = lane_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
+        out[c] = wide_set(0);
+        for (int i = 0; i < SIMD_WIDTH; i++)
+            out[c] = wide_put(out[c], i, x[(size_t)offset[i] + (size_t)c]);
     }
 #endif
 }
 
-/* x[offset[i]] = f[i], all four numbers. The vertices are different from each other but for those that repeat the
- * first, whose numbers stay: fillers do. */
-static inline void lane_store_four(sinew_real *x, const int32_t *offset, const lane f[4])
+/* x[offset[i]] = f[i], all four numbers. The vertices are distinct, except that fillers repeat the first vertex, whose
+ * numbers are kept. */
+static inline void wide_store_four(sinew_real *x, const int32_t *offset, const wide f[4])
 {
-#ifdef LANE_POINTS
-    lane r[4];
+#ifdef WIDE_POINTS
+    wide r[4];
     points_turn(f, r);
     points_store(x, offset, r);
 #else
-    for (int i = LANES - 1; i >= 0; i--)
+    for (int i = SIMD_WIDTH - 1; i >= 0; i--)
         for (int c = 0; c < 4; c++)
-            x[(size_t)offset[i] + (size_t)c] = lane_get(f[c], i);
+            x[(size_t)offset[i] + (size_t)c] = wide_get(f[c], i);
 #endif
 }
 

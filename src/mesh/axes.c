@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * axes.c: points of a file whose vertical axis or unit is another one, turned and scaled to y up and metres.
+ * axes.c: rotates and scales points of a file with another vertical axis or unit to y up and metres.
  *
- * Each turn is a rotation that takes the axis to y and leaves one of the others in place, so that nothing is mirrored.
+ * Each rotation takes the axis to y and fixes one of the others, so nothing is mirrored.
  */
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-static double difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
+static double cell_difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
 {
     double sum = 0;
     for (int k = 0; k < 3; k++) {
@@ -24,7 +24,7 @@ static double difference(const sinew_real *positions, int32_t from, int32_t to, 
     return sum * sqrt(x * x + y * y + z * z);
 }
 
-static void cross(const double a[3], const double b[3], double c[3])
+static void cell_cross(const double a[3], const double b[3], double c[3])
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
@@ -44,7 +44,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
 {
     double e[6][3], length[6], longest = 0;
     for (int i = 0; i < 6; i++) {
-        length[i] = difference(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
+        length[i] = cell_difference(positions, tet[sinew_tet_edges[i][0]], tet[sinew_tet_edges[i][1]], e[i]);
         longest = fmax(longest, length[i]);
     }
     sinew_tet_shape shape = {0, 0, SINEW_FLAW_DEGENERATE_TET};
@@ -56,7 +56,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cross(e[0], e[1], normal);
+    cell_cross(e[0], e[1], normal);
     double unit = (normal[0] * e[2][0] + normal[1] * e[2][1] + normal[2] * e[2][2]) / 6;
     shape.volume = unit * longest * longest * longest;
     shape.quality = 6 * sqrt(2) * unit / (mean * sqrt(mean));
@@ -71,14 +71,14 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 {
     double e[3][3], longest = 0, normal[3];
     for (int i = 0; i < 3; i++)
-        longest = fmax(longest, difference(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
+        longest = fmax(longest, cell_difference(positions, triangle[i], triangle[(i + 1) % 3], e[i]));
     *degenerate = true;
     if (!(longest > 0))
         return 0;
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cross(e[0], e[1], normal);
+    cell_cross(e[0], e[1], normal);
     double unit = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]) / 2;
     *degenerate = unit < SINEW_DEGENERATE || repeats(triangle, 3);
     return unit * longest * longest;
@@ -87,5 +87,5 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
 double sinew_shape_of_edge(const sinew_real *positions, const int32_t edge[2])
 {
     double e[3];
-    return difference(positions, edge[0], edge[1], e);
+    return cell_difference(positions, edge[0], edge[1], e);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the skin object: made of a mesh, copied, looked at, destroyed. Files become skins in io/mesh/embedded_read.c.
+ * embedded_surface.c: the skin object: created from a mesh, copied, read, destroyed. io/mesh/embedded_read.c reads
+ * skins from files.
  */
 #include "mesh/embedded_surface.h"
 
@@ -82,7 +83,7 @@ sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error)
 /* ---- Copy ------------------------------------------------------------------------------------ */
 
 /* False without memory; NULL is copied as NULL. */
-static bool copy_array(const sinew_allocator *allocator, const void *from, size_t count, size_t size, void *slot)
+static bool skin_copy_array(const sinew_allocator *allocator, const void *from, size_t count, size_t size, void *slot)
 {
     void **to = slot;
     *to = from ? sinew_allocate(allocator, count, size) : NULL;
@@ -91,23 +92,24 @@ static bool copy_array(const sinew_allocator *allocator, const void *from, size_
     return *to || !from;
 }
 
-static bool copy_arrays(const sinew_skin *from, sinew_skin *to)
+static bool skin_copy_arrays(const sinew_skin *from, sinew_skin *to)
 {
     const sinew_allocator *allocator = &to->allocator;
     const size_t faces = (size_t)from->face_count, corners = (size_t)from->starts[faces];
     const size_t triangles = (size_t)from->mesh->triangle_count;
     const size_t values = (size_t)from->attributes.count * (size_t)from->mesh->vertex_count;
-    bool good = copy_array(allocator, from->starts, faces + 1, sizeof(int32_t), &to->starts) &&
-                copy_array(allocator, from->corners, corners, sizeof(int32_t), &to->corners) &&
-                copy_array(allocator, from->corner_uvs, corners, sizeof(int32_t), &to->corner_uvs) &&
-                copy_array(allocator, from->uvs, (size_t)from->uv_count, 2 * sizeof(float), &to->uvs) &&
-                copy_array(allocator, from->triangle_faces, triangles, sizeof(int32_t), &to->triangle_faces) &&
-                copy_array(allocator, from->triangle_corners, triangles, 3 * sizeof(int32_t), &to->triangle_corners) &&
-                copy_array(allocator, from->values, values, sizeof(float), &to->values) &&
-                copy_array(allocator, from->library, from->library ? strlen(from->library) + 1 : 0, 1, &to->library) &&
-                sinew_names_copy(allocator, &from->attributes, &to->attributes);
+    bool good =
+        skin_copy_array(allocator, from->starts, faces + 1, sizeof(int32_t), &to->starts) &&
+        skin_copy_array(allocator, from->corners, corners, sizeof(int32_t), &to->corners) &&
+        skin_copy_array(allocator, from->corner_uvs, corners, sizeof(int32_t), &to->corner_uvs) &&
+        skin_copy_array(allocator, from->uvs, (size_t)from->uv_count, 2 * sizeof(float), &to->uvs) &&
+        skin_copy_array(allocator, from->triangle_faces, triangles, sizeof(int32_t), &to->triangle_faces) &&
+        skin_copy_array(allocator, from->triangle_corners, triangles, 3 * sizeof(int32_t), &to->triangle_corners) &&
+        skin_copy_array(allocator, from->values, values, sizeof(float), &to->values) &&
+        skin_copy_array(allocator, from->library, from->library ? strlen(from->library) + 1 : 0, 1, &to->library) &&
+        sinew_names_copy(allocator, &from->attributes, &to->attributes);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT && good; set++)
-        good = copy_array(allocator, from->face_names[set], faces, sizeof(int32_t), &to->face_names[set]) &&
+        good = skin_copy_array(allocator, from->face_names[set], faces, sizeof(int32_t), &to->face_names[set]) &&
                sinew_names_copy(allocator, &from->names[set], &to->names[set]);
     return good;
 }
@@ -129,7 +131,7 @@ sinew_skin *sinew_skin_copy(const sinew_skin *skin, const sinew_allocator *alloc
     def.triangle_count = skin->mesh->triangle_count;
     def.triangles = skin->mesh->triangles;
     copy->mesh = sinew_mesh_create(&def, error);
-    if (!copy->mesh || !copy_arrays(skin, copy)) {
+    if (!copy->mesh || !skin_copy_arrays(skin, copy)) {
         if (copy->mesh)
             sinew_fail_memory(error, "a skin");
         sinew_skin_destroy(copy);
@@ -147,7 +149,7 @@ void sinew_weights_clamp(sinew_real weights[4])
         weights[i] = weights[i] > 0 ? (sinew_real)((double)weights[i] / sum) : 0;
 }
 
-/* ---- Look ------------------------------------------------------------------------------------ */
+/* ---- Access ---------------------------------------------------------------------------------- */
 
 int32_t sinew_skin_vertex_count(const sinew_skin *skin)
 {
@@ -241,7 +243,7 @@ const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin)
     return SINEW_ASSERT(skin) ? skin->triangle_corners : NULL;
 }
 
-const char *sinew_skin_notes(const sinew_skin *skin)
+const char *sinew_skin_warnings(const sinew_skin *skin)
 {
-    return SINEW_ASSERT(skin) ? sinew_mesh_notes(skin->mesh) : "";
+    return SINEW_ASSERT(skin) ? sinew_mesh_warnings(skin->mesh) : "";
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * skin.h: what is inside a sinew_skin, for the code that makes one.
+ * embedded_surface.h: the members of a sinew_skin, for code that creates skins.
  *
- * A maker fills a zeroed struct whose allocator is set; from then on the skin is not changed. Arrays that a file has
- * nothing for are NULL.
+ * The creating code fills a zeroed struct whose allocator is set; afterwards the skin is constant. Arrays without data
+ * in the file are NULL.
  */
 #ifndef SINEW_SRC_MESH_EMBEDDED_SURFACE_H
 #define SINEW_SRC_MESH_EMBEDDED_SURFACE_H
@@ -18,14 +18,14 @@ enum {
 /* Different names in the order of their first use, found by a hash. */
 typedef struct sinew_name_list {
     int32_t count, capacity;
-    size_t used, room;  /* bytes of text */
-    char *text;         /* [room] names one after the other, each with its 0 */
-    int32_t *starts;    /* [capacity] where each begins in the text */
-    int32_t *table;     /* [table_size] name + 1, 0: free */
-    int32_t table_size; /* a power of two, at least twice the count */
+    size_t used, text_capacity; /* bytes of text */
+    char *text;                 /* [room] names one after the other, each with its 0 */
+    int32_t *starts;            /* [capacity] where each begins in the text */
+    int32_t *table;             /* [table_size] name + 1, 0: free */
+    int32_t table_size;         /* a power of two, at least twice the count */
 } sinew_name_list;
 
-/* The number of a name, which is added when it is new; -1: out of memory or too many. */
+/* The index of a name; a new name is added. -1: out of memory or too many names. */
 int32_t sinew_names_add(const sinew_allocator *allocator, sinew_name_list *list, const char *name, size_t length);
 const char *sinew_names_get(const sinew_name_list *list, int32_t index);
 bool sinew_names_copy(const sinew_allocator *allocator, const sinew_name_list *from, sinew_name_list *to);
@@ -48,7 +48,7 @@ struct sinew_skin {
     char *library; /* name of the file with the materials, or NULL */
 };
 
-/* Makes weights of a place outside its cell those of one inside: none is negative, and their sum stays 1. */
+/* Clamps the weights of a point outside its cell: no weight is negative, and the sum is 1. */
 void sinew_weights_clamp(sinew_real weights[4]);
 
 /* A copy in memory of that allocator; NULL, with the error set, without memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * flaws.h: what check and fix both need: the shape of one cell, cells and vertices that are there twice, and which
- * triangles run against their neighbours.
+ * flaws.h: functions that check and fix share: quality of one cell, duplicate cells and vertices, and triangles whose
+ * orientation differs from their neighbours'.
  */
 #ifndef SINEW_SRC_MESH_FLAWS_H
 #define SINEW_SRC_MESH_FLAWS_H
@@ -42,10 +42,11 @@ sinew_status sinew_same_vertices(const sinew_allocator *allocator, const sinew_r
 
 /* ---- Orientation of triangles (orient.c) --------------------------------------------------- */
 
-/* Triangles hang together in pieces across edges that exactly two of them share. */
+/* Components of triangles, connected across edges that exactly two triangles share. */
 typedef struct sinew_orientation {
-    int32_t *piece;     /* [triangle_count] the lowest-numbered triangle of its piece */
-    uint8_t *flip;      /* [triangle_count] 1: runs against the greater part of its piece (ties: against its first) */
+    int32_t *component; /* [triangle_count] the lowest-numbered triangle of its piece */
+    /* [triangle_count] 1: orientation opposite to the majority of the component (ties: to its first) */
+    uint8_t *flip;
     uint8_t *open;      /* [triangle_count] at a piece's first triangle, 1: some edge is not shared by exactly two,
                            or the piece has no consistent orientation */
     int32_t *against;   /* [triangle_count] the lowest-numbered neighbour it runs against, for the one of the two that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * inertia_frame.c: volume, centre and second moments of what a mesh encloses, and the four points that stand for it.
+ * inertia_frame.c: volume, centre and second moments of the inside of a mesh, and four equivalent point masses.
  *
  * A tet of volume V with corners x_a has, about any origin, the second moment
  *
@@ -10,8 +10,8 @@
  *
  * Four equal masses m/4 at c + L t_a, with t_a the corners (1 1 1), (1 -1 -1), (-1 1 -1), (-1 -1 1) of a cube, have the
  * mass m, the centre c, as sum t_a = 0, and the second moment m L L^T, as sum t_a t_a^T = 4. With L L^T = S/V, L the
- * Cholesky factor, these are those of the body: whatever holds the four points together moves as it would (any body has
- * the same motion as such points: Routh, Elementary Rigid Dynamics, 1905).
+ * Cholesky factor, these equal those of the body, so four rigidly joined points move like the body (any rigid body has
+ * an equivalent set of points: Routh, Elementary Rigid Dynamics, 1905).
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "mesh/mesh.h"
 
 /* S and the first moment of one tet, times `factor`, added. */
-static void add_tet(double x[4][3], double volume, sinew_inertia *sum)
+static void inertia_frame_add_tet(double x[4][3], double volume, sinew_inertia *sum)
 {
     double s[3];
     for (int i = 0; i < 3; i++)
@@ -47,8 +47,9 @@ static double signed_volume(double x[4][3])
            6;
 }
 
-/* Corners of a cell of n vertices beside `origin`; where n is 3 the first corner is the origin itself. */
-static void gather(const sinew_mesh *mesh, const int32_t *cell, int n, const double origin[3], double x[4][3])
+/* Corners of a cell of n vertices relative to `origin`; if n is 3 the first corner is the origin itself. */
+static void inertia_frame_gather(const sinew_mesh *mesh, const int32_t *cell, int n, const double origin[3],
+                                 double x[4][3])
 {
     memset(x[0], 0, 3 * sizeof x[0][0]);
     for (int a = 0; a < n; a++)
@@ -56,8 +57,8 @@ static void gather(const sinew_mesh *mesh, const int32_t *cell, int n, const dou
             x[a + 4 - n][i] = (double)mesh->positions[3 * (size_t)cell[a] + (size_t)i] - origin[i];
 }
 
-/* Moments about the origin become those about the centre, and the centre a place. */
-static void finish(const double origin[3], sinew_inertia *inertia)
+/* Converts moments about the origin to the centre, and the centre to a position. */
+static void inertia_frame_finish(const double origin[3], sinew_inertia *inertia)
 {
     for (int i = 0; i < 3; i++)
         inertia->centre[i] /= inertia->volume;
@@ -85,23 +86,23 @@ sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, 
         origin[i] = 0.5 * (report.bounds[i] + report.bounds[3 + i]);
     *inertia = (sinew_inertia){0};
     for (int32_t t = 0; t < mesh->tet_count; t++) {
-        gather(mesh, mesh->tets + 4 * (size_t)t, 4, origin, x);
-        add_tet(x, fabs(signed_volume(x)) * (mesh->fractions ? (double)mesh->fractions[t] : 1), inertia);
+        inertia_frame_gather(mesh, mesh->tets + 4 * (size_t)t, 4, origin, x);
+        inertia_frame_add_tet(x, fabs(signed_volume(x)) * (mesh->fractions ? (double)mesh->fractions[t] : 1), inertia);
     }
     for (int32_t t = 0; mesh->tet_count == 0 && t < mesh->triangle_count; t++) {
-        gather(mesh, mesh->triangles + 3 * (size_t)t, 3, origin, x);
-        add_tet(x, signed_volume(x), inertia);
+        inertia_frame_gather(mesh, mesh->triangles + 3 * (size_t)t, 3, origin, x);
+        inertia_frame_add_tet(x, signed_volume(x), inertia);
     }
     if (!(inertia->volume > 0))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the mesh encloses %g m3; a surface that is inside out is turned by sinew mesh fix",
                           inertia->volume);
-    finish(origin, inertia);
+    inertia_frame_finish(origin, inertia);
     return SINEW_OK;
 }
 
 /* L L^T = A, L lower; false: A is not definite. */
-static bool factorise(const double A[9], double L[9])
+static bool inertia_frame_factorise(const double A[9], double L[9])
 {
     memset(L, 0, 9 * sizeof *L);
     for (int i = 0; i < 3; i++)
@@ -126,7 +127,7 @@ sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
         return NULL;
     for (int i = 0; i < 9; i++)
         inertia.second[i] /= inertia.volume;
-    if (!factorise(inertia.second, L)) {
+    if (!inertia_frame_factorise(inertia.second, L)) {
         sinew_fail(error, SINEW_ERROR_DATA, "the mesh is flat: four points cannot have its inertia");
         return NULL;
     }

@@ -5,7 +5,7 @@
  *     R = cos a I + sin a [n]x + (1 - cos a) n n^T
  *
  * The inverse goes through the unit quaternion (w, u) with u = n sin(a / 2), taken from the largest of its four
- * numbers (S. W. Shepperd, J. Guidance and Control 1, 1978), so that it is accurate at angles near 0 and near pi alike.
+ * numbers (S. W. Shepperd, J. Guidance and Control 1, 1978), so that it is accurate at angles near 0 and near pi.
  */
 #include "mesh/key_frames.h"
 
@@ -110,10 +110,10 @@ void sinew_matrix_product(const double A[9], const double B[9], double C[9])
             C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
 }
 
-void sinew_rotation_between(const double A[9], const double B[9], double part, double R[9])
+void sinew_rotation_between(const double A[9], const double B[9], double fraction, double R[9])
 {
-    if (part <= 0 || part >= 1) {
-        memcpy(R, part <= 0 ? A : B, 9 * sizeof *R);
+    if (fraction <= 0 || fraction >= 1) {
+        memcpy(R, fraction <= 0 ? A : B, 9 * sizeof *R);
         return;
     }
     const double A_transposed[9] = {A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]};
@@ -121,7 +121,7 @@ void sinew_rotation_between(const double A[9], const double B[9], double part, d
     sinew_matrix_product(B, A_transposed, whole);
     sinew_rotation_vector(whole, r);
     for (int c = 0; c < 3; c++)
-        r[c] *= part;
+        r[c] *= fraction;
     sinew_rotation_matrix(r, turn);
     sinew_matrix_product(turn, A, R);
 }

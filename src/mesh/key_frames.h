@@ -18,8 +18,8 @@ uint32_t sinew_motion_digest(const sinew_motion *motion);
 
 void sinew_rotation_matrix(const double rotation[3], double R[9]);
 void sinew_rotation_vector(const double R[9], double rotation[3]); /* the shortest; the inverse of the above up to pi */
-/* The rotation at part 0 .. 1 of the shortest way from A to B; exactly A and B at its ends. */
-void sinew_rotation_between(const double A[9], const double B[9], double part, double R[9]);
+/* The rotation at fraction 0 .. 1 of the shortest path from A to B; exactly A and B at the ends. */
+void sinew_rotation_between(const double A[9], const double B[9], double fraction, double R[9]);
 void sinew_matrix_product(const double A[9], const double B[9], double C[9]); /* C = A B; C is neither of them */
 /* y = R x + p; y is not x. */
 void sinew_rigid_apply(const double R[9], const double p[3], const double x[3], double y[3]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: the mesh object: made from the caller's arrays, looked at, destroyed.
+ * mesh.c: the mesh object: created from the caller's arrays, read, destroyed.
  *
- * Limits: counts are 32-bit; the sizes of arrays in bytes are not (10 million tetrahedra are 160 MB of indices).
+ * Limits: counts are 32-bit; array sizes in bytes are not (10 million tetrahedra are 160 MB of indices).
  */
 #include "mesh/mesh.h"
 
@@ -88,7 +88,7 @@ void sinew_mesh_destroy(sinew_mesh *mesh)
     sinew_release(&hooks, mesh->edges);
     sinew_release(&hooks, mesh->directors);
     sinew_release(&hooks, mesh->fractions);
-    sinew_release(&hooks, mesh->notes);
+    sinew_release(&hooks, mesh->warnings);
     sinew_release(&hooks, mesh);
 }
 
@@ -209,7 +209,7 @@ static bool arrays_present(const sinew_mesh_def *def)
            (def->director_count <= 0 || def->directors);
 }
 
-static void copy_array(void *to, const void *from, size_t count, size_t size)
+static void mesh_copy_array(void *to, const void *from, size_t count, size_t size)
 {
     if (count)
         memcpy(to, from, count * size);
@@ -230,10 +230,10 @@ sinew_mesh *sinew_mesh_create(const sinew_mesh_def *def, sinew_error *error)
                                            def->edge_count, error);
     if (!mesh)
         return NULL;
-    copy_array(mesh->positions, def->positions, 3 * (size_t)def->vertex_count, sizeof *mesh->positions);
-    copy_array(mesh->tets, def->tets, 4 * (size_t)def->tet_count, sizeof *mesh->tets);
-    copy_array(mesh->triangles, def->triangles, 3 * (size_t)def->triangle_count, sizeof *mesh->triangles);
-    copy_array(mesh->edges, def->edges, 2 * (size_t)def->edge_count, sizeof *mesh->edges);
+    mesh_copy_array(mesh->positions, def->positions, 3 * (size_t)def->vertex_count, sizeof *mesh->positions);
+    mesh_copy_array(mesh->tets, def->tets, 4 * (size_t)def->tet_count, sizeof *mesh->tets);
+    mesh_copy_array(mesh->triangles, def->triangles, 3 * (size_t)def->triangle_count, sizeof *mesh->triangles);
+    mesh_copy_array(mesh->edges, def->edges, 2 * (size_t)def->edge_count, sizeof *mesh->edges);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK ||
         sinew_mesh_set_fractions(mesh, def->fractions, error) != SINEW_OK ||
         check_directors(mesh, def->directors, def->director_count, error) != SINEW_OK ||
@@ -273,9 +273,9 @@ sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions
     return sinew_mesh_create(&def, error);
 }
 
-/* ---- Notes ---------------------------------------------------------------------------------- */
+/* ---- Warnings ------------------------------------------------------------------------------- */
 
-sinew_status sinew_mesh_add_note(sinew_mesh *mesh, const char *format, ...)
+sinew_status sinew_mesh_add_warning(sinew_mesh *mesh, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -283,24 +283,24 @@ sinew_status sinew_mesh_add_note(sinew_mesh *mesh, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         return SINEW_ERROR_USAGE;
-    size_t start = mesh->notes_length ? mesh->notes_length + 1 : 0;
+    size_t start = mesh->warnings_length ? mesh->warnings_length + 1 : 0;
     size_t size = start + (size_t)length + 1;
-    char *notes = sinew_reallocate(&mesh->allocator, mesh->notes, mesh->notes_length, size, 1);
-    if (!notes)
+    char *warnings = sinew_reallocate(&mesh->allocator, mesh->warnings, mesh->warnings_length, size, 1);
+    if (!warnings)
         return SINEW_ERROR_MEMORY;
     if (start)
-        notes[start - 1] = '\n';
+        warnings[start - 1] = '\n';
     va_start(arguments, format);
-    vsnprintf(notes + start, (size_t)length + 1, format, arguments);
+    vsnprintf(warnings + start, (size_t)length + 1, format, arguments);
     va_end(arguments);
-    mesh->notes = notes;
-    mesh->notes_length = size - 1;
+    mesh->warnings = warnings;
+    mesh->warnings_length = size - 1;
     return SINEW_OK;
 }
 
-const char *sinew_mesh_notes(const sinew_mesh *mesh)
+const char *sinew_mesh_warnings(const sinew_mesh *mesh)
 {
-    return SINEW_ASSERT(mesh) && mesh->notes ? mesh->notes : "";
+    return SINEW_ASSERT(mesh) && mesh->warnings ? mesh->warnings : "";
 }
 
 /* ---- Views ---------------------------------------------------------------------------------- */

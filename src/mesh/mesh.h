@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.h: what is inside a sinew_mesh, for the code that makes one.
+ * mesh.h: the members of a sinew_mesh, for code that creates meshes.
  *
- * A maker calls sinew_mesh_allocate(), fills the arrays, and from then on the mesh is not changed.
+ * The creating code calls sinew_mesh_allocate() and fills the arrays; afterwards the mesh is constant.
  */
 #ifndef SINEW_SRC_MESH_MESH_H
 #define SINEW_SRC_MESH_MESH_H
@@ -18,37 +18,37 @@ struct sinew_mesh {
     int32_t triangle_count;
     int32_t edge_count;
     int32_t director_count;
-    sinew_real *positions; /* [3 * vertex_count] m */
-    int32_t *tets;         /* [4 * tet_count] */
-    int32_t *triangles;    /* [3 * triangle_count] */
-    int32_t *edges;        /* [2 * edge_count] */
-    int32_t *directors;    /* [3 * director_count] a b p (rod_frames.h); NULL: none */
-    sinew_real *fractions; /* [tet_count] in (0, 1]; NULL: all of every tet */
-    char *notes;           /* lines separated by '\n'; NULL when there are none */
-    size_t notes_length;   /* without the final 0 */
+    sinew_real *positions;  /* [3 * vertex_count] m */
+    int32_t *tets;          /* [4 * tet_count] */
+    int32_t *triangles;     /* [3 * triangle_count] */
+    int32_t *edges;         /* [2 * edge_count] */
+    int32_t *directors;     /* [3 * director_count] a b p (rod_frames.h); NULL: none */
+    sinew_real *fractions;  /* [tet_count] in (0, 1]; NULL: all of every tet */
+    char *warnings;         /* lines separated by '\n'; NULL when there are none */
+    size_t warnings_length; /* without the final 0 */
 };
 
-/* A mesh with arrays of these sizes, contents undefined; the allocator is copied, NULL or zero-filled means the
- * system's. Counts over INT32_MAX are refused, so that makers can compute them in 64 bits. NULL on failure. */
+/* A mesh with arrays of these sizes, contents undefined. The allocator is copied; NULL or zero-filled means the
+ * system's. Counts over INT32_MAX are refused, so callers can compute counts in 64 bits. NULL on failure. */
 sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex_count, int64_t tet_count,
                                 int64_t triangle_count, int64_t edge_count, sinew_error *error);
 
-/* Gives the mesh fractions of its own, a copy of [tet_count], which are to be in (0, 1]; NULL: none. On failure the
- * mesh is as it was. */
+/* Stores a copy of the fractions [tet_count], all in (0, 1], in the mesh; NULL: none. On failure the mesh is
+ * unchanged. */
 sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error);
 
-/* Gives the mesh directors of its own, a copy of [3 * count] that sinew_mesh_create has checked in another mesh of the
- * same vertices. On failure the mesh is as it was. */
+/* Stores a copy of directors [3 * count] in the mesh. sinew_mesh_create has checked them in another mesh of the same
+ * vertices. On failure the mesh is unchanged. */
 sinew_status sinew_mesh_set_directors(sinew_mesh *mesh, const int32_t *directors, int32_t count, sinew_error *error);
 
-/* A def of the mesh's own arrays, for a copy that differs in some of them. */
+/* A def with the mesh's arrays, for a copy that replaces some of them. */
 sinew_mesh_def sinew_mesh_get_def(const sinew_mesh *mesh);
 
 /* Refuses indices out of range and non-finite positions, by element number. */
 sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error);
 
-/* Appends a line to the notes. On SINEW_ERROR_MEMORY the notes are as they were. */
-sinew_status sinew_mesh_add_note(sinew_mesh *mesh, const char *format, ...) SINEW_PRINTF(2, 3);
+/* Appends a line to the warnings. On SINEW_ERROR_MEMORY the warnings are unchanged. */
+sinew_status sinew_mesh_add_warning(sinew_mesh *mesh, const char *format, ...) SINEW_PRINTF(2, 3);
 
 /* The four faces of an oriented tetrahedron (a b c d) as positions 0..3 in it, seen from outside counter-clockwise;
  * face i lies opposite to vertex i. */

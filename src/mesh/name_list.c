@@ -20,20 +20,20 @@ const char *sinew_names_get(const sinew_name_list *list, int32_t index)
     return list->text + list->starts[index];
 }
 
-/* The place of the table that holds the name, or the free one where it belongs. */
-static uint32_t find_place(const sinew_name_list *list, const char *name, size_t length)
+/* The slot of the table that contains the name, or the free one for it. */
+static uint32_t name_list_find_slot(const sinew_name_list *list, const char *name, size_t length)
 {
     const uint32_t mask = (uint32_t)list->table_size - 1;
-    uint32_t place = hash_of(name, length) & mask;
-    for (; list->table[place]; place = (place + 1) & mask) {
-        const char *other = sinew_names_get(list, list->table[place] - 1);
+    uint32_t slot = hash_of(name, length) & mask;
+    for (; list->table[slot]; slot = (slot + 1) & mask) {
+        const char *other = sinew_names_get(list, list->table[slot] - 1);
         if (strlen(other) == length && memcmp(other, name, length) == 0)
             break;
     }
-    return place;
+    return slot;
 }
 
-static bool grow_table(const sinew_allocator *allocator, sinew_name_list *list)
+static bool name_list_grow_table(const sinew_allocator *allocator, sinew_name_list *list)
 {
     if (2 * (list->count + 1) <= list->table_size)
         return true;
@@ -46,20 +46,21 @@ static bool grow_table(const sinew_allocator *allocator, sinew_name_list *list)
     list->table_size = size;
     for (int32_t i = 0; i < list->count; i++) {
         const char *name = sinew_names_get(list, i);
-        table[find_place(list, name, strlen(name))] = i + 1;
+        table[name_list_find_slot(list, name, strlen(name))] = i + 1;
     }
     return true;
 }
 
 static bool grow_lists(const sinew_allocator *allocator, sinew_name_list *list, size_t length)
 {
-    if (list->used + length + 1 > list->room) {
-        const size_t room = 2 * list->room + length + 64;
-        char *text = room < INT32_MAX ? sinew_reallocate(allocator, list->text, list->used, room, 1) : NULL;
+    if (list->used + length + 1 > list->text_capacity) {
+        const size_t text_capacity = 2 * list->text_capacity + length + 64;
+        char *text =
+            text_capacity < INT32_MAX ? sinew_reallocate(allocator, list->text, list->used, text_capacity, 1) : NULL;
         if (!text)
             return false;
         list->text = text;
-        list->room = room;
+        list->text_capacity = text_capacity;
     }
     if (list->count == list->capacity) {
         const int32_t capacity = 2 * list->capacity + 8;
@@ -75,22 +76,22 @@ static bool grow_lists(const sinew_allocator *allocator, sinew_name_list *list, 
 
 int32_t sinew_names_add(const sinew_allocator *allocator, sinew_name_list *list, const char *name, size_t length)
 {
-    if (list->count == 0 && !grow_table(allocator, list))
+    if (list->count == 0 && !name_list_grow_table(allocator, list))
         return -1;
-    const uint32_t place = find_place(list, name, length);
-    if (list->table[place])
-        return list->table[place] - 1;
+    const uint32_t slot = name_list_find_slot(list, name, length);
+    if (list->table[slot])
+        return list->table[slot] - 1;
     if (list->count == SINEW_NAMES_MAX || !grow_lists(allocator, list, length))
         return -1;
     const int32_t index = list->count;
     memcpy(list->text + list->used, name, length);
     list->text[list->used + length] = '\0';
     list->starts[index] = (int32_t)list->used;
-    if (!grow_table(allocator, list))
+    if (!name_list_grow_table(allocator, list))
         return -1;
     list->used += length + 1;
     list->count++;
-    list->table[find_place(list, name, length)] = index + 1;
+    list->table[name_list_find_slot(list, name, length)] = index + 1;
     return index;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * region.c: which points lie in a box, a ball, a half space, or nearest to a place.
+ * region.c: selects points in a box, a ball, a half space, or the one nearest to a position.
  *
- * Box and ball are widened by a little of their size, because points meant to lie on the border miss it by round-off.
- * A half space is not: it has no size. Sums are in double in both precisions.
+ * Box and ball are widened by a small fraction of their size, because points meant to lie on the border miss it by
+ * round-off. A half space has no size and is not widened. Sums are in double in both precisions.
  */
 #include "sinew/mesh.h"
 
@@ -68,14 +68,14 @@ static bool contains(const sinew_region *region, double margin, const sinew_real
     return false;
 }
 
-static int32_t nearest(const sinew_real a[3], const sinew_real *positions, int32_t count)
+static int32_t region_nearest(const sinew_real a[3], const sinew_real *positions, int32_t count)
 {
     int32_t best = -1;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int32_t i = 0; i < count; i++) {
         double d = distance_squared(a, positions + 3 * (size_t)i);
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             best = i;
         }
     }
@@ -90,7 +90,7 @@ int32_t sinew_region_select(const sinew_region *region, const sinew_real *positi
     int32_t found = 0, only = -1;
     double margin = 0;
     if (region->kind == SINEW_REGION_NEAREST)
-        only = nearest(region->a, positions, count);
+        only = region_nearest(region->a, positions, count);
     else if (region->kind == SINEW_REGION_BOX)
         margin = box_margin(region);
     for (int32_t i = 0; i < count; i++) {

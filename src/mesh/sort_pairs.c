@@ -9,7 +9,7 @@
 
 #define RUN 16
 
-static inline bool comes_before(sinew_pair a, sinew_pair b)
+static inline bool pair_comes_before(sinew_pair a, sinew_pair b)
 {
     return a.major != b.major ? a.major < b.major : a.minor < b.minor;
 }
@@ -19,7 +19,7 @@ static void insertion_sort(sinew_pair *pairs, size_t count)
     for (size_t i = 1; i < count; i++) {
         sinew_pair moving = pairs[i];
         size_t j = i;
-        for (; j > 0 && comes_before(moving, pairs[j - 1]); j--)
+        for (; j > 0 && pair_comes_before(moving, pairs[j - 1]); j--)
             pairs[j] = pairs[j - 1];
         pairs[j] = moving;
     }
@@ -30,7 +30,7 @@ static void merge(const sinew_pair *from, sinew_pair *to, size_t begin, size_t m
 {
     size_t left = begin, right = middle;
     for (size_t out = begin; out < end; out++) {
-        bool take_right = left == middle || (right < end && comes_before(from[right], from[left]));
+        bool take_right = left == middle || (right < end && pair_comes_before(from[right], from[left]));
         to[out] = take_right ? from[right++] : from[left++];
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_pairs.h: one sort for the whole room. qsort is not used: the C library's may call malloc behind the allocator.
+ * sort_pairs.h: the sort of this folder. qsort is not used, because the C library's qsort may call malloc and bypass
+ * the allocator.
  */
 #ifndef SINEW_SRC_MESH_SORT_PAIRS_H
 #define SINEW_SRC_MESH_SORT_PAIRS_H
@@ -8,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A key in two halves: major is compared first, then minor. Makers put an index in minor, so that no two are equal. */
+/* A key in two halves: major is compared first, then minor. Callers store an index in minor, so that keys are
+ * distinct. */
 typedef struct sinew_pair {
     uint64_t major;
     uint64_t minor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * topology.c: vertex -> element and vertex -> vertex lists in compressed rows, unique edges, connected pieces.
+ * topology.c: vertex -> element and vertex -> vertex lists in compressed rows, unique edges, connected components.
  *
  * Everything is counted, then filled; nothing is sorted: an adjacency is symmetric, so filling the lists of the
  * others while walking the vertices upwards leaves every list ascending. Time O(sum of size^2 * count).
@@ -217,9 +217,9 @@ sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex
     return status;
 }
 
-/* ---- Connected pieces ----------------------------------------------------------------------- */
+/* ---- Connected components ------------------------------------------------------------------- */
 
-/* Root of v's tree; paths are halved on the way. Every root is the lowest vertex of its tree. */
+/* Root of v's tree, with path halving. Every root is the lowest vertex of its tree. */
 static int32_t find_root(int32_t *parent, int32_t v)
 {
     while (parent[v] != v) {
@@ -229,7 +229,7 @@ static int32_t find_root(int32_t *parent, int32_t v)
     return v;
 }
 
-static void join(int32_t *parent, int32_t a, int32_t b)
+static void topology_join(int32_t *parent, int32_t a, int32_t b)
 {
     a = find_root(parent, a);
     b = find_root(parent, b);
@@ -248,9 +248,9 @@ int32_t sinew_components(int32_t vertex_count, const sinew_elements *lists, int3
             component[lists[l].vertices[i]] = lists[l].vertices[i];
     for (int32_t l = 0; l < list_count; l++)
         for (size_t i = 0; i < (size_t)lists[l].count * (size_t)lists[l].size; i++)
-            join(component, lists[l].vertices[i], lists[l].vertices[i - i % (size_t)lists[l].size]);
-    /* A root comes before the rest of its tree: when a vertex is reached its root has its number already, stored
-     * as -2 - number so that it is not taken for a parent. */
+            topology_join(component, lists[l].vertices[i], lists[l].vertices[i - i % (size_t)lists[l].size]);
+    /* A root precedes the rest of its tree, so it has its number when a vertex is reached, stored as -2 - number to
+     * distinguish it from a parent. */
     int32_t count = 0;
     for (int32_t v = 0; v < vertex_count; v++) {
         if (component[v] == -1)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * topology.h: who touches whom, colours that let elements or vertices be updated side by side, and an order of
- * points that keeps neighbours near in memory. All of it is deterministic: it depends on the input alone.
+ * topology.h: adjacency, colourings that allow parallel updates of elements or vertices, and an order of points that
+ * keeps neighbours near in memory. All results are deterministic functions of the input.
  *
- * Indices handed in are in range (sinew_mesh_create checks them). An element may name a vertex twice.
+ * Indices are in range (sinew_mesh_create checks them). An element may contain a vertex twice.
  */
 #ifndef SINEW_SRC_MESH_TOPOLOGY_H
 #define SINEW_SRC_MESH_TOPOLOGY_H
@@ -49,8 +49,8 @@ void sinew_adjacency_free(sinew_adjacency *adjacency, const sinew_allocator *all
 sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                 int32_t list_count, int32_t **edges, int32_t *edge_count, sinew_error *error);
 
-/* Connected pieces, numbered in the order of their lowest vertex. component [vertex_count]; -1 for a vertex that no
- * element uses. Returns how many there are. Needs no memory. */
+/* Connected components, numbered in the order of their lowest vertex. component [vertex_count]; -1 for a vertex without
+ * elements. Returns the number of components. The function allocates no memory. */
 int32_t sinew_components(int32_t vertex_count, const sinew_elements *lists, int32_t list_count, int32_t *component);
 
 /* ---- Colours ------------------------------------------------------------------------------- */
@@ -60,12 +60,12 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error);
 
-/* Work space of a colouring that is made again and again: then it costs in proportion to the elements, and soon needs
- * no memory. Zeroed is fine. */
+/* Work space of a repeated colouring, whose cost then is proportional to the elements, without allocations after the
+ * first calls. A zeroed struct is valid. */
 typedef struct sinew_colour_work {
     uint64_t *used; /* [vertex_count] zero between calls */
     int32_t *left;  /* [element count] */
-    size_t used_room, left_room;
+    size_t used_capacity, left_capacity;
 } sinew_colour_work;
 
 /* The same colours; vertex_count should not change from call to call. */
@@ -74,14 +74,14 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
                                          int32_t *colour_count, sinew_error *error);
 void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *allocator);
 
-/* Vertices of one colour share no element of any of the lists. The lowest free colour, always for the vertex with most
- * colours around it: colours [vertex_count]. At most one colour more than the largest number of neighbours. */
+/* Vertices of one colour share no element of any list. The vertex with most colours around it is next and takes the
+ * lowest free colour: colours [vertex_count]. The count is at most one more than the largest number of neighbours. */
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 
-/* The same colours after the elements of `added` have come to those of `lists`: only vertices of added elements are
- * looked at, in their order; one keeps its colour where no neighbour has it, and takes the lowest free one else
- * (PBNG, section 10.1). colours [vertex_count] and *colour_count are those from before, and updated. */
+/* Updates the colours after the elements of `added` were added to those of `lists` (PBNG, section 10.1). Only vertices
+ * of added elements are visited, in their order. A vertex keeps its colour if no neighbour has it, and else takes the
+ * lowest free colour. colours [vertex_count] and *colour_count hold the old colouring and are updated. */
 sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t vertex_count,
                                      const sinew_elements *lists, int32_t list_count, const sinew_elements *added,
                                      int32_t *colours, int32_t *colour_count, sinew_error *error);
@@ -96,7 +96,7 @@ void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_c
  * positions [3 * count], of any scale; order [count]. */
 sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
                                  int32_t *order, sinew_error *error);
-/* The same in the caller's memory: pairs [2 * count], of which the minors of the first `count` are the order. */
+/* The same in the caller's memory: pairs [2 * count]; the minors of the first `count` pairs are the order. */
 void sinew_hilbert_pairs(const sinew_real *positions, int32_t count, sinew_pair *pairs);
 
 #endif

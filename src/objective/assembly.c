@@ -14,8 +14,8 @@
 /* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
 
 /* Fills the map of one task. */
-static bool map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
-                     sinew_block_table *table, sinew_block_list *list)
+static bool assembly_map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
+                              sinew_block_table *table, sinew_block_list *list)
 {
     const sinew_task *task = &o->tasks[t];
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
@@ -41,7 +41,7 @@ static bool map_task(const sinew_allocator *allocator, const sinew_objective *o,
     return true;
 }
 
-static bool map_tasks(const sinew_objective *o, sinew_assembly *as, sinew_block_list *list)
+static bool assembly_map_tasks(const sinew_objective *o, sinew_assembly *as, sinew_block_list *list)
 {
     const sinew_allocator *allocator = &o->allocator;
     sinew_block_table table = {0};
@@ -49,7 +49,7 @@ static bool map_tasks(const sinew_objective *o, sinew_assembly *as, sinew_block_
     as->task_map = sinew_allocate(allocator, (size_t)as->task_count, sizeof *as->task_map);
     as->task_local = sinew_allocate(allocator, (size_t)as->task_count + 1, sizeof *as->task_local);
     bool good = as->task_map && as->task_local &&
-                sinew_block_table_create(allocator, sinew_task_entries_most(o, as->task_count), &table);
+                sinew_block_table_create(allocator, sinew_task_entries_max(o, as->task_count), &table);
     for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_map[t] = total;
         total += sinew_task_entries(&o->tasks[t]);
@@ -59,7 +59,7 @@ static bool map_tasks(const sinew_objective *o, sinew_assembly *as, sinew_block_
     good = good && as->map;
     for (int32_t t = 0; good && t < as->task_count; t++) {
         as->task_local[t] = list->count;
-        good = map_task(allocator, o, as, t, &table, list);
+        good = assembly_map_task(allocator, o, as, t, &table, list);
     }
     if (good)
         as->task_local[as->task_count] = as->local_count = list->count;
@@ -101,7 +101,7 @@ static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entri
     as->first_local[block] = used;
 }
 
-static bool build_pattern(const sinew_objective *o, sinew_assembly *as, const sinew_block_list *list)
+static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as, const sinew_block_list *list)
 {
     const sinew_allocator *allocator = &o->allocator;
     const size_t n = (size_t)as->free_count, total = (size_t)list->count + n;
@@ -132,7 +132,7 @@ static bool build_pattern(const sinew_objective *o, sinew_assembly *as, const si
 
 /* ---- Create and fill --------------------------------------------------------------------------- */
 
-static bool number_particles(const sinew_objective *o, sinew_assembly *as, const int32_t *order)
+static bool assembly_number_particles(const sinew_objective *o, sinew_assembly *as, const int32_t *order)
 {
     const sinew_allocator *allocator = &o->allocator;
     int32_t count = 0;
@@ -142,7 +142,7 @@ static bool number_particles(const sinew_objective *o, sinew_assembly *as, const
     bool good = as->free_index && ascending && as->particle;
     for (int32_t i = 0; good && i < o->particle_count; i++) {
         as->free_index[i] = -1;
-        if (!o->pinned[i])
+        if (!o->step.pinned[i])
             ascending[count++] = i;
     }
     for (int32_t k = 0; good && k < count; k++) {
@@ -161,7 +161,8 @@ sinew_assembly *sinew_assembly_create(const sinew_objective *o, int32_t task_cou
     sinew_block_list list = {0};
     if (as)
         as->task_count = task_count;
-    bool good = as && number_particles(o, as, order) && map_tasks(o, as, &list) && build_pattern(o, as, &list);
+    bool good = as && assembly_number_particles(o, as, order) && assembly_map_tasks(o, as, &list) &&
+                assembly_build_pattern(o, as, &list);
     sinew_release(&o->allocator, list.keys);
     if (good)
         return as;
@@ -187,12 +188,12 @@ void sinew_assembly_drop_values(const sinew_objective *o, sinew_assembly *as)
     as->local_values = NULL;
 }
 
-sinew_real *sinew_assembly_places(const sinew_assembly *as, const sinew_objective *o)
+sinew_real *sinew_assembly_rest_positions(const sinew_assembly *as, const sinew_objective *o)
 {
-    sinew_real *places = sinew_allocate(&o->allocator, 4 * (size_t)as->free_count, sizeof *places);
-    for (int32_t k = 0; places && k < as->free_count; k++)
-        memcpy(places + 4 * (size_t)k, o->rest + 4 * (size_t)as->particle[k], 4 * sizeof *places);
-    return places;
+    sinew_real *positions = sinew_allocate(&o->allocator, 4 * (size_t)as->free_count, sizeof *positions);
+    for (int32_t k = 0; positions && k < as->free_count; k++)
+        memcpy(positions + 4 * (size_t)k, o->step.rest + 4 * (size_t)as->particle[k], 4 * sizeof *positions);
+    return positions;
 }
 
 /* Adds a task's element blocks into its local blocks. */
@@ -220,7 +221,7 @@ static void fill_column(const sinew_assembly *as, const sinew_objective *o, int3
 {
     const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);
     double *out = values + 9 * (size_t)as->column[j];
-    double inertia = o->quasistatic ? 0 : (double)o->mass[as->particle[j]] / (o->h * o->h);
+    double inertia = o->step.quasistatic ? 0 : (double)o->step.mass[as->particle[j]] / (o->step.h * o->step.h);
     for (size_t k = 0; k < blocks; k++) {
         size_t block = (size_t)as->column[j] + k;
         double sum[9] = {0};
@@ -229,7 +230,7 @@ static void fill_column(const sinew_assembly *as, const sinew_objective *o, int3
                 sum[e] += (double)as->local_values[9 * (size_t)as->locals[l] + e];
         for (size_t r = 0; k == 0 && r < 3; r++)
             sum[4 * r] += inertia;
-        if (o->filter)
+        if (o->step.filter)
             sinew_filter_block(o, as->particle[as->row[block]], as->particle[j], sum);
         for (size_t c = 0; c < 3; c++)
             for (size_t r = 0; r < 3; r++)
@@ -264,7 +265,7 @@ static void fill_column_range(const void *context, int32_t member, int32_t first
 void sinew_assembly_fill(sinew_assembly *as, sinew_objective *o, const sinew_real *q, bool project, double *values)
 {
     const fill_pass pass = {as, o, q, project, values};
-    sinew_rows_take(o, q);
+    sinew_global_constraints_evaluate(o, q);
     sinew_tasks_for(sinew_task_threads(o), as->task_count, 1, fill_task_range, &pass);
     sinew_over_particles(o->thread_count, as->free_count, fill_column_range, &pass);
 }

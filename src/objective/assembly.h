@@ -2,12 +2,12 @@
  *
  * assembly.h: the Hessian of the objective over the free particles as one sparse symmetric matrix of 3x3 blocks.
  *
- * Pattern: lower triangle by block columns; column j holds its diagonal block first, then rows ascending. Values lie as
- * three scalar columns per block column, so that a scalar sparse solver reads them in place: entry (3 row + r, 3 j + c)
- * of the k-th block of column j, which has b blocks, is at 9 column[j] + 3 b c + 3 k + r.
+ * Pattern: lower triangle by block columns; column j stores its diagonal block first, then rows ascending. Values are
+ * three scalar columns per block column, which a scalar sparse solver can read directly: entry (3 row + r, 3 j + c) of
+ * the k-th block of column j, which has b blocks, is at 9 column[j] + 3 b c + 3 k + r.
  *
- * Chunks add their element blocks into local blocks of their own; every matrix block then adds its local blocks in a
- * fixed order: the same mechanism as for vectors (objective.h), so the bits do not depend on threads.
+ * Chunks add element blocks to their own local blocks; then every matrix block adds its local blocks in a fixed order,
+ * as for vectors (objective.h). The bits do not depend on threads.
  */
 #ifndef SINEW_SRC_OBJECTIVE_ASSEMBLY_H
 #define SINEW_SRC_OBJECTIVE_ASSEMBLY_H
@@ -15,18 +15,18 @@
 #include "objective/objective.h"
 
 typedef struct sinew_assembly {
-    int32_t task_count; /* the objective's first tasks: all, or the fixed ones */
+    int32_t task_count; /* number of the objective's tasks in the matrix, from the first: all, or the fixed ones */
     int32_t free_count;
     int32_t *free_index; /* [particle_count] the row of each particle, -1 at pins */
-    int32_t *particle;   /* [free_count] */
-    int32_t *column;     /* [free_count + 1] */
-    int32_t *row;        /* [column[free_count]] */
+    int32_t *particle;   /* [free_count] particle of each row */
+    int32_t *column;     /* [free_count + 1] first block of each column */
+    int32_t *row;        /* [column[free_count]] row of each block */
 
-    int32_t local_count;      /* local blocks of all tasks */
+    int32_t local_count;      /* number of local blocks of all tasks */
     int32_t *task_local;      /* [task_count + 1] first local block of each task */
     size_t *task_map;         /* [task_count] offset of the task in map */
     int32_t *map;             /* [group][block][W]: 2 * local block + transposed, or -1 where a pin is involved */
-    int32_t *first_local;     /* [block_count + 1] into locals */
+    int32_t *first_local;     /* [block_count + 1] index of each matrix block's first local block in locals */
     int32_t *locals;          /* [local_count] local blocks of each matrix block, ascending */
     sinew_real *local_values; /* [local_count][9] */
 } sinew_assembly;
@@ -35,11 +35,11 @@ typedef struct sinew_assembly {
  * particles ascending, of the k-th row; NULL: ascending. Allocates; NULL on failure. */
 sinew_assembly *sinew_assembly_create(const sinew_objective *objective, int32_t task_count, const int32_t *order,
                                       sinew_error *error);
-/* Gives back what only sinew_assembly_fill needs. */
+/* Frees the arrays that only sinew_assembly_fill needs. */
 void sinew_assembly_drop_values(const sinew_objective *objective, sinew_assembly *assembly);
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
-/* The rows' places at rest, [free_count][4], the caller's to release; NULL without memory. */
-sinew_real *sinew_assembly_places(const sinew_assembly *assembly, const sinew_objective *objective);
+/* Rest positions of the rows, [free_count][4], released by the caller; NULL without memory. */
+sinew_real *sinew_assembly_rest_positions(const sinew_assembly *assembly, const sinew_objective *objective);
 /* values [9 * block_count] = M/h^2 + sum of exact or projected element Hessians at q */
 void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
                          double *values);

@@ -12,20 +12,20 @@ size_t sinew_task_entries(const sinew_task *task)
     return (size_t)task->chunk->group_count * (size_t)task->batch->width * (n * (n + 1) / 2);
 }
 
-size_t sinew_task_entries_most(const sinew_objective *o, int32_t task_count)
+size_t sinew_task_entries_max(const sinew_objective *o, int32_t task_count)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (int32_t t = 0; t < task_count; t++) {
         const size_t entries = sinew_task_entries(&o->tasks[t]);
-        most = entries > most ? entries : most;
+        max = entries > max ? entries : max;
     }
-    return most;
+    return max;
 }
 
-bool sinew_block_table_create(const sinew_allocator *allocator, size_t most, sinew_block_table *table)
+bool sinew_block_table_create(const sinew_allocator *allocator, size_t max, sinew_block_table *table)
 {
     size_t size = 16;
-    while (size < 2 * most)
+    while (size < 2 * max)
         size *= 2;
     table->mask = size - 1;
     table->keys = sinew_allocate(allocator, size, sizeof *table->keys);

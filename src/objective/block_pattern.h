@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * block_pattern.h: the local blocks of chunks: which pairs of rows the elements of one task touch, each pair numbered
- * once. Matrices add element blocks into local blocks first, task by task, and sum those in a fixed order afterwards.
+ * block_pattern.h: the local blocks of chunks: pairs of matrix rows that the elements of one task couple, each numbered
+ * once. Matrices add element blocks to local blocks task by task, then sum these in a fixed order.
  */
 #ifndef SINEW_SRC_OBJECTIVE_BLOCK_PATTERN_H
 #define SINEW_SRC_OBJECTIVE_BLOCK_PATTERN_H
@@ -12,7 +12,7 @@
 typedef struct sinew_block_table {
     size_t mask;
     int64_t *keys;   /* row << 32 | column */
-    int32_t *locals; /* local block, valid while stamp is the task's */
+    int32_t *locals; /* local block of each key, valid if its stamp is that of the current task */
     int32_t *stamps;
 } sinew_block_table;
 
@@ -22,14 +22,15 @@ typedef struct sinew_block_list {
     int64_t *keys; /* [capacity] row << 32 | column */
 } sinew_block_list;
 
-/* Element blocks of a task, fillers included: [group][block][W] of them; and the most over the first task_count. */
+/* Number of element blocks [group][block][W] of a task, with fillers; and the largest number over the first task_count
+ * tasks. */
 size_t sinew_task_entries(const sinew_task *task);
-size_t sinew_task_entries_most(const sinew_objective *objective, int32_t task_count);
+size_t sinew_task_entries_max(const sinew_objective *objective, int32_t task_count);
 
-/* For tasks of at most so many different pairs. False without memory; release in any case. */
-bool sinew_block_table_create(const sinew_allocator *allocator, size_t most, sinew_block_table *table);
+/* Creates a table for tasks with at most this many different pairs. False without memory; release in any case. */
+bool sinew_block_table_create(const sinew_allocator *allocator, size_t max, sinew_block_table *table);
 void sinew_block_table_release(const sinew_allocator *allocator, sinew_block_table *table);
-/* The local block of this task for key, made when it is new; -1 without memory. */
+/* The local block of a key in this task, created if new; -1 without memory. */
 int32_t sinew_block_table_find(const sinew_allocator *allocator, sinew_block_table *table, sinew_block_list *list,
                                int32_t task, int64_t key);
 

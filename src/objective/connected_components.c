@@ -11,7 +11,7 @@ int32_t sinew_find_root(int32_t *parent, int32_t i)
     return i;
 }
 
-/* Whether the element in `lane` of a group pulls at its vertex a: the diagonal block is not zero. */
+/* Whether the element in `lane` of a group acts on its vertex a: the diagonal block is not zero. */
 static bool pulls(const sinew_real *blocks, size_t a, size_t lane, size_t W)
 {
     for (size_t k = 0; k < 9; k++)
@@ -40,30 +40,31 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-/* Joins the pieces of a forest through the elements of tasks first .. last-1. */
-static void join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q, int32_t *piece)
+/* Joins components of a forest by the elements of tasks first .. last-1. */
+static void components_join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q,
+                                  int32_t *component)
 {
     for (int32_t t = first; t < last; t++)
         if (!o->tasks[t].batch->ops->contact)
-            join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), piece);
+            join_elements(&o->tasks[t], sinew_task_blocks(o, 0, &o->tasks[t], q, true), component);
     for (int32_t i = 0; i < o->particle_count; i++)
-        piece[i] = sinew_find_root(piece, i);
+        component[i] = sinew_find_root(component, i);
 }
 
-void sinew_objective_fixed_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+void sinew_objective_fixed_components(const sinew_objective *o, const sinew_real *q, int32_t *component)
 {
     for (int32_t i = 0; i < o->particle_count; i++)
-        piece[i] = i;
-    join_tasks(o, 0, o->fixed_task_count, q, piece);
+        component[i] = i;
+    components_join_tasks(o, 0, o->fixed_task_count, q, component);
 }
 
-void sinew_objective_join_layer(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+void sinew_objective_join_transient(const sinew_objective *o, const sinew_real *q, int32_t *component)
 {
-    join_tasks(o, o->fixed_task_count, o->task_count, q, piece);
+    components_join_tasks(o, o->fixed_task_count, o->task_count, q, component);
 }
 
-void sinew_objective_pieces(const sinew_objective *o, const sinew_real *q, int32_t *piece)
+void sinew_objective_components(const sinew_objective *o, const sinew_real *q, int32_t *component)
 {
-    sinew_objective_fixed_pieces(o, q, piece);
-    sinew_objective_join_layer(o, q, piece);
+    sinew_objective_fixed_components(o, q, component);
+    sinew_objective_join_transient(o, q, component);
 }

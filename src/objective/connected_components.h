@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * connected_components.h: which particles hang together through the energies, of whatever kind.
+ * connected_components.h: particles connected by elements of any energy.
  */
 #ifndef SINEW_SRC_OBJECTIVE_CONNECTED_COMPONENTS_H
 #define SINEW_SRC_OBJECTIVE_CONNECTED_COMPONENTS_H
 
 #include "objective/objective.h"
 
-/* The root of i in a forest of parents, whose paths it shortens. */
+/* The root of i in a forest of parents, with path halving. */
 int32_t sinew_find_root(int32_t *parent, int32_t i);
 
-/* piece[i] [particle_count] = the lowest particle of i's piece. An element joins its vertices; those that its second
- * derivatives at q leave out (weight zero, stiffness zero) it does not, and contacts do not either: what touches parts
- * again. The objective must be built. */
-void sinew_objective_pieces(const sinew_objective *objective, const sinew_real *q, int32_t *piece);
-/* The same in two parts: pieces of the fixed elements alone, and from them those of all elements, at a cost in
- * proportion to the transient ones and the particles. */
-void sinew_objective_fixed_pieces(const sinew_objective *objective, const sinew_real *q, int32_t *piece);
-void sinew_objective_join_layer(const sinew_objective *objective, const sinew_real *q, int32_t *piece);
+/* component[i] [particle_count] = the lowest particle of i's component. An element joins its vertices, except those
+ * without second derivatives at q (weight or stiffness zero). Contacts join nothing, as they open again. The objective
+ * must be built. */
+void sinew_objective_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
+/* Computes components in two steps: those of the fixed elements, then those of all elements. The second step costs in
+ * proportion to transient elements and particles. */
+void sinew_objective_fixed_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
+void sinew_objective_join_transient(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * direction_filter.c: particles that are held along some directions: the filter S of Baraff and Witkin 1998, 5.1 (objective.h).
+ * direction_filter.c: particles with constrained directions: the filter S of Baraff and Witkin 1998, 5.1 (objective.h).
  */
 #include "objective/objective.h"
 
-/* Where the nine entries of a symmetric matrix are among its six numbers. */
+/* Index of each of the nine entries of a symmetric matrix among its six stored numbers. */
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 /* S of one particle, row-major. */
 static void filter_of(const sinew_objective *o, int32_t i, double S[9])
 {
     for (int k = 0; k < 9; k++)
-        S[k] = (double)o->filter[6 * (size_t)i + (size_t)entry[k]];
+        S[k] = (double)o->step.filter[6 * (size_t)i + (size_t)entry[k]];
 }
 
 void sinew_filter_point(const sinew_objective *o, int32_t particle, double x[3])
@@ -25,24 +25,24 @@ void sinew_filter_point(const sinew_objective *o, int32_t particle, double x[3])
 
 void sinew_filter(const sinew_objective *o, sinew_real *x)
 {
-    for (int32_t k = 0; k < o->held_count; k++) {
-        sinew_real *at = x + 4 * (size_t)o->held[k];
+    for (int32_t k = 0; k < o->step.constrained_count; k++) {
+        sinew_real *at = x + 4 * (size_t)o->step.constrained[k];
         double point[3] = {(double)at[0], (double)at[1], (double)at[2]};
-        sinew_filter_point(o, o->held[k], point);
+        sinew_filter_point(o, o->step.constrained[k], point);
         for (int c = 0; c < 3; c++)
             at[c] = (sinew_real)point[c];
     }
 }
 
-void sinew_hold(const sinew_objective *o, sinew_real *q)
+void sinew_project_constrained(const sinew_objective *o, sinew_real *q)
 {
-    for (int32_t k = 0; k < o->held_count; k++) {
-        sinew_real *at = q + 4 * (size_t)o->held[k];
-        const sinew_real *there = o->q_tilde + 4 * (size_t)o->held[k];
+    for (int32_t k = 0; k < o->step.constrained_count; k++) {
+        sinew_real *at = q + 4 * (size_t)o->step.constrained[k];
+        const sinew_real *there = o->step.q_tilde + 4 * (size_t)o->step.constrained[k];
         double way[3];
         for (int c = 0; c < 3; c++)
             way[c] = (double)at[c] - (double)there[c];
-        sinew_filter_point(o, o->held[k], way);
+        sinew_filter_point(o, o->step.constrained[k], way);
         for (int c = 0; c < 3; c++)
             at[c] = (sinew_real)((double)there[c] + way[c]);
     }

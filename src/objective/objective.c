@@ -19,14 +19,14 @@ static size_t round_up(size_t reals)
     return (reals + 15) / 16 * 16; /* 64 bytes in single, 128 in double */
 }
 
-/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks, whose place a second local
- * vector may take. */
+/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks, whose memory a second local
+ * vector may reuse. */
 static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
-    size_t lanes = (size_t)chunk->group_count * (size_t)batch->width;
+    size_t padded_count = (size_t)chunk->group_count * (size_t)batch->width;
     size_t n = (size_t)batch->ops->info.vertex_count;
-    return round_up(4 * (size_t)chunk->slot_count) + round_up(lanes * (size_t)batch->ops->tangent_count) +
-           round_up(lanes * 9 * (n * (n + 1) / 2));
+    return round_up(4 * (size_t)chunk->slot_count) + round_up(padded_count * (size_t)batch->ops->tangent_count) +
+           round_up(padded_count * 9 * (n * (n + 1) / 2));
 }
 
 static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
@@ -34,7 +34,7 @@ static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
     return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
 }
 
-/* Work space for tasks, slots, tangents and scratch of batches on top of what is counted already. */
+/* Work space for tasks, slots, tangents and scratch of batches, added to the counts so far. */
 typedef struct layout {
     int32_t task_count, slot_count;
     size_t tangent_total, scratch_size;
@@ -54,8 +54,8 @@ static void count_layout(layout *l, sinew_batch *const *batches, int32_t batch_c
     }
 }
 
-static void fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent, sinew_batch *const *batches,
-                       int32_t batch_count)
+static void objective_fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent, sinew_batch *const *batches,
+                                 int32_t batch_count)
 {
     for (int32_t b = 0; b < batch_count; b++) {
         const sinew_batch *batch = batches[b];
@@ -69,7 +69,7 @@ static void fill_tasks(sinew_task *tasks, int32_t slot, size_t tangent, sinew_ba
     }
 }
 
-/* Gives a particle one more slot: into its first two places, or `more`. */
+/* Adds a slot to a particle: to its first two slots, or to `more`. */
 static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
 {
     int32_t *two = o->slots[particle];
@@ -103,35 +103,35 @@ static void fill_slots(sinew_objective *o)
             o->first_more[i + 1] = o->first_more[i] + (count > 2 ? count - 2 : 0);
         }
     }
-    /* The second pass moved every start to its successor's. */
+    /* The second pass has advanced the start of each particle to that of the next one. */
     memmove(o->first_more + 1, o->first_more, (size_t)n * sizeof(int32_t));
     o->first_more[0] = 0;
 }
 
-/* Work space that grows with the layer. Tasks of the fixed energies stay where they are. */
-static bool make_layer_room(sinew_objective *o, const layout *l)
+/* Work space of transient elements. Tasks of fixed energies keep their memory. */
+static bool reserve_transient(sinew_objective *o, const layout *l)
 {
     const sinew_allocator *a = &o->allocator;
     const size_t tasks = (size_t)l->task_count;
-    /* A layer's size goes up and down. */
+    /* The number of transient elements varies. */
     bool (*make)(const sinew_allocator *, void *, size_t *, size_t, size_t) =
-        l->task_count > o->fixed_task_count ? sinew_make_spare_room : sinew_make_room;
-    if (!o->tasks || tasks > o->task_room / sizeof *o->tasks) {
+        l->task_count > o->fixed_task_count ? sinew_reserve_spare : sinew_reserve;
+    if (!o->tasks || tasks > o->task_capacity / sizeof *o->tasks) {
         const size_t wanted = o->tasks ? tasks + tasks / 2 : tasks;
         sinew_task *grown =
             sinew_reallocate(a, o->tasks, o->tasks ? (size_t)o->fixed_task_count : 0, wanted, sizeof *o->tasks);
         if (!grown)
             return false;
         o->tasks = grown;
-        o->task_room = wanted * sizeof *o->tasks;
+        o->task_capacity = wanted * sizeof *o->tasks;
     }
-    return make(a, &o->slot_values, &o->slot_room, 4 * ((size_t)l->slot_count + 1), sizeof *o->slot_values) &&
-           make(a, &o->task_values, &o->value_room, tasks, sizeof *o->task_values) &&
-           make(a, &o->scratch, &o->scratch_room, (size_t)o->thread_count * l->scratch_size, sizeof *o->scratch) &&
-           (!o->tangents || make(a, &o->tangents, &o->tangent_room, l->tangent_total, sizeof *o->tangents));
+    return make(a, &o->slot_values, &o->slot_capacity, 4 * ((size_t)l->slot_count + 1), sizeof *o->slot_values) &&
+           make(a, &o->task_values, &o->value_capacity, tasks, sizeof *o->task_values) &&
+           make(a, &o->scratch, &o->scratch_capacity, (size_t)o->thread_count * l->scratch_size, sizeof *o->scratch) &&
+           (!o->tangents || make(a, &o->tangents, &o->tangent_capacity, l->tangent_total, sizeof *o->tangents));
 }
 
-/* Counts and offsets as they are without a layer. */
+/* Counts and offsets without transient elements. */
 static layout fixed_layout(const sinew_objective *o)
 {
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
@@ -144,18 +144,27 @@ static void take_layout(sinew_objective *o, const layout *l)
     o->scratch_size = l->scratch_size;
 }
 
-sinew_status sinew_objective_layer(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
-                                   sinew_error *error)
+bool sinew_objective_has_contacts(const sinew_objective *o)
+{
+    for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
+        if (o->tasks[t].batch->ops->contact)
+            return true;
+    return false;
+}
+
+sinew_status sinew_objective_set_transient(sinew_objective *o, sinew_batch *const *batches, int32_t batch_count,
+                                           sinew_error *error)
 {
     layout all = fixed_layout(o);
     count_layout(&all, batches, batch_count);
-    if (!make_layer_room(o, &all)) {
+    if (!reserve_transient(o, &all)) {
         all = fixed_layout(o);
         take_layout(o, &all);
         return sinew_fail_memory(error, "the objective's work space");
     }
     take_layout(o, &all);
-    fill_tasks(o->tasks + o->fixed_task_count, o->fixed_slot_count + 1, o->fixed_tangent_total, batches, batch_count);
+    objective_fill_tasks(o->tasks + o->fixed_task_count, o->fixed_slot_count + 1, o->fixed_tangent_total, batches,
+                         batch_count);
     memset(o->slot_values + 4 * (size_t)o->fixed_slot_count, 0, 4 * sizeof *o->slot_values);
     return SINEW_OK;
 }
@@ -166,11 +175,11 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     layout fixed = {0};
     int32_t fixed_count = 0;
     sinew_objective_clear(o);
-    o->lanes = sinew_lanes();
+    o->simd = sinew_simd();
     while (fixed_count < batch_count && !batches[fixed_count]->transient)
         fixed_count++;
     /* A world without energies has no list of batches to point into. */
-    sinew_batch *const *const layer = batches ? batches + fixed_count : NULL;
+    sinew_batch *const *const transient = batches ? batches + fixed_count : NULL;
     count_layout(&fixed, batches, fixed_count);
     o->fixed_task_count = fixed.task_count;
     o->fixed_slot_count = fixed.slot_count;
@@ -181,13 +190,13 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
     o->first_more = sinew_allocate(a, (size_t)o->particle_count + 1, sizeof *o->first_more);
     o->more = sinew_allocate(a, (size_t)o->fixed_slot_count, sizeof *o->more);
     sinew_status status = o->slots && o->first_more && o->more
-                              ? sinew_objective_layer(o, layer, batch_count - fixed_count, error)
+                              ? sinew_objective_set_transient(o, transient, batch_count - fixed_count, error)
                               : sinew_fail_memory(error, "the objective's work space");
     if (status != SINEW_OK) {
         sinew_objective_clear(o);
         return status;
     }
-    fill_tasks(o->tasks, 0, 0, batches, fixed_count);
+    objective_fill_tasks(o->tasks, 0, 0, batches, fixed_count);
     fill_slots(o);
     return SINEW_OK;
 }
@@ -195,39 +204,47 @@ sinew_status sinew_objective_build(sinew_objective *o, sinew_batch *const *batch
 void sinew_objective_clear(sinew_objective *o)
 {
     const sinew_allocator *a = &o->allocator;
-    void *arrays[] = {o->tasks,       o->slots,   o->first_more, o->more,       o->slot_values,
-                      o->task_values, o->scratch, o->tangents,   o->row_slopes, o->row_weights};
+    void *arrays[] = {o->tasks,
+                      o->slots,
+                      o->first_more,
+                      o->more,
+                      o->slot_values,
+                      o->task_values,
+                      o->scratch,
+                      o->tangents,
+                      o->constraint_gradients,
+                      o->constraint_weights};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     o->tasks = NULL;
     o->slots = NULL;
     o->first_more = NULL;
     o->more = NULL;
-    o->slot_values = o->scratch = o->tangents = o->row_slopes = NULL;
-    o->task_values = o->row_weights = NULL;
-    o->row_count = 0;
+    o->slot_values = o->scratch = o->tangents = o->constraint_gradients = NULL;
+    o->task_values = o->constraint_weights = NULL;
+    o->global_constraint_count = 0;
     o->task_count = o->fixed_task_count = o->fixed_slot_count = 0;
 }
 
-/* Room for the gradients of whole rows, which are never transient. */
-static bool need_rows(sinew_objective *o)
+/* Allocates gradients of global constraints, which are never transient. */
+static bool reserve_constraint_gradients(sinew_objective *o)
 {
-    const int32_t count = sinew_rows_count(o);
-    if (o->row_slopes || count == 0)
+    const int32_t count = sinew_global_constraints_count(o);
+    if (o->constraint_gradients || count == 0)
         return true;
-    o->row_slopes =
-        sinew_allocate_zero(&o->allocator, 4 * (size_t)count * (size_t)o->particle_count, sizeof *o->row_slopes);
-    o->row_weights = sinew_allocate_zero(&o->allocator, (size_t)count, sizeof *o->row_weights);
-    o->row_count = o->row_slopes && o->row_weights ? count : 0;
-    return o->row_count == count;
+    o->constraint_gradients = sinew_allocate_zero(&o->allocator, 4 * (size_t)count * (size_t)o->particle_count,
+                                                  sizeof *o->constraint_gradients);
+    o->constraint_weights = sinew_allocate_zero(&o->allocator, (size_t)count, sizeof *o->constraint_weights);
+    o->global_constraint_count = o->constraint_gradients && o->constraint_weights ? count : 0;
+    return o->global_constraint_count == count;
 }
 
 sinew_status sinew_objective_need_tangents(sinew_objective *o, sinew_error *error)
 {
-    if (!need_rows(o))
-        return sinew_fail_memory(error, "the gradients of whole rows");
+    if (!reserve_constraint_gradients(o))
+        return sinew_fail_memory(error, "the gradients of global constraints");
     if (!o->tangents &&
-        !sinew_make_room(&o->allocator, &o->tangents, &o->tangent_room, o->tangent_total, sizeof *o->tangents))
+        !sinew_reserve(&o->allocator, &o->tangents, &o->tangent_capacity, o->tangent_total, sizeof *o->tangents))
         o->tangents = NULL;
     return o->tangents ? SINEW_OK : sinew_fail_memory(error, "the element Hessians");
 }
@@ -244,7 +261,7 @@ void sinew_objective_drop_tangents(sinew_objective *o)
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
                         sinew_real *g)
 {
-    o->lanes->slots->copy(x, task->batch->particle + task->chunk->first_slot, task->chunk->slot_count, local, g);
+    o->simd->slots->copy(x, task->batch->particle + task->chunk->first_slot, task->chunk->slot_count, local, g);
 }
 
 static sinew_real *scratch_at(const sinew_objective *o, int32_t thread)
@@ -289,14 +306,14 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     }
     kernel.x = local;
     kernel.project = pass->project;
-    kernel.pull = task->pull;
-    if (pass->what == OP_VALUE && !ops->whole_row)
+    kernel.multiplier = task->multiplier;
+    if (pass->what == OP_VALUE && !ops->global_constraint)
         o->task_values[index] = ops->value(&kernel);
     else if (pass->what == OP_GRADIENT)
         o->task_values[index] = ops->gradient(&kernel);
     else if (pass->what == OP_LINEARISE)
         ops->linearise(&kernel);
-    if (ops->whole_row)
+    if (ops->global_constraint)
         o->task_values[index] = task->psi;
 }
 
@@ -310,7 +327,7 @@ static void run_tasks(const task_pass *pass)
 {
     const sinew_objective *o = pass->objective;
     if (pass->what != OP_PRODUCT)
-        sinew_rows_take(o, pass->x);
+        sinew_global_constraints_evaluate(o, pass->x);
     sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, run_task_range, pass);
 }
 
@@ -327,13 +344,13 @@ const sinew_real *sinew_task_blocks(const sinew_objective *o, int32_t thread, co
 {
     sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
     sinew_real *local = scratch_at(o, thread);
-    size_t lanes = (size_t)task->chunk->group_count * (size_t)task->batch->width;
+    size_t padded_count = (size_t)task->chunk->group_count * (size_t)task->batch->width;
     copy_points(o, task, q, local, NULL);
     kernel.x = local;
     kernel.tangent = local + round_up(4 * (size_t)task->chunk->slot_count);
-    kernel.blocks = kernel.tangent + round_up(lanes * (size_t)task->batch->ops->tangent_count);
+    kernel.blocks = kernel.tangent + round_up(padded_count * (size_t)task->batch->ops->tangent_count);
     kernel.project = project;
-    kernel.pull = task->pull;
+    kernel.multiplier = task->multiplier;
     task->batch->ops->linearise(&kernel);
     task->batch->ops->hessian(&kernel);
     return kernel.blocks;
@@ -347,20 +364,20 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .first_more = o->first_more,
                              .more = (const int32_t(*)[2])o->more,
                              .values = o->slot_values,
-                             .pinned = o->pinned,
-                             .mass = o->mass,
+                             .pinned = o->step.pinned,
+                             .mass = o->step.mass,
                              .out = out};
 }
 
 /* out += the slots of transient tasks, one after the other; pins stay as they are */
-static void add_layer(const sinew_objective *o, sinew_real *out)
+static void add_transient_slots(const sinew_objective *o, sinew_real *out)
 {
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         const int32_t *particle = task->batch->particle + task->chunk->first_slot;
         const sinew_real *value = o->slot_values + 4 * (size_t)task->first_slot;
         for (int32_t i = 0; i < task->chunk->slot_count; i++)
-            for (size_t c = 0; c < 3 && !o->pinned[particle[i]]; c++)
+            for (size_t c = 0; c < 3 && !o->step.pinned[particle[i]]; c++)
                 out[4 * (size_t)particle[i] + c] += value[4 * (size_t)i + c];
     }
 }
@@ -374,28 +391,28 @@ typedef struct term_context {
 static void dynamic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
-    sums[0] += t->objective->lanes->slots->inertia(&t->pass, first, last);
+    sums[0] += t->objective->simd->slots->inertia(&t->pass, first, last);
 }
 
 /* sums[1] -= f . q, and gradient = slots - f. */
 static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
-    sums[1] -= t->objective->lanes->slots->load(&t->pass, first, last);
+    sums[1] -= t->objective->simd->slots->load(&t->pass, first, last);
 }
 
-/* One pass over the particles: their own terms of g, and the gradient where it is wanted. */
+/* One pass over the particles: their own terms of g, and the gradient unless it is NULL. */
 static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
                             sinew_terms *terms)
 {
     double sums[2];
     term_context context = {o, slot_pass(o, gradient)};
     context.pass.q = q;
-    context.pass.other = o->quasistatic ? o->force : o->q_tilde;
-    context.pass.scale = 1 / (o->h * o->h);
-    sinew_sum(o->quasistatic ? quasistatic_terms : dynamic_terms, &context, o->particle_count, 2, sums,
+    context.pass.other = o->step.quasistatic ? o->step.force : o->step.q_tilde;
+    context.pass.scale = 1 / (o->step.h * o->step.h);
+    sinew_sum(o->step.quasistatic ? quasistatic_terms : dynamic_terms, &context, o->particle_count, 2, sums,
               o->thread_count);
-    sinew_terms all = {sums[0] / (2 * o->h * o->h), elastic + sums[1]};
+    sinew_terms all = {sums[0] / (2 * o->step.h * o->step.h), elastic + sums[1]};
     if (terms)
         *terms = all;
     return all.inertia + all.elastic;
@@ -416,7 +433,7 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
 {
     run_tasks(&(task_pass){o, .what = OP_GRADIENT, .x = q});
     const double value = add_own_terms(o, q, sum_tasks(o), gradient, terms);
-    add_layer(o, gradient);
+    add_transient_slots(o, gradient);
     sinew_filter(o, gradient);
     return value;
 }
@@ -426,18 +443,19 @@ double sinew_objective_gradient(sinew_objective *o, const sinew_real *q, sinew_r
 void sinew_objective_linearise(sinew_objective *o, const sinew_real *q, bool project)
 {
     run_tasks(&(task_pass){o, .what = OP_LINEARISE, .x = q, .project = project});
-    for (int32_t row = 0; row < o->row_count; row++)
-        o->row_weights[row] =
-            sinew_row_gradient(o, row, q, o->row_slopes + 4 * (size_t)row * (size_t)o->particle_count);
+    for (int32_t constraint = 0; constraint < o->global_constraint_count; constraint++)
+        o->constraint_weights[constraint] = sinew_global_constraint_gradient(
+            o, constraint, q, o->constraint_gradients + 4 * (size_t)constraint * (size_t)o->particle_count);
 }
 
-/* out += grad C (grad C . p) / alpha of every whole row */
-static void add_rows(const sinew_objective *o, const sinew_real *p, sinew_real *out)
+/* out += grad C (grad C . p) / alpha of every global constraint */
+static void add_rank_one_terms(const sinew_objective *o, const sinew_real *p, sinew_real *out)
 {
     const size_t size = 4 * (size_t)o->particle_count;
-    for (int32_t row = 0; row < o->row_count; row++) {
-        const sinew_real *slope = o->row_slopes + (size_t)row * size;
-        const double along = o->row_weights[row] * sinew_dot(slope, p, o->particle_count, o->thread_count);
+    for (int32_t constraint = 0; constraint < o->global_constraint_count; constraint++) {
+        const sinew_real *slope = o->constraint_gradients + (size_t)constraint * size;
+        const double along =
+            o->constraint_weights[constraint] * sinew_dot(slope, p, o->particle_count, o->thread_count);
         for (size_t i = 0; i < size; i++)
             out[i] += (sinew_real)(along * (double)slope[i]);
     }
@@ -447,7 +465,7 @@ static void product_range(const void *context, int32_t member, int32_t first, in
 {
     const term_context *t = context;
     (void)member;
-    t->objective->lanes->slots->inertia(&t->pass, first, last);
+    t->objective->simd->slots->inertia(&t->pass, first, last);
 }
 
 void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real *out)
@@ -455,10 +473,10 @@ void sinew_objective_product(sinew_objective *o, const sinew_real *p, sinew_real
     run_tasks(&(task_pass){o, .what = OP_PRODUCT, .x = p});
     term_context context = {o, slot_pass(o, out)};
     context.pass.q = p;
-    context.pass.scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    context.pass.scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
     sinew_over_particles(o->thread_count, o->particle_count, product_range, &context);
-    add_layer(o, out);
-    add_rows(o, p, out);
+    add_transient_slots(o, out);
+    add_rank_one_terms(o, p, out);
     sinew_filter(o, out);
 }
 
@@ -481,16 +499,16 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
             }
 }
 
-/* Rounds of as many tasks as there are scratches: kernels run in parallel, then the sums go task after task: the order,
- * and so the bits, stay the same. */
+/* Rounds of one task per scratch: kernels run in parallel, then sums are added task by task, so that the order and the
+ * bits stay the same. */
 typedef struct diagonal_pass {
     const sinew_objective *objective;
     const sinew_task *tasks;
     int32_t task_count;
     const sinew_real *q;
-    const sinew_real **values; /* [width] of the round's tasks */
+    const sinew_real **values; /* [width] results of the round's tasks */
     double *sums;
-    int32_t width; /* tasks of a round */
+    int32_t width; /* number of tasks of a round */
     bool project, traces;
 } diagonal_pass;
 
@@ -525,7 +543,7 @@ static void run_diagonals(diagonal_pass *pass)
     const sinew_objective *o = pass->objective;
     pass->values = values;
     pass->width = o->thread_count < WIDTH_MAX ? o->thread_count : WIDTH_MAX;
-    sinew_rows_take(o, pass->q);
+    sinew_global_constraints_evaluate(o, pass->q);
     const sinew_phases work = {2 * ((pass->task_count + pass->width - 1) / pass->width), diagonal_items, diagonal_item,
                                pass};
     sinew_phases_run(&work, pass->task_count >= SINEW_PARALLEL_TASKS ? o->thread_count : 1);
@@ -536,14 +554,15 @@ void sinew_objective_diagonal(sinew_objective *o, const sinew_real *q, bool proj
     memset(blocks, 0, 9 * (size_t)o->particle_count * sizeof *blocks);
     run_diagonals(&(diagonal_pass){
         .objective = o, .tasks = o->tasks, .task_count = o->task_count, .q = q, .sums = blocks, .project = project});
-    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    const double scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
     for (int32_t i = 0; i < o->particle_count; i++)
         for (size_t k = 0; k < 9; k++) {
             double *entry = &blocks[9 * (size_t)i + k], unit = k % 4 == 0 ? 1 : 0;
-            *entry = o->pinned[i] ? unit : *entry + unit * (double)o->mass[i] * scale;
+            *entry = o->step.pinned[i] ? unit : *entry + unit * (double)o->step.mass[i] * scale;
         }
-    for (int32_t k = 0; k < o->held_count; k++)
-        sinew_filter_block(o, o->held[k], o->held[k], blocks + 9 * (size_t)o->held[k]);
+    for (int32_t k = 0; k < o->step.constrained_count; k++)
+        sinew_filter_block(o, o->step.constrained[k], o->step.constrained[k],
+                           blocks + 9 * (size_t)o->step.constrained[k]);
 }
 
 void sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *q, double *blocks)
@@ -553,12 +572,12 @@ void sinew_objective_fixed_diagonal(const sinew_objective *o, const sinew_real *
         .objective = o, .tasks = o->tasks, .task_count = o->fixed_task_count, .q = q, .sums = blocks, .project = true});
 }
 
-void sinew_objective_traces(const sinew_objective *o, const sinew_real *q, bool layer, double *traces)
+void sinew_objective_traces(const sinew_objective *o, const sinew_real *q, bool transient, double *traces)
 {
-    const int32_t first = layer ? o->fixed_task_count : 0;
+    const int32_t first = transient ? o->fixed_task_count : 0;
     run_diagonals(&(diagonal_pass){.objective = o,
                                    .tasks = o->tasks + first,
-                                   .task_count = (layer ? o->task_count : o->fixed_task_count) - first,
+                                   .task_count = (transient ? o->task_count : o->fixed_task_count) - first,
                                    .q = q,
                                    .sums = traces,
                                    .project = true,
@@ -579,7 +598,7 @@ typedef struct local_pass {
     sinew_objective *objective;
     const sinew_real *x;
     sinew_local_step *step;
-    void *context; /* of the step */
+    void *context; /* context argument of `step` */
 } local_pass;
 
 static void local_range(const void *context, int32_t thread, int32_t first, int32_t last)
@@ -601,7 +620,7 @@ static void sum_range(const void *context, int32_t member, int32_t first, int32_
 {
     const term_context *t = context;
     (void)member;
-    t->objective->lanes->slots->sum(&t->pass, first, last);
+    t->objective->simd->slots->sum(&t->pass, first, last);
 }
 
 void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_step *step, void *context,
@@ -611,7 +630,7 @@ void sinew_objective_local(sinew_objective *o, const sinew_real *x, sinew_local_
     const term_context sum = {o, slot_pass(o, out)};
     sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, local_range, &pass);
     sinew_over_particles(o->thread_count, o->particle_count, sum_range, &sum);
-    add_layer(o, out);
+    add_transient_slots(o, out);
 }
 
 typedef struct inertia_pass {
@@ -625,13 +644,14 @@ static void inertia_range(const void *context, int32_t member, int32_t first, in
 {
     const inertia_pass *pass = context;
     const sinew_objective *o = pass->objective;
-    const double scale = 1 / (o->h * o->h);
+    const double scale = 1 / (o->step.h * o->step.h);
     (void)member;
     for (int32_t i = first; i < last; i++)
-        for (size_t c = 0, at = 4 * (size_t)i; c < 3 && !o->pinned[i]; c++, at++)
-            pass->out[at] += o->quasistatic ? o->force[at]
-                                            : (sinew_real)((double)o->mass[i] * scale *
-                                                           ((double)o->q_tilde[at] - pass->s * (double)pass->q[at]));
+        for (size_t c = 0, at = 4 * (size_t)i; c < 3 && !o->step.pinned[i]; c++, at++)
+            pass->out[at] += o->step.quasistatic
+                                 ? o->step.force[at]
+                                 : (sinew_real)((double)o->step.mass[i] * scale *
+                                                ((double)o->step.q_tilde[at] - pass->s * (double)pass->q[at]));
 }
 
 void sinew_objective_add_inertia(const sinew_objective *o, double s, const sinew_real *q, sinew_real *out)
@@ -666,7 +686,7 @@ void sinew_objective_momenta(const sinew_objective *o, const sinew_real *q, cons
                              double angular[3])
 {
     double sums[6];
-    sinew_sum(momentum_terms, &(motion_context){o->mass, q, v}, o->particle_count, 6, sums, o->thread_count);
+    sinew_sum(momentum_terms, &(motion_context){o->step.mass, q, v}, o->particle_count, 6, sums, o->thread_count);
     memcpy(linear, sums, 3 * sizeof *sums);
     memcpy(angular, sums + 3, 3 * sizeof *sums);
 }
@@ -676,7 +696,7 @@ void sinew_objective_momenta(const sinew_objective *o, const sinew_real *q, cons
 typedef struct limit_pass {
     sinew_objective *objective;
     const sinew_real *q, *d;
-    double most;
+    double max;
 } limit_pass;
 
 static void limit_range(const void *context, int32_t thread, int32_t first, int32_t last)
@@ -685,28 +705,28 @@ static void limit_range(const void *context, int32_t thread, int32_t first, int3
     sinew_objective *o = pass->objective;
     for (int32_t t = first; t < last; t++) {
         const sinew_task *task = &o->tasks[t];
-        o->task_values[t] = pass->most;
+        o->task_values[t] = pass->max;
         if (!task->batch->ops->step_limit)
             continue;
         sinew_real *x = scratch_at(o, thread), *p = x + round_up(4 * (size_t)task->chunk->slot_count);
         const sinew_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk), .x = x, .p = p};
         copy_points(o, task, pass->q, x, NULL);
         copy_points(o, task, pass->d, p, NULL);
-        o->task_values[t] = task->batch->ops->step_limit(&kernel, pass->most);
+        o->task_values[t] = task->batch->ops->step_limit(&kernel, pass->max);
     }
 }
 
-double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const sinew_real *d, double most)
+double sinew_objective_step_limit(sinew_objective *o, const sinew_real *q, const sinew_real *d, double max)
 {
     bool any = false;
     for (int32_t t = 0; t < o->task_count; t++)
         any |= o->tasks[t].batch->ops->step_limit != NULL;
     if (!any)
-        return most;
-    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, limit_range, &(limit_pass){o, q, d, most});
+        return max;
+    sinew_tasks_for(sinew_task_threads(o), o->task_count, 1, limit_range, &(limit_pass){o, q, d, max});
     for (int32_t t = 0; t < o->task_count; t++)
-        most = fmin(most, o->task_values[t]);
-    return most;
+        max = fmin(max, o->task_values[t]);
+    return max;
 }
 
 /* ---- Determinants -------------------------------------------------------------------------- */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective.h: what every solver minimises, and the only place where it is computed:
+ * objective.h: the objective that every solver minimises, computed here only:
  *
  *     g(q) = 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(q)          dynamic, thesis (3.7)
  *     g(q) = sum_j psi_j(q) - f_ext . q                                    quasistatic, PBNG (17)
  *
  * its gradient, its Hessian (as a product, as diagonal blocks, as a sparse matrix) and the residual |grad g| over the
- * free particles. Pinned particles are no unknowns: their rows of the gradient and of products are zero.
+ * free particles. Pinned particles are no unknowns: their entries of gradients and products are zero.
  *
- * Vectors over particles are [particle_count][4] reals with a zero fourth number (base/reduce.h). Elements go chunk by
- * chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and leaves the result
- * in the chunk's slots; afterwards each particle adds its slots in a fixed order. No function here allocates but those
- * that say so.
+ * Vectors over particles are [particle_count][4] reals with a zero fourth number (base/reduce.h). Elements are
+ * processed chunk by chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and
+ * writes the result to the chunk's slots; then each particle adds its slots in a fixed order. Functions allocate only
+ * where their comment states it.
  *
- * Energies are fixed or transient (batch.h). Tasks of the fixed ones come first, and each particle has a list of their
- * slots. Transient ones form a layer on top, made anew as often as every step at a cost in proportion to their number:
- * their slots are added to the sums of the fixed ones, one after the other in the order of tasks.
+ * Energies are fixed or transient (energy/batch.h). Tasks of fixed energies come first, and each particle has a list of
+ * their slots. Transient elements may change in every step, at a cost in proportion to their number: their slots are
+ * added after the fixed ones, in the order of tasks.
  */
 #ifndef SINEW_SRC_OBJECTIVE_OBJECTIVE_H
 #define SINEW_SRC_OBJECTIVE_OBJECTIVE_H
@@ -25,76 +25,84 @@
 
 typedef struct sinew_terms {
     double inertia; /* J: first term of g */
-    double elastic; /* J: the rest of g */
+    double elastic; /* J: all other terms of g */
 } sinew_terms;
 
 /* One chunk of one batch; tasks are independent of each other. */
 typedef struct sinew_task {
     const sinew_batch *batch;
     const sinew_chunk *chunk;
-    int32_t first_slot;   /* of the chunk, over all batches */
-    size_t first_tangent; /* offset of the chunk's tangents, in reals */
-    sinew_real pull;      /* of an energy with whole_row: C of the row where it was last evaluated (global_constraints.h) */
-    double psi;           /* J: of the row, at its first task; zero at the others */
+    int32_t first_slot;    /* first slot of the chunk, counted over all batches */
+    size_t first_tangent;  /* offset of the chunk's tangents, in reals */
+    sinew_real multiplier; /* C of a global constraint at its last evaluation (global_constraints.h) */
+    double psi;            /* J: energy of the global constraint, at its first task; zero at the others */
 } sinew_task;
+
+/* Input of a step, set by its prediction (world/step/step.c) before a solver runs; arrays are borrowed. */
+typedef struct sinew_step_inputs {
+    double h;
+    bool quasistatic;
+    const sinew_real *rest;    /* [particle_count][4] m, rest positions, for orders of elimination */
+    const sinew_real *mass;    /* [particle_count] kg */
+    const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
+    const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
+    double v_kept;
+    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
+    const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
+    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are
+     * S dq, S = 1 - sum n n^T over the constrained directions; gradients are S grad g, and Hessians S H S + (1 - S),
+     * so that a solver that follows them moves nothing along a constrained direction. */
+    const sinew_real
+        *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: no particle has constrained directions */
+    const int32_t *constrained; /* [constrained_count] particles whose S is not 1, ascending, none of them pinned */
+    int32_t constrained_count;
+} sinew_step_inputs;
 
 typedef struct sinew_objective {
     sinew_allocator allocator;
     int32_t thread_count;
     int32_t particle_count;
-    const sinew_lane_variant *lanes; /* set by build */
+    const sinew_simd_variant *simd; /* set by build */
 
-    /* The step at hand: set by the world before a solve, arrays borrowed. */
-    double h;
-    bool quasistatic;
-    const sinew_real *rest;    /* [particle_count][4] m, rest positions: orders of elimination go by them */
-    const sinew_real *mass;    /* [particle_count] kg */
-    const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
-    const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the part v_kept */
-    double v_kept;
-    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
-    const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
-    /* Particles that are held along one or two directions only (Baraff and Witkin 1998, 5.1). Changes of positions are
-     * S dq, S = 1 - sum n n^T over the held directions; gradients are S grad g, and Hessians S H S + (1 - S), so that a
-     * solver that follows these moves nothing along what is held. */
-    const sinew_real *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: nobody is */
-    const int32_t *held;      /* [held_count] the particles whose S is not 1, ascending, none of them pinned */
-    int32_t held_count;
+    sinew_step_inputs step;
 
-    /* Topology: fixed between calls of sinew_objective_build and sinew_objective_layer. */
+    /* Topology: fixed between calls of sinew_objective_build and sinew_objective_set_transient. */
     int32_t fixed_task_count, task_count;
-    int32_t fixed_slot_count;   /* the slot of that number is zero; those of transient tasks follow it */
-    sinew_task *tasks;          /* [task_count] fixed, then transient */
-    int32_t (*slots)[2];        /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
-    int32_t *first_more;        /* [particle_count + 1] into more */
-    int32_t (*more)[2];         /* [fixed_slot_count] a particle and one of its other slots, ascending */
-    size_t fixed_tangent_total; /* reals in the tangents of fixed tasks */
-    size_t tangent_total;       /* reals in all tangents */
-    int32_t row_count;          /* whole rows (global_constraints.h) whose gradients there is room for */
-    size_t fixed_scratch_size;  /* that fixed tasks need */
-    size_t scratch_size;        /* reals of one thread's scratch */
+    int32_t
+        fixed_slot_count; /* number of fixed slots; the slot with this index is zero, slots of transient tasks follow */
+    sinew_task *tasks;    /* [task_count] fixed, then transient */
+    int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
+    int32_t *first_more;  /* [particle_count + 1] index of each particle's first entry in more */
+    int32_t (*more)[2];   /* [fixed_slot_count] a particle and one of its other slots, ascending */
+    size_t fixed_tangent_total;      /* count of reals in the tangents of fixed tasks */
+    size_t tangent_total;            /* count of reals in all tangents */
+    int32_t global_constraint_count; /* global constraints (global_constraints.h) with allocated gradients */
+    size_t fixed_scratch_size;       /* scratch_size for fixed tasks alone */
+    size_t scratch_size;             /* count of reals of one thread's scratch */
 
-    /* Work space, and the bytes that there are of it. */
-    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] */
-    double *task_values;     /* [task_count] */
-    sinew_real *scratch;     /* [thread_count][scratch_size] */
-    sinew_real *tangents;    /* [tangent_total], NULL until sinew_objective_need_tangents */
-    sinew_real *row_slopes;  /* [row_count][particle_count][4] grad C where it was last linearised; NULL without rows */
-    double *row_weights;     /* [row_count] 1 / alpha */
-    size_t task_room, slot_room, value_room, scratch_room, tangent_room;
+    /* Work space, with capacities in bytes. */
+    sinew_real *slot_values;          /* [fixed_slot_count + 1 + slots of transient tasks][4] */
+    double *task_values;              /* [task_count] J: value of each task */
+    sinew_real *scratch;              /* [thread_count][scratch_size] */
+    sinew_real *tangents;             /* [tangent_total], NULL until sinew_objective_need_tangents */
+    sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
+                                         linearisation; NULL without global constraints */
+    double *constraint_weights;       /* [global_constraint_count] 1 / alpha */
+    size_t task_capacity, slot_capacity, value_capacity, scratch_capacity, tangent_capacity;
 } sinew_objective;
 
-/* Lays out tasks and slots for the batches, fixed ones before transient ones; allocates. On failure nothing is held. */
+/* Lays out tasks and slots for the batches, fixed ones before transient ones; allocates. On failure nothing stays
+ * allocated. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
-/* Makes the layer of transient batches anew, all of them given; the fixed ones stay. Allocates only where the layer has
- * outgrown every earlier one. On failure there is no layer. */
-sinew_status sinew_objective_layer(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
-                                   sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees what build made */
-/* Allocates once; later layers keep tangents. */
+/* Replaces all transient batches; the fixed ones stay. Allocates only where the work space must grow. On failure there
+ * are no transient batches. */
+sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
+                                           sinew_error *error);
+void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of build */
+/* Allocates the tangents once; later calls of set_transient keep them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
-void sinew_objective_drop_tangents(sinew_objective *objective); /* gives them back */
+void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the tangents */
 
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
 /* g(q), and gradient = grad g(q), zero at pins */
@@ -106,13 +114,13 @@ void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, 
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
-/* blocks[i] = the same of the fixed elements alone, projected, without inertia, at pins too. */
+/* blocks[i] = the diagonal block of the fixed elements alone, projected, without inertia, at pins too. */
 void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sinew_real *q, double *blocks);
-/* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too:
- * of the fixed elements or of the layer. */
-void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool layer, double *traces);
-/* Round-off in the gradient is about the norm of the free particles' traces, inertia included (N/m), times this (m):
- * the distance from the largest coordinate of q to the next number. */
+/* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too.
+ * Only fixed or only transient elements are counted. */
+void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool transient, double *traces);
+/* m: the distance from the largest coordinate of q to the next number. Round-off in the gradient is about this distance
+ * times the norm of the free particles' traces, inertia included (N/m). */
 double sinew_objective_round_off(const sinew_objective *objective, const sinew_real *q);
 
 /* Linear (kg m/s) and angular (kg m2/s, about the origin) momentum of positions q [][4] and velocities v [][4]. */
@@ -121,31 +129,31 @@ void sinew_objective_momenta(const sinew_objective *objective, const sinew_real 
 
 /* Sum of the energies alone (J). */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
-/* The largest t <= most such that every energy is defined on [0, t) along q + t d, energies that are not at q left out;
- * `most` where none has a barrier. */
-double sinew_objective_step_limit(sinew_objective *objective, const sinew_real *q, const sinew_real *d, double most);
+/* The largest t <= max such that every energy is defined on [0, t) along q + t d; `max` without barriers. Energies that
+ * are not defined at q are left out. */
+double sinew_objective_step_limit(sinew_objective *objective, const sinew_real *q, const sinew_real *d, double max);
 /* Smallest and largest det F over all tets and how many are not positive. Both 1 without tets. */
 void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted);
 
 /* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
- * any operation on it; out = the sum of what it left in g, zero at pins. Tasks run in parallel. */
+ * any operation on it; out = sum of g over tasks, zero at pins. Tasks run in parallel. */
 typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);
 /* out += M/h^2 (q_tilde - s q) (dynamic) or f_ext (quasistatic) at the free particles. */
 void sinew_objective_add_inertia(const sinew_objective *objective, double s, const sinew_real *q, sinew_real *out);
 
-/* x_i = S_i x_i at particles that are held along some directions: x [particle_count][4] a change or a gradient. */
+/* x_i = S_i x_i at particles with constrained directions: x [particle_count][4] a change or a gradient. */
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
-/* The same of one particle's numbers. */
+/* x = S_i x for one particle i. */
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
-/* Brings q to q_tilde along what is held. */
-void sinew_hold(const sinew_objective *objective, sinew_real *q);
-/* block = S_i block S_j, row-major; where i = j, (1 - S) times what the block has on its diagonal is added. */
+/* Sets q to q_tilde along constrained directions. */
+void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);
+/* block = S_i block S_j, row-major; where i = j, (1 - S) times the mean diagonal of the block is added. */
 void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
 
-/* For the files of this room: the Hessian blocks of one chunk at q, in the scratch of that thread (0 ..
+/* For files of src/objective: the Hessian blocks of one chunk at q, in the scratch of that thread (0 ..
  * thread_count-1), [group_count][block_count][9][W] (energy.h). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
@@ -159,6 +167,9 @@ static inline bool sinew_task_begins_contacts(const sinew_objective *objective, 
 {
     return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
 }
-int32_t sinew_task_threads(const sinew_objective *objective); /* for its tasks: one where they are few */
+/* Whether some transient elements are contacts. */
+bool sinew_objective_has_contacts(const sinew_objective *objective);
+int32_t
+sinew_task_threads(const sinew_objective *objective); /* number of threads for the tasks: one if there are few tasks */
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * violation.h: how far positions are off the constraints of hard energies.
+ * violation.h: the violation of the constraints of hard energies.
  */
 #ifndef SINEW_SRC_OBJECTIVE_VIOLATION_H
 #define SINEW_SRC_OBJECTIVE_VIOLATION_H
 
 #include "objective/objective.h"
 
-/* Whether an energy is hard: g is then infinite almost everywhere, and what is measured of it is that of energies with
- * the stiffness that they would have. */
+/* Whether an energy is hard: g is then infinite almost everywhere, and measurements use the finite stiffness of the
+ * energy. */
 bool sinew_objective_is_hard(const sinew_objective *objective);
-/* The largest |C| of hard energies at q, 0 without any; NaN where one does not tell its constraints as numbers. `work`
+/* The largest |C| of hard energies at q, 0 without any; NaN if a hard energy has no Jacobian operation. `work`
  * [particle_count][4]. */
 double sinew_objective_violation(sinew_objective *objective, const sinew_real *q, sinew_real *work);
 

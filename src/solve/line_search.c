@@ -9,14 +9,14 @@
 
 #include "base/reduce.h"
 
-#define DELTA        1e-4
-#define SHRINK_LEAST 0.1 /* bounds of one backtracking step */
-#define SHRINK_MOST  0.5
-#define ALPHA_LEAST  1e-12
-#define ALPHA_MOST   10.0
-#define CURVATURE    0.9
-#define TRIALS_MOST  40
-#define BARRIER_PART 0.99 /* of the way to where an energy ends that a step may go */
+#define DELTA            1e-4
+#define SHRINK_MIN       0.1 /* bounds of one backtracking step */
+#define SHRINK_MAX       0.5
+#define ALPHA_MIN        1e-12
+#define ALPHA_MAX        10.0
+#define CURVATURE        0.9
+#define TRIALS_MAX       40
+#define BARRIER_FRACTION 0.99 /* largest fraction of the distance to the end of an energy's domain */
 
 static bool good_enough(const sinew_solve *s, double before, double after, double alpha, double slope,
                         double slope_after)
@@ -29,12 +29,12 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
-/* Where the parabola through g(0), g'(0) and g(alpha) is lowest, kept within bounds. */
+/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to bounds. */
 static double shrink(double before, double after, double alpha, double slope)
 {
     double curvature = after - before - alpha * slope;
     double best = isfinite(after) && curvature > 0 ? -slope * alpha * alpha / (2 * curvature) : 0;
-    return fmin(fmax(best, SHRINK_LEAST * alpha), SHRINK_MOST * alpha);
+    return fmin(fmax(best, SHRINK_MIN * alpha), SHRINK_MAX * alpha);
 }
 
 /* One point along the direction. */
@@ -56,15 +56,15 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
     return p;
 }
 
-/* The longest step up to `most` that stays where every energy is defined, with a little to spare: the value rises
- * without bound towards the end, and what a search learns there says little. */
-static double longest_step(sinew_solve *s, const sinew_real *d, double most)
+/* The longest step up to `max` within the domain of every energy, with a margin: near a barrier the value grows without
+ * bound and the search model fails. */
+static double longest_step(sinew_solve *s, const sinew_real *d, double max)
 {
-    const double limit = sinew_objective_step_limit(s->objective, s->q, d, most);
-    return limit < most ? BARRIER_PART * limit : most;
+    const double limit = sinew_objective_step_limit(s->objective, s->q, d, max);
+    return limit < max ? BARRIER_FRACTION * limit : max;
 }
 
-/* The point that was tried last becomes the iterate. */
+/* Accepts the last trial point as the iterate. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;
@@ -82,15 +82,15 @@ static point first_point(const sinew_solve *s, const sinew_real *d)
                    .slope = sinew_dot(s->gradient, d, o->particle_count, o->thread_count)};
 }
 
-double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double least, sinew_real *trial,
+double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient)
 {
     const point start = first_point(s, d);
     if (!(start.slope < 0))
         return 0;
-    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_LEAST;) {
+    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_MIN;) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
-        if (isfinite(p.value) && (good_enough(s, start.value, p.value, alpha, start.slope, p.slope) || alpha < least))
+        if (isfinite(p.value) && (good_enough(s, start.value, p.value, alpha, start.slope, p.slope) || alpha < min))
             return accept(s, &p, trial, trial_gradient);
         alpha = beta > 0 ? beta * alpha : shrink(start.value, p.value, alpha, start.slope);
     }
@@ -108,7 +108,7 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {
-    for (int i = 0; i < TRIALS_MOST; i++) {
+    for (int i = 0; i < TRIALS_MAX; i++) {
         const point p = try_point(s, d, 0.5 * (low.alpha + high.alpha), trial, trial_gradient);
         if (!isfinite(p.value) || !good_enough(s, start.value, p.value, p.alpha, start.slope, p.slope) ||
             p.value > low.value) {
@@ -133,7 +133,7 @@ double sinew_line_search_wolfe(sinew_solve *s, const sinew_real *d, sinew_real *
     point last = start;
     if (!(start.slope < 0))
         return 0;
-    const double longest = longest_step(s, d, ALPHA_MOST);
+    const double longest = longest_step(s, d, ALPHA_MAX);
     for (double alpha = fmin(1, longest);; alpha = fmin(2 * alpha, longest)) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
         bool enough = isfinite(p.value) && good_enough(s, start.value, p.value, alpha, start.slope, p.slope);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_search.h: how far to go along a descent direction, judged by the objective.
+ * line_search.h: step lengths along a descent direction, by values of the objective.
  */
 #ifndef SINEW_SRC_SOLVE_LINE_SEARCH_H
 #define SINEW_SRC_SOLVE_LINE_SEARCH_H
@@ -16,20 +16,20 @@
  * delta - 1) slope with the value not above g(q) by more than round-off. Too long a step shrinks by quadratic
  * interpolation.
  *
- * Where an energy with a barrier ends before (sinew_objective_step_limit), both searches begin at 0.99 of the way to
- * there. */
+ * If the domain of an energy with a barrier ends earlier (sinew_objective_step_limit), both searches begin at 0.99 of
+ * the step to that end. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
-/* The same with alpha <- beta alpha where beta > 0, and with the first step shorter than `least` taken as it is: thesis
- * algorithm 8, whose t that is. */
-double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double least, sinew_real *trial,
+/* Searches in the same way, but with alpha <- beta alpha if beta > 0, and accepts the first step shorter than `min`:
+ * thesis algorithm 8, with its t. */
+double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient);
 
-/* The same bargain, with alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope|
- * (Nocedal and Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always show positive curvature. */
+/* Searches for alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope| (Nocedal and
+ * Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always have positive curvature. */
 sinew_search sinew_line_search_wolfe;
 
-/* alpha = 1, whatever g does: no search, also where an energy ends before. */
+/* Takes the step alpha = 1 without a search, also across barriers. */
 sinew_search sinew_full_step;
 
 #endif

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameters.h: descriptors that several solvers offer under one name.
+ * parameters.h: descriptors of parameters that several solvers share.
  */
 #ifndef SINEW_SRC_SOLVE_PARAMETERS_H
 #define SINEW_SRC_SOLVE_PARAMETERS_H
 
 #include "sinew/sinew.h"
 
-/* Where a solver begins: at q_tilde, as the published algorithms do, or at q_n. Quasistatic steps begin at q_n. */
+/* Start of a solver: q_tilde, as in the published algorithms, or q_n. Quasistatic steps start at q_n. */
 #define SINEW_START_PARAMETER                                                                                          \
     {                                                                                                                  \
         .name = "start", .unit = "", .choices = "inertia|previous", .maximum = 1, .preset = 0,                         \
         .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
     }
 
-/* The interval of thesis (4.64), where nothing else is asked for. */
+/* The default interval of thesis (4.64). */
 #define SINEW_STRETCH_LOW  0.5
 #define SINEW_STRETCH_HIGH 1.5
 #define SINEW_STRETCH_LOW_PARAMETER                                                                                    \
     {                                                                                                                  \
-        .name = "stretch_low", .unit = "", .minimum = 0, .maximum = 1, .preset = SINEW_STRETCH_LOW,                    \
+        .name = "stretch_low", .expert = true, .unit = "", .minimum = 0, .maximum = 1, .preset = SINEW_STRETCH_LOW,    \
         .open_minimum = true, .open_maximum = true,                                                                    \
         .meaning = "lower end of the stretches that a material's stiffness is fitted over"                             \
     }
 #define SINEW_STRETCH_HIGH_PARAMETER                                                                                   \
     {                                                                                                                  \
-        .name = "stretch_high", .unit = "", .minimum = 1, .maximum = 100, .preset = SINEW_STRETCH_HIGH,                \
-        .open_minimum = true, .meaning = "upper end; wider intervals make most materials look stiffer"                 \
+        .name = "stretch_high", .expert = true, .unit = "", .minimum = 1, .maximum = 100,                              \
+        .preset = SINEW_STRETCH_HIGH, .open_minimum = true,                                                            \
+        .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
     }
 
 /* Sweeps over constraints (sweep.h). */
@@ -37,7 +38,7 @@
     }
 #define SINEW_SYMMETRIC_PARAMETER                                                                                      \
     {                                                                                                                  \
-        .name = "symmetric", .unit = "", .choices = "no|yes", .maximum = 1, .preset = 0,                               \
+        .name = "symmetric", .expert = true, .unit = "", .choices = "no|yes", .maximum = 1, .preset = 0,               \
         .meaning = "yes: every iteration goes forward and back"                                                        \
     }
 #define SINEW_NEO_HOOKEAN_PARAMETER                                                                                    \
@@ -48,13 +49,13 @@
 /* The coarse space (coarse_correction.h). */
 #define SINEW_AGGREGATE_PARAMETER                                                                                      \
     {                                                                                                                  \
-        .name = "aggregate", .unit = "", .minimum = 4, .maximum = 1e6, .preset = 100,                                  \
+        .name = "aggregate", .expert = true, .unit = "", .minimum = 4, .maximum = 1e6, .preset = 100,                  \
         .meaning = "coarse: particles that move together; fewer: fewer iterations, and a larger system"                \
     }
 #define SINEW_RELAXATION_PARAMETER                                                                                     \
     {                                                                                                                  \
-        .name = "relaxation", .unit = "", .minimum = 0, .maximum = 2, .preset = 1, .open_minimum = true,               \
-        .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                                      \
+        .name = "relaxation", .expert = true, .unit = "", .minimum = 0, .maximum = 2, .preset = 1,                     \
+        .open_minimum = true, .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                \
     }
 /* Chebyshev's acceleration of whole sweeps. */
 #define SINEW_RHO_PARAMETER                                                                                            \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * clean_surface.c: the surface as it is filled: vertices in one place are one, triangles without area or that are there
- * already go, and each piece faces the way that the greater part of it does. A piece that encloses a negative volume is
- * turned as a whole unless it lies in the box of another, where it bounds a cavity.
+ * clean_surface.c: cleans the surface before filling: coincident vertices are merged, triangles without area and
+ * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component with
+ * negative volume is flipped as a whole unless it lies in the box of another, where it bounds a cavity.
  *
- * Winding numbers survive much, but not a patch that is turned: just outside of it they are those of the inside.
+ * Winding numbers tolerate many defects, but not a flipped patch: just outside it they equal those of the inside.
  */
 #include <math.h>
 #include <string.h>
@@ -14,16 +14,16 @@
 #include "tetfill/fill.h"
 
 enum {
-    PIECES_COMPARED = 4096 /* with each other; of more the boxes are not looked at */
+    COMPONENTS_COMPARED = 4096 /* compared with each other; of more components the boxes are not compared */
 };
 
 /* A surface in one plane is flat when no vertex is further from it than this, of the box's diagonal. */
 static const double flatness = 1e-6;
 
-/* m, the diagonals of boxes whose areas and volumes are numbers that can be told apart, in single precision too. */
-static const double diagonal_least = 1e-12, diagonal_most = 1e12;
+/* m, diagonals of boxes for which areas and volumes neither overflow nor underflow, in single precision too. */
+static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
-/* ---- What stays ------------------------------------------------------------------------------ */
+/* ---- Kept triangles -------------------------------------------------------------------------- */
 
 static sinew_status keep_sound(fill_surface *s, const sinew_mesh *mesh, const sinew_allocator *allocator,
                                sinew_fill_report *report, sinew_error *error)
@@ -65,14 +65,14 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
     return status;
 }
 
-/* ---- Facing one way -------------------------------------------------------------------------- */
+/* ---- Orientation ----------------------------------------------------------------------------- */
 
-/* A piece of the surface, at the number of its first triangle. */
-typedef struct piece {
+/* A component of the surface, at the index of its first triangle. */
+typedef struct component {
     double box[6];
     double volume; /* m3, signed, seen from its first vertex */
     int32_t count;
-} piece;
+} component;
 
 static void box_add(double box[6], const sinew_real *x)
 {
@@ -93,13 +93,13 @@ static double volume_seen(const fill_surface *s, const int32_t *triangle, const 
            6;
 }
 
-static void survey_pieces(const fill_surface *s, const sinew_orientation *o, piece *pieces)
+static void survey_components(const fill_surface *s, const sinew_orientation *o, component *components)
 {
     for (int32_t t = 0; t < s->count; t++) {
-        piece *p = &pieces[o->piece[t]];
+        component *p = &components[o->component[t]];
         const int32_t *triangle = s->triangles + 3 * (size_t)t;
         const double volume =
-            volume_seen(s, triangle, s->positions + 3 * (size_t)s->triangles[3 * (size_t)o->piece[t]]);
+            volume_seen(s, triangle, s->positions + 3 * (size_t)s->triangles[3 * (size_t)o->component[t]]);
         if (p->count++ == 0)
             memcpy(p->box, (double[6]){INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, sizeof p->box);
         for (int i = 0; i < 3; i++)
@@ -116,27 +116,27 @@ static bool lies_in(const double inner[6], const double outer[6])
     return in;
 }
 
-/* Is there a piece around piece i, so that it may bound a cavity? list [count] of pieces. */
-static bool is_nested(const piece *pieces, const int32_t *list, int32_t count, int32_t i)
+/* Whether a component encloses component i, which may then bound a cavity. list [count] of components. */
+static bool is_nested(const component *components, const int32_t *list, int32_t count, int32_t i)
 {
     for (int32_t n = 0; n < count; n++)
-        if (list[n] != i && lies_in(pieces[i].box, pieces[list[n]].box))
+        if (list[n] != i && lies_in(components[i].box, components[list[n]].box))
             return true;
     return false;
 }
 
-static void turn_pieces(const fill_surface *s, sinew_orientation *o, piece *pieces, int32_t *list)
+static void turn_components(const fill_surface *s, sinew_orientation *o, component *components, int32_t *list)
 {
     int32_t count = 0;
     for (int32_t t = 0; t < s->count; t++)
-        if (pieces[t].count >= 4)
+        if (components[t].count >= 4)
             list[count++] = t;
-    const int32_t compared = count <= PIECES_COMPARED ? count : 0;
+    const int32_t compared = count <= COMPONENTS_COMPARED ? count : 0;
     for (int32_t n = 0; n < count; n++)
-        if (pieces[list[n]].volume < 0 && !is_nested(pieces, list, compared, list[n]))
-            pieces[list[n]].count = -1;
+        if (components[list[n]].volume < 0 && !is_nested(components, list, compared, list[n]))
+            components[list[n]].count = -1;
     for (int32_t t = 0; t < s->count; t++)
-        o->flip[t] ^= pieces[o->piece[t]].count < 0;
+        o->flip[t] ^= components[o->component[t]].count < 0;
 }
 
 static void flip_triangles(fill_surface *s, const sinew_orientation *o)
@@ -149,23 +149,23 @@ static void flip_triangles(fill_surface *s, const sinew_orientation *o)
         }
 }
 
-static void count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void fill_surface_count_crowded(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     (void)vertices;
     (void)uses;
     ((sinew_fill_report *)context)->crowded_edges += use_count > 2;
 }
 
-static sinew_status face_one_way(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
-                                 sinew_error *error)
+static sinew_status orient_consistently(fill_surface *s, const sinew_allocator *allocator, sinew_fill_report *report,
+                                        sinew_error *error)
 {
     sinew_orientation o = {0};
-    piece *pieces = sinew_allocate_zero(allocator, (size_t)s->count, sizeof *pieces);
+    component *components = sinew_allocate_zero(allocator, (size_t)s->count, sizeof *components);
     int32_t *list = sinew_allocate(allocator, (size_t)s->count, sizeof *list);
     const sinew_elements elements = {s->triangles, s->count, 3};
-    sinew_status status = pieces && list ? SINEW_OK : sinew_fail_memory(error, "a surface to fill");
+    sinew_status status = components && list ? SINEW_OK : sinew_fail_memory(error, "a surface to fill");
     if (status == SINEW_OK)
-        status = sinew_visit_facets(allocator, s->vertex_count, &elements, count_crowded, report, error);
+        status = sinew_visit_facets(allocator, s->vertex_count, &elements, fill_surface_count_crowded, report, error);
     if (status == SINEW_OK)
         status = sinew_orientation_find(&o, allocator, s->vertex_count, s->triangles, s->count, error);
     if (status == SINEW_OK) {
@@ -173,19 +173,19 @@ static sinew_status face_one_way(fill_surface *s, const sinew_allocator *allocat
             report->flipped += o.flip[t];
         report->open_edges = (int32_t)(o.once_count < INT32_MAX ? o.once_count : INT32_MAX);
         s->closed = o.odd_count == 0;
-        survey_pieces(s, &o, pieces);
-        turn_pieces(s, &o, pieces, list);
+        survey_components(s, &o, components);
+        turn_components(s, &o, components, list);
         flip_triangles(s, &o);
         sinew_orientation_free(&o, allocator);
     }
-    sinew_release(allocator, pieces);
+    sinew_release(allocator, components);
     sinew_release(allocator, list);
     return status;
 }
 
 /* ---- Extent ---------------------------------------------------------------------------------- */
 
-static void unit_normal(const fill_surface *s, const int32_t *triangle, double normal[3])
+static void fill_surface_unit_normal(const fill_surface *s, const int32_t *triangle, double normal[3])
 {
     double e[2][3];
     for (int i = 0; i < 2; i++)
@@ -205,16 +205,16 @@ static void unit_normal(const fill_surface *s, const int32_t *triangle, double n
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;
-    double most = -1, normal[3], low = INFINITY, high = -INFINITY;
+    double max = -1, normal[3], low = INFINITY, high = -INFINITY;
     for (int32_t t = 0; t < s->count; t++) {
         bool degenerate;
         const double area = sinew_shape_of_triangle(s->positions, s->triangles + 3 * (size_t)t, &degenerate);
-        if (area > most) {
-            most = area;
+        if (area > max) {
+            max = area;
             largest = t;
         }
     }
-    unit_normal(s, s->triangles + 3 * (size_t)largest, normal);
+    fill_surface_unit_normal(s, s->triangles + 3 * (size_t)largest, normal);
     for (size_t i = 0; i < 3 * (size_t)s->count; i++) {
         const sinew_real *x = s->positions + 3 * (size_t)s->triangles[i];
         const double along = normal[0] * (double)x[0] + normal[1] * (double)x[1] + normal[2] * (double)x[2];
@@ -235,10 +235,10 @@ static sinew_status check_extent(fill_surface *s, int32_t given, sinew_error *er
     for (size_t i = 0; i < 3 * (size_t)s->count; i++)
         box_add(s->box, s->positions + 3 * (size_t)s->triangles[i]);
     const double diagonal = hypot(hypot(s->box[3] - s->box[0], s->box[4] - s->box[1]), s->box[5] - s->box[2]);
-    if (!(diagonal >= diagonal_least && diagonal <= diagonal_most))
+    if (!(diagonal >= diagonal_min && diagonal <= diagonal_max))
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "the surface is %.3g m long, must be from %g to %g m; give it in another unit", diagonal,
-                          diagonal_least, diagonal_most);
+                          diagonal_min, diagonal_max);
     const double thick = thickness(s);
     if (!(thick > flatness * diagonal))
         return sinew_fail(error, SINEW_ERROR_DATA,
@@ -262,7 +262,7 @@ sinew_status sinew_fill_surface(fill_surface *s, const sinew_mesh *mesh, const s
     if (status == SINEW_OK)
         status = check_extent(s, mesh->triangle_count, error);
     if (status == SINEW_OK)
-        status = face_one_way(s, allocator, report, error);
+        status = orient_consistently(s, allocator, report, error);
     for (int32_t t = 0; status == SINEW_OK && t < s->count; t++)
         s->volume += volume_seen(s, s->triangles + 3 * (size_t)t, s->positions + 3 * (size_t)s->triangles[0]);
     return status;

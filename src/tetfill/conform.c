@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * conform.c: boundary vertices move to the surface (after the warping of F. Labelle and J. R. Shewchuk 2007).
+ * conform.c: moves boundary vertices to the surface (after the warping of F. Labelle and J. R. Shewchuk 2007).
  *
- * A vertex is on the surface when it is at most FILL_SNAP of a cell from it. Tets stay that have a vertex inside, or
- * that are filled by FILL_STAYS. Of those, vertices on the surface or outside move to its nearest place, in a few
- * rounds and by as much as leaves every tet around them with a quality of FILL_WORST; a vertex that cannot arrive stays
- * where it got to. The other tets, which lie between the surface and vertices on it, are left flat by that and go;
- * where they are not, they stay. What then still lies outside is taken off the fractions, which are sampled anew.
+ * A vertex is on the surface when it is at most FILL_SNAP of a cell from it. Tets that have a vertex inside, or are
+ * filled by FILL_STAYS, are kept. Of these, vertices on the surface or outside move to its nearest point, in a few
+ * passes and only as far as every tet around them keeps a quality of FILL_WORST. The other tets, between the surface
+ * and vertices on it, become flat and are removed; those that do not are kept. The volume that then still lies outside
+ * is subtracted from the fractions, which are sampled again.
  *
- * Vertices of tets that exist more than once, and of walls too thin for samples, stay: the place nearest to them may be
- * another part's.
+ * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
+ * component.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 
 enum {
     ROUNDS = 6,
-    STEPS = 8 /* of a way that is tried: all, seven eighths, ... */
+    STEPS = 8 /* fractions of a displacement that are tried: 1, seven eighths, ... */
 };
 
 enum {
@@ -38,15 +38,15 @@ typedef struct former {
     fill *f;
     sinew_mesh *mesh;
     uint8_t *inside;           /* [vertex_count] */
-    sinew_tree_place *nearest; /* [vertex_count] */
+    sinew_tree_point *nearest; /* [vertex_count] */
     uint8_t *moves;            /* [vertex_count] */
-    uint8_t *stays;            /* [tet_count] STAYS, WAITS or 0: goes */
+    uint8_t *stays;            /* [tet_count] STAYS, WAITS or 0: removed */
     sinew_incidence around;    /* tets at each vertex */
 } former;
 
-/* ---- Who moves ------------------------------------------------------------------------------- */
+/* ---- Moving vertices ------------------------------------------------------------------------- */
 
-static sinew_status look_around(former *m)
+static sinew_status conform_find_neighbours(former *m)
 {
     const sinew_mesh *mesh = m->mesh;
     const sinew_allocator *allocator = &m->f->allocator;
@@ -68,7 +68,7 @@ static sinew_status look_around(former *m)
     return good ? SINEW_OK : sinew_fail_memory(m->f->error, "the boundary of a body");
 }
 
-static void choose(former *m)
+static void conform_choose(former *m)
 {
     const sinew_mesh *mesh = m->mesh;
     for (int32_t t = 0; t < mesh->tet_count; t++) {
@@ -127,7 +127,7 @@ static void move_all(former *m)
 /* Boundary faces of the tets that stay. */
 typedef struct hull {
     const former *m;
-    const int32_t *tets; /* [4 * count] those that stay */
+    const int32_t *tets; /* [4 * count] kept tets */
     int32_t *faces;      /* [3 * count], NULL: they are counted */
     int64_t count;
 } hull;
@@ -169,13 +169,13 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
     return status;
 }
 
-/* Room for what is asked of the tree at the middles of faces, and for how far and where to vertices are pushed. */
+/* Buffers for tree queries at the middles of faces, and for the displacements and targets of vertices. */
 typedef struct push {
     int32_t *faces; /* [3 * count] */
     int64_t count;
     sinew_real *middle;        /* [3 * count] */
     sinew_real *winding;       /* [count] */
-    sinew_tree_place *nearest; /* [count] */
+    sinew_tree_point *nearest; /* [count] */
     double *out;               /* [4 * vertex_count] sum of normals, distance */
 } push;
 
@@ -207,7 +207,7 @@ static void gather_pushes(const former *m, push *p)
     }
 }
 
-/* Vertices that moved go out to where their faces reach the surface in the middle, at most half a cell. */
+/* Moved vertices move out until their faces reach the surface in the middle, at most half a cell. */
 static void push_out(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
@@ -222,7 +222,7 @@ static void push_out(former *m, const push *p)
     }
 }
 
-/* A face whose corners lie on a bulge cuts it off: corners move out until faces touch the surface in the middle. */
+/* A face with corners on a bulge cuts it off: corners move out until faces touch the surface in the middle. */
 static sinew_status cover(former *m)
 {
     push p = {0};
@@ -249,7 +249,7 @@ static sinew_status cover(former *m)
     return status;
 }
 
-/* ---- What is left ---------------------------------------------------------------------------- */
+/* ---- Remaining tets -------------------------------------------------------------------------- */
 
 static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **near, int64_t *capacity, int64_t *count)
 {
@@ -274,11 +274,11 @@ static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **n
     return SINEW_OK;
 }
 
-/* The filled part of a tet by its samples, of which the one in the middle is asked for its winding number. */
+/* The filled fraction of a tet by its samples; the winding number is evaluated at the middle one. */
 static double sample_moved(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
 {
     const fill_pattern *pattern = &m->f->pattern;
-    double corners[4][3], most = 0;
+    double corners[4][3], max = 0;
     sinew_real middle[3], winding;
     fill_trace trace;
     int centre = 0, inside = 0;
@@ -287,9 +287,9 @@ static double sample_moved(const former *m, const int32_t *tet, const int32_t *n
             corners[i][c] = (double)m->mesh->positions[3 * (size_t)tet[i] + c];
     sinew_fill_trace(&m->f->surface, pattern, (const double(*)[3])corners, near, count, &trace);
     for (int a = 0; a < FILL_SAMPLES; a++) {
-        const double *w = pattern->weights[a], least = fmin(fmin(w[0], w[1]), fmin(w[2], w[3]));
-        if (least > most) {
-            most = least;
+        const double *w = pattern->weights[a], min = fmin(fmin(w[0], w[1]), fmin(w[2], w[3]));
+        if (min > max) {
+            max = min;
             centre = a;
         }
     }
@@ -323,7 +323,7 @@ static sinew_status sample_again(former *m)
         if (status == SINEW_OK) {
             const double filled = sample_moved(m, tet, near, count);
             m->stays[t] = filled > (m->stays[t] == WAITS ? FILL_TINY : 0) ? STAYS : GOES;
-            m->mesh->fractions[t] = (sinew_real)fmax(FILL_LEAST, filled);
+            m->mesh->fractions[t] = (sinew_real)fmax(FILL_MIN, filled);
         }
     }
     sinew_release(&m->f->allocator, near);
@@ -361,12 +361,12 @@ static void pack(former *m, int32_t *numbers)
 static sinew_status form(former *m)
 {
     const sinew_elements tets = {m->mesh->tets, m->mesh->tet_count, 4};
-    sinew_status status = look_around(m);
+    sinew_status status = conform_find_neighbours(m);
     if (status == SINEW_OK)
         status = sinew_incidence_build(&m->around, &m->f->allocator, m->mesh->vertex_count, &tets, m->f->error);
     if (status != SINEW_OK)
         return status;
-    choose(m);
+    conform_choose(m);
     move_all(m);
     status = cover(m);
     if (status == SINEW_OK)

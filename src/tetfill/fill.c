@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.c: a body of tets around any surface, in this order: the surface is looked at and made to face one way; a
- * body-centred lattice is laid around it; tets that the surface passes through are sampled; parts of the inside that
- * share a tet but do not touch get tets of their own; boundary vertices are moved to the surface where that is asked
- * for. fill.h lists the files.
+ * fill.c: fills any surface with tets, in this order: the surface is cleaned and oriented; a body-centred lattice is
+ * laid around it; tets that the surface intersects are sampled; components of the inside that share a tet but do not
+ * touch get separate tets; boundary vertices move to the surface if requested. fill.h lists the files.
  *
- * Everything that threads do is one tet or one triangle alone, so the mesh does not depend on their number.
+ * Threads work on single tets or triangles, so the mesh does not depend on their number.
  *
- * Limits: what is thinner than a sixth of a cell is found only where a triangle of it lies in the tet; parts in one
- * tet that no sample hits, and more than FILL_PARTS_MAX parts in one tet, are not told apart (the notes count them).
+ * Limits: walls thinner than a sixth of a cell are found only if one of their triangles lies in the tet; components in
+ * one tet that no sample hits, and more than FILL_COMPONENTS_MAX components in one tet, are not separated (the warnings
+ * count them).
  */
 #include "tetfill/fill.h"
 
@@ -22,7 +22,7 @@ sinew_fill_def sinew_default_fill_def(void)
     return (sinew_fill_def){.cookie = SINEW_COOKIE_FILL, .cells = 24, .split = true};
 }
 
-static sinew_status check_def(const sinew_fill_def *def, sinew_error *error)
+static sinew_status fill_check_def(const sinew_fill_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_FILL && def->surface))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -38,7 +38,7 @@ static sinew_status check_def(const sinew_fill_def *def, sinew_error *error)
     return SINEW_OK;
 }
 
-/* ---- What was found ---------------------------------------------------------------------------- */
+/* ---- Report ------------------------------------------------------------------------------------ */
 
 static void count_crossing(void *context, int32_t a, int32_t b)
 {
@@ -47,7 +47,7 @@ static void count_crossing(void *context, int32_t a, int32_t b)
     ++*(int64_t *)context;
 }
 
-static sinew_status make_tree(fill *f)
+static sinew_status fill_make_tree(fill *f)
 {
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = f->allocator;
@@ -78,18 +78,18 @@ static void measure_tets(fill *f, const sinew_mesh *mesh)
     f->report.surface_volume = f->report.closed ? fabs(f->surface.volume) : f->report.volume;
 }
 
-static sinew_status count_parts(fill *f, const sinew_mesh *mesh)
+static sinew_status count_components(fill *f, const sinew_mesh *mesh)
 {
-    int32_t *part = sinew_allocate(&f->allocator, (size_t)mesh->vertex_count, sizeof *part);
-    if (!part)
-        return sinew_fail_memory(f->error, "the parts of a body");
+    int32_t *component = sinew_allocate(&f->allocator, (size_t)mesh->vertex_count, sizeof *component);
+    if (!component)
+        return sinew_fail_memory(f->error, "the components of a body");
     const sinew_elements tets = {mesh->tets, mesh->tet_count, 4};
-    f->report.parts = sinew_components(mesh->vertex_count, &tets, 1, part);
-    sinew_release(&f->allocator, part);
+    f->report.components = sinew_components(mesh->vertex_count, &tets, 1, component);
+    sinew_release(&f->allocator, component);
     return SINEW_OK;
 }
 
-static sinew_status write_notes(fill *f, sinew_mesh *mesh)
+static sinew_status write_fill_warnings(fill *f, sinew_mesh *mesh)
 {
     const sinew_fill_report *r = &f->report;
     const struct {
@@ -102,7 +102,7 @@ static sinew_status write_notes(fill *f, sinew_mesh *mesh)
         {r->duplicates, "triangles that are there already"},
         {r->degenerate, "triangles without area"},
         {r->crossings, "pairs of triangles that cross"},
-        {r->parts > 1 ? r->parts : 0, "parts that do not hang together"},
+        {r->components > 1 ? r->components : 0, "parts that do not hang together"},
         {r->split_cells, "tets there more than once, for parts that do not touch"},
         {r->thin_cells, "tets around walls too thin for samples, in which parts are not told apart"},
         {f->capped, "tets with more parts, or triangles, than are told apart"},
@@ -110,7 +110,7 @@ static sinew_status write_notes(fill *f, sinew_mesh *mesh)
     sinew_status status = SINEW_OK;
     for (size_t n = 0; status == SINEW_OK && n < sizeof lines / sizeof lines[0]; n++)
         if (lines[n].count > 0)
-            status = sinew_mesh_add_note(mesh, "%lld %s", (long long)lines[n].count, lines[n].what);
+            status = sinew_mesh_add_warning(mesh, "%lld %s", (long long)lines[n].count, lines[n].what);
     return status == SINEW_OK ? status : sinew_fail_memory(f->error, "the notes of a body");
 }
 
@@ -120,7 +120,7 @@ static sinew_mesh *fill_surface_of(fill *f)
 {
     sinew_status status = sinew_fill_surface(&f->surface, f->def->surface, &f->allocator, &f->report, f->error);
     if (status == SINEW_OK)
-        status = make_tree(f);
+        status = fill_make_tree(f);
     sinew_fill_pattern(&f->pattern);
     if (status == SINEW_OK)
         status = sinew_fill_lattice(f);
@@ -132,7 +132,7 @@ static sinew_mesh *fill_surface_of(fill *f)
     if (!mesh)
         return NULL;
     measure_tets(f, mesh);
-    if (count_parts(f, mesh) != SINEW_OK || write_notes(f, mesh) != SINEW_OK) {
+    if (count_components(f, mesh) != SINEW_OK || write_fill_warnings(f, mesh) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }
@@ -149,16 +149,16 @@ static void fill_free(fill *f)
     sinew_release(&f->allocator, f->tets.first);
     sinew_release(&f->allocator, f->tets.near);
     sinew_release(&f->allocator, f->tets.sampled);
-    sinew_release(&f->allocator, f->tets.part);
+    sinew_release(&f->allocator, f->tets.component);
     sinew_release(&f->allocator, f->tets.fraction);
-    sinew_release(&f->allocator, f->tets.part_count);
+    sinew_release(&f->allocator, f->tets.component_count);
     sinew_release(&f->allocator, f->fixed);
 }
 
 sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (check_def(def, error) != SINEW_OK)
+    if (fill_check_def(def, error) != SINEW_OK)
         return NULL;
     sinew_tasks_open();
     fill f = {.def = def, .allocator = sinew_allocator_or_system(&def->allocator), .error = error};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.h: what the files of the filling share (fill.c tells the story).
+ * fill.h: declarations that the files of the filling share (fill.c describes the algorithm).
  *
  *     clean_surface.c   the surface without what is there twice or has no area, turned to face one way
  *     lattice.c   numbers of lattice points and tets, which tets the surface passes through, winding numbers
@@ -17,26 +17,26 @@
 #include "sinew/tree.h"
 
 enum {
-    FILL_SAMPLES = 64,   /* of a tet: the centres of its 4^3 equal parts */
-    FILL_LINKS = 96,     /* pairs of parts of a tet that share a face */
-    FILL_FACE = 16,      /* parts that touch a face of the tet */
-    FILL_PARTS_MAX = 4,  /* of the inside that are told apart in one tet */
-    FILL_NEAR_MAX = 256, /* triangles of a tet in which parts are told apart: the work grows with their square */
-    FILL_BLOCK = 64      /* tets that a thread takes at once */
+    FILL_SAMPLES = 64,       /* of a tet: the centres of its 4^3 equal parts */
+    FILL_LINKS = 96,         /* pairs of parts of a tet that share a face */
+    FILL_FACE = 16,          /* parts that touch a face of the tet */
+    FILL_COMPONENTS_MAX = 4, /* of the inside that are told apart in one tet */
+    FILL_NEAR_MAX = 256,     /* triangles of a tet in which parts are told apart: the work grows with their square */
+    FILL_BLOCK = 64          /* tets that a thread takes at once */
 };
 
 /* Inside is where the absolute winding number is above this. */
 #define FILL_INSIDE 0.5
-/* An open surface encloses something where it is above this somewhere: beside a sheet that is bent a little it is just
- * above a half. */
+/* An open surface encloses a volume if the winding number exceeds this value somewhere. Beside a slightly bent sheet
+ * the winding number is just above a half. */
 #define FILL_ENCLOSED 0.6
-/* A wall is looked for by rays where it is thinner than this, of a cell: thicker ones have samples inside. */
+/* Rays search for walls that are thinner than this fraction of a cell; thicker walls contain samples. */
 #define FILL_THIN 0.35
-/* A tet filled less than this goes when all that it hangs on is filled more than FILL_FIRM. */
+/* A tet with a smaller filled fraction is removed if all its neighbours are filled more than FILL_FIRM. */
 #define FILL_TINY 0.02
 #define FILL_FIRM 0.1
-/* The least fraction that a tet is given. */
-#define FILL_LEAST (1.0 / 1024)
+/* The smallest filled fraction that a tet is given. */
+#define FILL_MIN (1.0 / 1024)
 
 /* ---- The surface ---------------------------------------------------------------------------- */
 
@@ -57,17 +57,17 @@ void sinew_fill_surface_free(fill_surface *surface, const sinew_allocator *alloc
 
 /* ---- How a tet is cut into parts ------------------------------------------------------------ */
 
-/* Two parts of a tet that share a face; -1 - i stands for vertex i of the tet in place of `from`. */
+/* Two parts of a tet that share a face; `from` = -1 - i means vertex i of the tet. */
 typedef struct fill_link {
     int8_t from, to;
 } fill_link;
 
 typedef struct fill_pattern {
-    double weights[FILL_SAMPLES][4];    /* of the centres of the parts */
-    fill_link links[FILL_LINKS + 4];    /* the last four: a vertex and the part at it */
-    int8_t face[4][FILL_FACE];          /* parts at the face opposite to vertex i ... */
-    int8_t face_place[4][FILL_FACE][4]; /* ... and where: twelve times the weights of the centre there */
-    int8_t link_of[FILL_SAMPLES][4];    /* links of a part, -1: none */
+    double weights[FILL_SAMPLES][4];       /* of the centres of the parts */
+    fill_link links[FILL_LINKS + 4];       /* the last four: a vertex and the part at it */
+    int8_t face[4][FILL_FACE];             /* parts at the face opposite to vertex i ... */
+    int8_t face_position[4][FILL_FACE][4]; /* ... and where: twelve times the weights of the centre there */
+    int8_t link_of[FILL_SAMPLES][4];       /* links of a part, -1: none */
 } fill_pattern;
 
 void sinew_fill_pattern(fill_pattern *pattern);
@@ -88,13 +88,13 @@ typedef struct fill_lattice {
 /* A tet that is inside or partly so: lattice tets ascending, crossed ones with their triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number;                  /* [count] of the lattice tet */
-    int64_t *first;                    /* [count + 1] triangles of tet t: near[first[t]] .. */
-    int32_t *near;                     /* [first[count]] */
-    uint8_t *sampled;                  /* [count] 1: the inside may end in it */
-    uint64_t (*part)[FILL_PARTS_MAX];  /* [count] samples of each part */
-    float (*fraction)[FILL_PARTS_MAX]; /* [count] */
-    uint8_t *part_count;               /* [count] 0: nothing inside */
+    uint64_t *number;                           /* [count] of the lattice tet */
+    int64_t *first;                             /* [count + 1] triangles of tet t: near[first[t]] .. */
+    int32_t *near;                              /* [first[count]] */
+    uint8_t *sampled;                           /* [count] 1: the inside may end in it */
+    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] samples of each part */
+    float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] */
+    uint8_t *component_count;                   /* [count] 0: nothing inside */
 } fill_tets;
 
 void sinew_fill_point(const fill_lattice *lattice, int64_t point, double x[3]);
@@ -109,7 +109,7 @@ typedef struct fill {
     sinew_error *error;
     int32_t thread_count;
     sinew_fill_report report;
-    double most;    /* largest absolute winding number of a sample, 1 where tets are inside as a whole */
+    double max;     /* largest absolute winding number of a sample, 1 where tets are inside as a whole */
     int64_t capped; /* tets with more parts than are told apart */
     fill_surface surface;
     sinew_tree *tree;
@@ -122,12 +122,12 @@ typedef struct fill {
 sinew_status sinew_fill_lattice(fill *f);
 sinew_status sinew_fill_sample(fill *f);
 sinew_mesh *sinew_fill_mesh(fill *f);
-/* A mesh whose boundary vertices lie on the surface where that leaves its tets well shaped; takes the mesh over. */
+/* Moves boundary vertices to the surface where the tets stay well shaped. Takes ownership of the mesh. */
 sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
-/* The triangles that a segment passes through, in order. */
+/* The triangles that a segment crosses, in order. */
 typedef struct fill_crossings {
     int32_t count; /* all of them ... */
     int32_t sum;   /* ... and their signs: +1 where it leaves by the front of a triangle */
@@ -136,13 +136,13 @@ typedef struct fill_crossings {
     int32_t last; /* the triangle passed last, -1: none */
 } fill_crossings;
 
-/* Does the segment from p to q pass triangle t? 0, or +1 from its back to its front, -1 the other way. */
+/* Tests if the segment from p to q crosses triangle t: 0, or +1 from its back to its front, -1 the other way. */
 int sinew_fill_pass(const fill_surface *surface, int32_t t, const double p[3], const double q[3], double *at);
-/* Puts one more in; what is found at one place stays in the order it came. */
+/* Inserts one crossing; crossings at equal positions keep the order of insertion. */
 void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t);
 void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int64_t count, const double p[3],
                       const double q[3], fill_crossings *found);
-/* Is all of the segment inside, whose start has this winding number? */
+/* True if the whole segment is inside; the argument is the winding number at its start. */
 bool sinew_fill_stays_inside(const fill_crossings *found, double winding);
 
 #endif

@@ -48,7 +48,7 @@ void sinew_fill_corners(const fill_lattice *l, uint64_t tet, int64_t points[4])
     points[3] = 2 * (p + up + around[e + 1]);
 }
 
-static sinew_status place(fill *f)
+static sinew_status place_lattice(fill *f)
 {
     fill_lattice *l = &f->lattice;
     const double *box = f->surface.box;
@@ -73,7 +73,7 @@ static sinew_status place(fill *f)
     return SINEW_OK;
 }
 
-/* Bytes that the filling takes at its peak: the lattice's points, tets inside and those along the surface. */
+/* Peak memory of the filling in bytes: the lattice's points, tets inside and along the surface. */
 static double memory_needed(const fill *f)
 {
     const fill_lattice *l = &f->lattice;
@@ -130,7 +130,7 @@ static double above(const double normal[3], double offset, const double x[3])
 }
 
 /* Do all of the points lie on one side of a plane, further than `slack`? */
-static bool beside(const double normal[3], double offset, const double (*x)[3], int count, double slack)
+static bool adjacent(const double normal[3], double offset, const double (*x)[3], int count, double slack)
 {
     bool over = true, under = true;
     for (int i = 0; i < count; i++) {
@@ -159,7 +159,7 @@ static bool outside_of_face(const double tet[4][3], int face, const slab *b, dou
     return out;
 }
 
-/* Leaves out only tets that a plane tells apart from the triangle; some that it just misses stay. */
+/* Skips only tets that a plane separates from the triangle; some near misses are kept. */
 static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
 {
     const double slack = 1e-7 * l->cell;
@@ -174,7 +174,7 @@ static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
         if (b->box[c] > high + slack || b->box[3 + c] < low - slack)
             return false;
     }
-    if (beside(b->normal, b->offset, (const double(*)[3])tet, 4, slack))
+    if (adjacent(b->normal, b->offset, (const double(*)[3])tet, 4, slack))
         return false;
     for (int face = 0; face < 4; face++)
         if (outside_of_face((const double(*)[3])tet, face, b, slack))
@@ -234,7 +234,7 @@ static void pass_range(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* *pairs [2 * *count], the second half of which is room to sort; sorted by tet, then triangle. */
+/* *pairs [2 * *count], the second half is a buffer for sorting; sorted by tet, then triangle. */
 static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
 {
     const int32_t triangles = f->surface.count;
@@ -280,10 +280,10 @@ static sinew_status ask_tree(fill *f, bool all)
     int64_t count = 0;
     for (int64_t point = 0; good && point < 2 * l->corners; point++) {
         if (all || l->near[point]) {
-            double place[3];
-            sinew_fill_point(l, point, place);
+            double x_point[3];
+            sinew_fill_point(l, point, x_point);
             for (int c = 0; c < 3; c++)
-                x[3 * count + c] = (sinew_real)place[c];
+                x[3 * count + c] = (sinew_real)x_point[c];
             asked[count++] = point;
         }
         if (count == POINTS_AT_ONCE || point + 1 == 2 * l->corners) {
@@ -334,9 +334,9 @@ static int corners_inside(const fill_lattice *l, uint64_t tet)
     return inside;
 }
 
-/* Goes through all lattice tets in order beside the sorted pairs. Counts those that may hold something inside, and
- * writes them where there is room. */
-static int64_t list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, bool write)
+/* Visits all lattice tets in order together with the sorted pairs. Counts those that may contain a part of the inside,
+ * and writes them if there is capacity. */
+static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, bool write)
 {
     const fill_lattice *l = &f->lattice;
     fill_tets *tets = &f->tets;
@@ -370,7 +370,7 @@ static int64_t list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, b
 static sinew_status make_list(fill *f, const sinew_pair *pairs, int64_t pair_count)
 {
     fill_tets *tets = &f->tets;
-    tets->count = list_tets(f, pairs, pair_count, false);
+    tets->count = lattice_list_tets(f, pairs, pair_count, false);
     const size_t count = (size_t)tets->count;
     if (tets->count > INT32_MAX / 4)
         return sinew_fail(f->error, SINEW_ERROR_DATA,
@@ -379,14 +379,14 @@ static sinew_status make_list(fill *f, const sinew_pair *pairs, int64_t pair_cou
     tets->number = sinew_allocate(&f->allocator, count, sizeof *tets->number);
     tets->first = sinew_allocate(&f->allocator, count + 1, sizeof *tets->first);
     tets->sampled = sinew_allocate(&f->allocator, count, sizeof *tets->sampled);
-    tets->part = sinew_allocate_zero(&f->allocator, count, sizeof *tets->part);
+    tets->component = sinew_allocate_zero(&f->allocator, count, sizeof *tets->component);
     tets->fraction = sinew_allocate_zero(&f->allocator, count, sizeof *tets->fraction);
-    tets->part_count = sinew_allocate_zero(&f->allocator, count, sizeof *tets->part_count);
+    tets->component_count = sinew_allocate_zero(&f->allocator, count, sizeof *tets->component_count);
     tets->near = sinew_allocate(&f->allocator, (size_t)pair_count, sizeof *tets->near);
-    if (!tets->number || !tets->first || !tets->sampled || !tets->part || !tets->fraction || !tets->part_count ||
-        !tets->near)
+    if (!tets->number || !tets->first || !tets->sampled || !tets->component || !tets->fraction ||
+        !tets->component_count || !tets->near)
         return sinew_fail_memory(f->error, "the tets of a lattice");
-    list_tets(f, pairs, pair_count, true);
+    lattice_list_tets(f, pairs, pair_count, true);
     for (int64_t i = 0; i < pair_count; i++)
         tets->near[i] = (int32_t)pairs[i].minor;
     return SINEW_OK;
@@ -396,7 +396,7 @@ sinew_status sinew_fill_lattice(fill *f)
 {
     sinew_pair *pairs = NULL;
     int64_t count = 0;
-    sinew_status status = place(f);
+    sinew_status status = place_lattice(f);
     if (status == SINEW_OK)
         status = check_memory(f);
     if (status == SINEW_OK)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.c: how much of a tet is inside, and in how many parts that do not touch.
+ * sample.c: the filled fraction of a tet, and the connected components of the inside within it.
  *
- * The winding number changes by one where the surface is passed and smoothly elsewhere. So from one sample to the next
- * it is enough to count the triangles between them: w = C + sum_i b_i (w_i - C_i), where C counts from one corner of
- * the tet through neighbouring samples, w_i are the winding numbers at its corners and b_i the sample's weights.
+ * The winding number jumps by one across the surface and is smooth elsewhere. From one sample to the next it is
+ * therefore enough to count the triangles between them: w = C + sum_i b_i (w_i - C_i), where C counts from one corner
+ * of the tet through neighbouring samples, w_i are the winding numbers at its corners and b_i the sample's weights.
  *
- * Samples that see each other without leaving the inside are one part. Further parts are one where a sample of one
- * sees a sample of the other, and where the same patch of the surface bounds both: a thin curved wall, of which
- * samples hit a few places, stays whole.
+ * Samples connected by a segment inside are one component. Two components are joined if a sample of one sees a sample
+ * of the other, or if the same patch of the surface bounds both: a thin curved wall that few samples hit stays whole.
  *
  * Walls that no sample hits are found by short rays from the triangles in the tet: area times half of the distance to
- * the next triangle, where it is inside between them, is the volume of this side of the wall.
+ * the next triangle, if the segment between them is inside, is the volume of this side of the wall.
  */
 #include <math.h>
 #include <string.h>
@@ -85,7 +84,8 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
-/* Do the corners tell the same? Not where the surface ends in the tet: counts then depend on the way around its end. */
+/* Whether the corners agree. They do not if the surface ends in the tet: counts then depend on the path around its end.
+ */
 static bool corners_agree(const double w[4], const fill_trace *trace)
 {
     double low = INFINITY, high = -INFINITY;
@@ -107,7 +107,7 @@ static void ask_samples(const fill *f, fill_trace *trace)
 }
 
 /* Winding numbers of the samples from those of the tet's corners; the set of samples inside. */
-static uint64_t find_inside(const fill *f, const double w[4], fill_trace *trace)
+static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_trace *trace)
 {
     uint64_t inside = 0;
     for (int a = 0; a < FILL_SAMPLES; a++) {
@@ -122,15 +122,15 @@ static uint64_t find_inside(const fill *f, const double w[4], fill_trace *trace)
     return inside;
 }
 
-/* ---- Parts ----------------------------------------------------------------------------------- */
+/* ---- Components ------------------------------------------------------------------------------ */
 
-/* One tet that is looked at. */
+/* The current tet. */
 typedef struct view {
     const fill *f;
     const int32_t *near;
     int64_t near_count;
     fill_trace trace;
-    uint64_t parts[FILL_SAMPLES]; /* [count] samples of each */
+    uint64_t components[FILL_SAMPLES]; /* [count] samples of each */
     int count;
     fill_scratch *scratch;
 } view;
@@ -142,11 +142,11 @@ static bool is_clear(const view *v, int a, int b)
     return sinew_fill_stays_inside(&found, v->trace.w[a]);
 }
 
-/* The part of `inside` that hangs together with sample `first`. */
+/* The component of `inside` that contains sample `first`. */
 static uint64_t flood(const view *v, uint64_t inside, int first)
 {
     const fill_pattern *pattern = &v->f->pattern;
-    uint64_t part = 1ull << first, todo = part;
+    uint64_t component = 1ull << first, todo = component;
     while (todo) {
         const int a = __builtin_ctzll(todo);
         todo &= todo - 1;
@@ -154,16 +154,16 @@ static uint64_t flood(const view *v, uint64_t inside, int first)
             const int l = pattern->link_of[a][i];
             const int b = pattern->links[l].from == a ? pattern->links[l].to : pattern->links[l].from;
             const uint64_t bit = 1ull << b;
-            if (!(inside & bit) || part & bit || (v->trace.count[l] > 1 && !is_clear(v, a, b)))
+            if (!(inside & bit) || component & bit || (v->trace.count[l] > 1 && !is_clear(v, a, b)))
                 continue;
-            part |= bit;
+            component |= bit;
             todo |= bit;
         }
     }
-    return part;
+    return component;
 }
 
-static bool sees(const view *v, uint64_t a, uint64_t b)
+static bool fill_sample_sees(const view *v, uint64_t a, uint64_t b)
 {
     for (uint64_t i = a; i; i &= i - 1)
         for (uint64_t j = b; j; j &= j - 1)
@@ -172,18 +172,18 @@ static bool sees(const view *v, uint64_t a, uint64_t b)
     return false;
 }
 
-static void join_parts(view *v, int a, int b)
+static void join_components(view *v, int a, int b)
 {
-    v->parts[a] |= v->parts[b];
-    v->parts[b] = v->parts[--v->count];
+    v->components[a] |= v->components[b];
+    v->components[b] = v->components[--v->count];
 }
 
 static void join_seen(view *v)
 {
     for (int a = 0; a < v->count; a++)
         for (int b = a + 1; b < v->count; b++)
-            if (sees(v, v->parts[a], v->parts[b])) {
-                join_parts(v, a, b);
+            if (fill_sample_sees(v, v->components[a], v->components[b])) {
+                join_components(v, a, b);
                 b = a;
             }
 }
@@ -237,13 +237,13 @@ static void find_patches(view *v)
                 patch[patch_of(patch, i)] = patch_of(patch, j);
 }
 
-/* Marks the patches that bound a part: of the triangles on the way from its samples to their neighbours outside. */
-static void mark_bounds(view *v, int part, uint64_t bit)
+/* Marks the patches that bound a component: those of the triangles between its samples and their neighbours outside. */
+static void mark_bounds(view *v, int component, uint64_t bit)
 {
     const fill_pattern *pattern = &v->f->pattern;
     for (int l = 0; l < FILL_LINKS; l++) {
         const fill_link link = pattern->links[l];
-        const bool from = v->parts[part] >> link.from & 1, to = v->parts[part] >> link.to & 1;
+        const bool from = v->components[component] >> link.from & 1, to = v->components[component] >> link.to & 1;
         if (from == to || v->trace.count[l] == 0)
             continue;
         const double *p = v->trace.x[from ? link.from : link.to], *q = v->trace.x[from ? link.to : link.from];
@@ -280,10 +280,10 @@ static void join_patched(view *v)
     int kept = 0;
     for (int32_t p = 0; p < v->count; p++)
         if (patch_of(into, p) != p)
-            v->parts[patch_of(into, p)] |= v->parts[p];
+            v->components[patch_of(into, p)] |= v->components[p];
     for (int32_t p = 0; p < v->count; p++)
         if (into[p] == p)
-            v->parts[kept++] = v->parts[p];
+            v->components[kept++] = v->components[p];
     v->count = kept;
 }
 
@@ -320,7 +320,7 @@ static int clip(double (*polygon)[3], int count, const double tet[4][3], int fac
     return left;
 }
 
-/* Area and centre of what of a triangle lies in the tet, and its unit normal. */
+/* Area and centre of a triangle's intersection with the tet, and its unit normal. */
 static double area_in_tet(const view *v, int32_t t, double centre[3], double normal[3])
 {
     const fill_surface *s = &v->f->surface;
@@ -349,7 +349,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
     return count > 2 ? area : 0;
 }
 
-/* Distance to the next triangle behind a place where it is inside between them, in m; 0 where there is none near. */
+/* Distance to the next triangle behind a point, if the segment between them is inside, in m; 0 if none is near. */
 static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
@@ -388,15 +388,15 @@ static double thin_volume(const view *v, bool only)
 
 /* ---- All tets -------------------------------------------------------------------------------- */
 
-static void keep_parts(view *v, int64_t t)
+static void keep_components(view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
-    while (v->count > FILL_PARTS_MAX)
-        join_parts(v, FILL_PARTS_MAX - 1, v->count - 1);
-    tets->part_count[t] = (uint8_t)v->count;
+    while (v->count > FILL_COMPONENTS_MAX)
+        join_components(v, FILL_COMPONENTS_MAX - 1, v->count - 1);
+    tets->component_count[t] = (uint8_t)v->count;
     for (int p = 0; p < v->count; p++) {
-        tets->part[t][p] = v->parts[p];
-        tets->fraction[t][p] = (float)__builtin_popcountll(v->parts[p]) / FILL_SAMPLES;
+        tets->component[t][p] = v->components[p];
+        tets->fraction[t][p] = (float)__builtin_popcountll(v->components[p]) / FILL_SAMPLES;
     }
 }
 
@@ -405,22 +405,22 @@ static void measure_wall(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
     const double a = v->f->lattice.cell;
-    if (v->count != 1 || v->near_count == 0 || __builtin_popcountll(v->parts[0]) > FILL_SAMPLES / 2)
+    if (v->count != 1 || v->near_count == 0 || __builtin_popcountll(v->components[0]) > FILL_SAMPLES / 2)
         return;
     const double volume = thin_volume(v, true) / (a * a * a / 12);
     if (volume > 0)
-        tets->fraction[t][0] = (float)fmax(FILL_LEAST, fmin(volume, 1));
+        tets->fraction[t][0] = (float)fmax(FILL_MIN, fmin(volume, 1));
 }
 
 static void keep_thin(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
     const double a = v->f->lattice.cell, volume = thin_volume(v, false) / (a * a * a / 12);
-    tets->part_count[t] = volume > 0;
-    tets->fraction[t][0] = (float)fmax(FILL_LEAST, fmin(volume, 1.0 / FILL_SAMPLES));
+    tets->component_count[t] = volume > 0;
+    tets->fraction[t][0] = (float)fmax(FILL_MIN, fmin(volume, 1.0 / FILL_SAMPLES));
 }
 
-uint64_t sinew_fill_look(const fill *f, int64_t t, fill_trace *trace)
+uint64_t sinew_fill_sample_tet(const fill *f, int64_t t, fill_trace *trace)
 {
     const fill_lattice *l = &f->lattice;
     int64_t points[4];
@@ -432,32 +432,32 @@ uint64_t sinew_fill_look(const fill *f, int64_t t, fill_trace *trace)
     }
     sinew_fill_trace(&f->surface, &f->pattern, (const double(*)[3])tet, f->tets.near + f->tets.first[t],
                      f->tets.first[t + 1] - f->tets.first[t], trace);
-    return find_inside(f, w, trace);
+    return fill_sample_find_inside(f, w, trace);
 }
 
 static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 {
     view v = {.f = f, .near = f->tets.near + f->tets.first[t], .scratch = scratch};
     v.near_count = f->tets.first[t + 1] - f->tets.first[t];
-    const uint64_t inside = sinew_fill_look(f, t, &v.trace);
+    const uint64_t inside = sinew_fill_sample_tet(f, t, &v.trace);
     if (!inside) {
         keep_thin(&v, t);
         return;
     }
     const bool crowded = f->def->split && v.near_count > FILL_NEAR_MAX, split = f->def->split && !crowded;
     if (!split)
-        v.parts[v.count++] = inside;
-    for (uint64_t rest = split ? inside : 0; rest; rest &= ~v.parts[v.count - 1])
-        v.parts[v.count++] = flood(&v, rest, __builtin_ctzll(rest));
+        v.components[v.count++] = inside;
+    for (uint64_t rest = split ? inside : 0; rest; rest &= ~v.components[v.count - 1])
+        v.components[v.count++] = flood(&v, rest, __builtin_ctzll(rest));
     if (v.count > 1)
         join_seen(&v);
     if (v.count > 1)
         join_patched(&v);
-    scratch->capped += crowded || v.count > FILL_PARTS_MAX;
-    keep_parts(&v, t);
+    scratch->capped += crowded || v.count > FILL_COMPONENTS_MAX;
+    keep_components(&v, t);
     measure_wall(&v, t);
     for (uint64_t rest = inside; rest; rest &= rest - 1)
-        scratch->most = fmax(scratch->most, fabs(v.trace.w[__builtin_ctzll(rest)]));
+        scratch->max = fmax(scratch->max, fabs(v.trace.w[__builtin_ctzll(rest)]));
 }
 
 typedef struct sample_work {
@@ -472,36 +472,36 @@ static void sample_range(const void *context, int32_t member, int32_t first, int
         if (f->tets.sampled[t]) {
             sample_tet(f, scratch, t);
         } else {
-            scratch->most = fmax(scratch->most, 1);
-            scratch->f->tets.part_count[t] = 1;
-            scratch->f->tets.part[t][0] = ~0ull;
+            scratch->max = fmax(scratch->max, 1);
+            scratch->f->tets.component_count[t] = 1;
+            scratch->f->tets.component[t][0] = ~0ull;
             scratch->f->tets.fraction[t][0] = 1;
         }
     }
 }
 
-static int64_t most_near(const fill_tets *tets)
+static int64_t max_near(const fill_tets *tets)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t t = 0; t < tets->count; t++)
-        most = tets->first[t + 1] - tets->first[t] > most ? tets->first[t + 1] - tets->first[t] : most;
-    return most;
+        max = tets->first[t + 1] - tets->first[t] > max ? tets->first[t + 1] - tets->first[t] : max;
+    return max;
 }
 
 sinew_status sinew_fill_sample(fill *f)
 {
-    const size_t members = (size_t)f->thread_count, most = (size_t)most_near(&f->tets);
+    const size_t members = (size_t)f->thread_count, max = (size_t)max_near(&f->tets);
     fill_scratch *scratch = sinew_allocate_zero(&f->allocator, members, sizeof *scratch);
-    int32_t *patches = sinew_allocate(&f->allocator, members * most, sizeof *patches);
-    uint64_t *bounds = sinew_allocate(&f->allocator, members * most, sizeof *bounds);
+    int32_t *patches = sinew_allocate(&f->allocator, members * max, sizeof *patches);
+    uint64_t *bounds = sinew_allocate(&f->allocator, members * max, sizeof *bounds);
     const bool good = scratch && patches && bounds;
     for (size_t m = 0; good && m < members; m++)
-        scratch[m] = (fill_scratch){.f = f, .patch = patches + m * most, .bounds = bounds + m * most};
+        scratch[m] = (fill_scratch){.f = f, .patch = patches + m * max, .bounds = bounds + m * max};
     if (good)
         sinew_tasks_for(f->thread_count, (int32_t)f->tets.count, FILL_BLOCK, sample_range, &(sample_work){scratch});
     for (size_t m = 0; good && m < members; m++) {
         f->capped += scratch[m].capped;
-        f->most = fmax(f->most, scratch[m].most);
+        f->max = fmax(f->max, scratch[m].max);
     }
     sinew_release(&f->allocator, scratch);
     sinew_release(&f->allocator, patches);

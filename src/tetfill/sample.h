@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sample.h: the samples of one tet, and how often the surface lies between them.
+ * sample.h: the samples of one tet, and the number of surface crossings between them.
  */
 #ifndef SINEW_SRC_TETFILL_SAMPLE_H
 #define SINEW_SRC_TETFILL_SAMPLE_H
@@ -21,14 +21,14 @@ typedef struct fill_scratch {
     int32_t *patch;   /* [most triangles of a tet] */
     uint64_t *bounds; /* [most triangles of a tet] parts that a patch bounds */
     int64_t capped;
-    double most; /* largest absolute winding number of a sample */
+    double max; /* largest absolute winding number of a sample */
 } fill_scratch;
 
-/* Everything but w. */
+/* Fills all members except w. */
 void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, const double tet[4][3],
                       const int32_t *near, int64_t count, fill_trace *trace);
-/* The samples of lattice tet t of the list with their winding numbers; returns which are inside. */
-uint64_t sinew_fill_look(const fill *f, int64_t t, fill_trace *trace);
+/* Computes the samples of lattice tet t of the list with their winding numbers; returns the set of samples inside. */
+uint64_t sinew_fill_sample_tet(const fill *f, int64_t t, fill_trace *trace);
 /* Six times the volume of a triangle and a point: above 0 in front of it (segment_triangle.c). */
 double sinew_fill_height(const fill_surface *surface, int32_t t, const double p[3]);
 

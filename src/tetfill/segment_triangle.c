@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * segment_triangle.c: segments through triangles.
+ * segment_triangle.c: intersection of segments and triangles.
  *
- * Whether a segment passes an edge left or right is the sign of a volume whose terms only change sign when the edge is
- * run along the other way, and zeros are decided by the numbers of its ends: of two triangles that share an edge
- * exactly one is passed.
+ * The side on which a segment passes an edge is the sign of a volume. Reversing the edge only changes the sign of its
+ * terms, and zeros are decided by the numbers of its ends: of two triangles that share an edge exactly one is
+ * intersected.
  */
 #include <math.h>
 
 #include "tetfill/sample.h"
 
-static const sinew_real *corner_of(const fill_surface *s, int32_t t, int i)
+static const sinew_real *segment_corner_of(const fill_surface *s, int32_t t, int i)
 {
     return s->positions + 3 * (size_t)s->triangles[3 * (size_t)t + (size_t)i];
 }
@@ -29,7 +29,7 @@ static double volume_of(const double a[3], const double b[3], const double c[3])
 /* Six times the volume of the triangle and the point: how far the point is in front. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
-    const sinew_real *a = corner_of(s, t, 0), *b = corner_of(s, t, 1), *c = corner_of(s, t, 2);
+    const sinew_real *a = segment_corner_of(s, t, 0), *b = segment_corner_of(s, t, 1), *c = segment_corner_of(s, t, 2);
     double u[3], v[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = (double)b[i] - (double)a[i];
@@ -48,7 +48,7 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
     const int32_t *vertices = s->triangles + 3 * (size_t)t;
     double e[3][3], along[3];
     for (int i = 0; i < 3; i++) {
-        minus(corner_of(s, t, i), p, e[i]);
+        minus(segment_corner_of(s, t, i), p, e[i]);
         along[i] = q[i] - p[i];
     }
     for (int i = 0; i < 3; i++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * virtual_nodes.c: from the parts of the inside in each tet to a mesh (after the virtual nodes of N. Molino, Z. Bao and
- * R. Fedkiw 2004).
+ * virtual_nodes.c: builds a mesh from the components of the inside in each tet (after the virtual nodes of N. Molino,
+ * Z. Bao and R. Fedkiw 2004).
  *
- * Each part has a tet of its own, whose corners are first its own too. Where parts of two tets meet across a common
- * face, the three corners there become one. They meet where a sample on one side sees its neighbour on the other
- * without leaving the inside, or where one triangle bounds both. So a vertex is one for all parts that hang together
- * around it, and fingers that share cells but do not touch have vertices of their own.
+ * Each component has its own tet, whose corners are at first its own, too. Where components of two tets meet across a
+ * common face, the three corners there are merged. They meet if a sample on one side sees its neighbour on the other
+ * without leaving the inside, or if one triangle bounds both. A vertex is therefore shared by all connected components
+ * around it, and fingers that share cells but do not touch have separate vertices.
  *
- * Tips, tets filled by less than FILL_TINY that hang only on tets filled by FILL_FIRM or more, go. A thin wall stays:
- * what it hangs on is as thin.
+ * Tips are removed: tets filled by less than FILL_TINY that are connected only to tets filled by FILL_FIRM or more. A
+ * thin wall stays, because its neighbours are as thin.
  */
 #include <math.h>
 #include <string.h>
@@ -21,10 +21,10 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* tets of the list that hold something */
-    int64_t *listed;   /* [tet_count] their places in the list */
+    int32_t tet_count; /* non-empty tets of the list */
+    int64_t *listed;   /* [tet_count] their indices in the list */
     int32_t *corners;  /* [4 * tet_count] lattice points */
-    int32_t *first;    /* [tet_count + 1] copies of each, one a part */
+    int32_t *first;    /* [tet_count + 1] copies of each, one per component */
     int32_t copy_count;
     float *fraction; /* [copy_count] 0: gone */
     uint8_t *hangs;  /* [copy_count] bit 0: on something, bit 1: on something not firm */
@@ -34,14 +34,14 @@ typedef struct splitter {
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static sinew_status make_copies(splitter *s)
+static sinew_status splitter_make_copies(splitter *s)
 {
     const fill_tets *tets = &s->f->tets;
     const sinew_allocator *allocator = &s->f->allocator;
     int64_t copies = 0;
     for (int64_t t = 0; t < tets->count; t++) {
-        s->tet_count += tets->part_count[t] > 0;
-        copies += tets->part_count[t];
+        s->tet_count += tets->component_count[t] > 0;
+        copies += tets->component_count[t];
     }
     if (copies > INT32_MAX / 4)
         return sinew_fail(s->f->error, SINEW_ERROR_DATA,
@@ -66,14 +66,14 @@ static void list_copies(splitter *s)
     int32_t n = 0, copy = 0;
     for (int64_t t = 0; t < tets->count; t++) {
         int64_t points[4];
-        if (tets->part_count[t] == 0)
+        if (tets->component_count[t] == 0)
             continue;
         sinew_fill_corners(&s->f->lattice, tets->number[t], points);
         for (int i = 0; i < 4; i++)
             s->corners[4 * (size_t)n + (size_t)i] = (int32_t)points[i];
         s->listed[n] = t;
         s->first[n++] = copy;
-        for (int p = 0; p < tets->part_count[t]; p++)
+        for (int p = 0; p < tets->component_count[t]; p++)
             s->fraction[copy++] = tets->fraction[t][p];
     }
     s->first[n] = copy;
@@ -93,22 +93,22 @@ static void splitter_free(splitter *s)
     sinew_release(allocator, s->number);
 }
 
-/* ---- Do two parts meet across a face? -------------------------------------------------------- */
+/* ---- Components that meet across a face ------------------------------------------------------ */
 
-/* One side of a face: a tet of the list, the face's place in it, one of its parts. */
+/* One side of a face: a tet of the list, the face's index in it, one of its components. */
 typedef struct side {
     int32_t tet;    /* of the splitter */
     int64_t listed; /* of the list */
     int face;       /* opposite to this corner */
-    int part;
+    int component;
 } side;
 
 static uint64_t samples_of(const splitter *s, const side *a)
 {
-    return s->f->tets.part[a->listed][a->part];
+    return s->f->tets.component[a->listed][a->component];
 }
 
-static int32_t point_of(const splitter *s, const side *a, int corner)
+static int32_t splitter_point_of(const splitter *s, const side *a, int corner)
 {
     return s->corners[4 * (size_t)a->tet + (size_t)corner];
 }
@@ -119,31 +119,31 @@ static void match_corners(const splitter *s, const side *a, const side *b, int t
     for (int i = 0; i < 4; i++) {
         turn[i] = -1;
         for (int j = 0; j < 4; j++)
-            if (i != a->face && point_of(s, a, i) == point_of(s, b, j))
+            if (i != a->face && splitter_point_of(s, a, i) == splitter_point_of(s, b, j))
                 turn[i] = j;
     }
 }
 
-/* The part of b's pattern behind place n of a's face. */
-static int part_behind(const fill_pattern *pattern, const side *a, const side *b, const int turn[4], int n)
+/* The sample of b's pattern behind triangle n of a's face. */
+static int sample_behind(const fill_pattern *pattern, const side *a, const side *b, const int turn[4], int n)
 {
-    int8_t place[4] = {0};
+    int8_t turned[4] = {0};
     for (int i = 0; i < 4; i++)
         if (turn[i] >= 0)
-            place[turn[i]] = pattern->face_place[a->face][n][i];
+            turned[turn[i]] = pattern->face_position[a->face][n][i];
     for (int m = 0; m < FILL_FACE; m++)
-        if (memcmp(pattern->face_place[b->face][m], place, sizeof place) == 0)
+        if (memcmp(pattern->face_position[b->face][m], turned, sizeof turned) == 0)
             return pattern->face[b->face][m];
     return -1;
 }
 
-static void sample_place(const splitter *s, const side *a, int sample, double x[3])
+static void sample_position(const splitter *s, const side *a, int sample, double x[3])
 {
     const double *weights = s->f->pattern.weights[sample];
     memset(x, 0, 3 * sizeof *x);
     for (int i = 0; i < 4; i++) {
         double p[3];
-        sinew_fill_point(&s->f->lattice, point_of(s, a, i), p);
+        sinew_fill_point(&s->f->lattice, splitter_point_of(s, a, i), p);
         for (int c = 0; c < 3; c++)
             x[c] += weights[i] * p[c];
     }
@@ -179,12 +179,12 @@ static bool sees_through(const splitter *s, const side *a, const side *b, int fr
     double p[3], q[3];
     fill_crossings found;
     fill_trace trace;
-    sample_place(s, a, from, p);
-    sample_place(s, b, to, q);
+    sample_position(s, a, from, p);
+    sample_position(s, b, to, q);
     cross_both(s, a, b, p, q, &found);
     if (found.count < 2)
         return true;
-    sinew_fill_look(s->f, a->listed, &trace);
+    sinew_fill_sample_tet(s->f, a->listed, &trace);
     return sinew_fill_stays_inside(&found, trace.w[from]);
 }
 
@@ -197,22 +197,22 @@ static bool samples_meet(const splitter *s, const side *a, const side *b)
         const int from = s->f->pattern.face[a->face][n];
         if (!(mine >> from & 1))
             continue;
-        const int to = part_behind(&s->f->pattern, a, b, turn, n);
+        const int to = sample_behind(&s->f->pattern, a, b, turn, n);
         if (to >= 0 && others >> to & 1 && sees_through(s, a, b, from, to))
             return true;
     }
     return false;
 }
 
-/* Is triangle t the one that bounds the part somewhere? A part without samples is bounded by all of its tet. */
+/* Whether triangle t bounds the component. A component without samples is bounded by all triangles of its tet. */
 static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, int32_t t)
 {
-    const uint64_t part = samples_of(s, a);
+    const uint64_t component = samples_of(s, a);
     int64_t count;
     const int32_t *near = near_of(s, a, &count);
-    for (int l = 0; part && l < FILL_LINKS; l++) {
+    for (int l = 0; component && l < FILL_LINKS; l++) {
         const fill_link link = s->f->pattern.links[l];
-        const bool from = part >> link.from & 1, to = part >> link.to & 1;
+        const bool from = component >> link.from & 1, to = component >> link.to & 1;
         fill_crossings found;
         if (from == to || trace->count[l] == 0)
             continue;
@@ -221,7 +221,7 @@ static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, 
         if (found.last == t)
             return true;
     }
-    return !part;
+    return !component;
 }
 
 /* Does one triangle bound both? */
@@ -230,13 +230,13 @@ static bool bounds_meet(const splitter *s, const side *a, const side *b)
     int64_t counts[2], i = 0, j = 0;
     const int32_t *u = near_of(s, a, &counts[0]), *v = near_of(s, b, &counts[1]);
     fill_trace traces[2];
-    bool looked = false;
+    bool sampled = false;
     while (i < counts[0] && j < counts[1]) {
         if (u[i] == v[j]) {
-            if (!looked) {
-                sinew_fill_look(s->f, a->listed, &traces[0]);
-                sinew_fill_look(s->f, b->listed, &traces[1]);
-                looked = true;
+            if (!sampled) {
+                sinew_fill_sample_tet(s->f, a->listed, &traces[0]);
+                sinew_fill_sample_tet(s->f, b->listed, &traces[1]);
+                sampled = true;
             }
             if (is_bound(s, a, &traces[0], u[i]) && is_bound(s, b, &traces[1], u[i]))
                 return true;
@@ -250,10 +250,10 @@ static bool bounds_meet(const splitter *s, const side *a, const side *b)
 
 static bool is_alone(const splitter *s, const side *a)
 {
-    return s->f->tets.part_count[a->listed] == 1;
+    return s->f->tets.component_count[a->listed] == 1;
 }
 
-static bool parts_meet(const splitter *s, const side *a, const side *b)
+static bool components_meet(const splitter *s, const side *a, const side *b)
 {
     const bool whole = !s->f->tets.sampled[a->listed] && !s->f->tets.sampled[b->listed];
     if (whole || !s->f->def->split)
@@ -262,8 +262,8 @@ static bool parts_meet(const splitter *s, const side *a, const side *b)
     near_of(s, a, &counts[0]);
     near_of(s, b, &counts[1]);
     const bool crowded = counts[0] > FILL_NEAR_MAX || counts[1] > FILL_NEAR_MAX;
-    /* Nothing is known of where in its tet a wall without samples is, nor of which triangle of very many bounds what.
-     */
+    /* The position of a wall without samples in its tet is unknown, and with very many triangles also the one that
+     * bounds it. */
     if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
         return true;
     return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
@@ -271,7 +271,7 @@ static bool parts_meet(const splitter *s, const side *a, const side *b)
 
 /* ---- Corners that are one -------------------------------------------------------------------- */
 
-static int32_t lowest(int32_t *same, int32_t i)
+static int32_t splitter_lowest(int32_t *same, int32_t i)
 {
     while (same[i] != i)
         i = same[i] = same[same[i]];
@@ -280,11 +280,11 @@ static int32_t lowest(int32_t *same, int32_t i)
 
 static void unite(splitter *s, const side *a, const side *b)
 {
-    const int32_t mine = s->first[a->tet] + a->part, others = s->first[b->tet] + b->part;
+    const int32_t mine = s->first[a->tet] + a->component, others = s->first[b->tet] + b->component;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
-            if (point_of(s, a, i) == point_of(s, b, j)) {
-                const int32_t x = lowest(s->same, 4 * mine + i), y = lowest(s->same, 4 * others + j);
+            if (splitter_point_of(s, a, i) == splitter_point_of(s, b, j)) {
+                const int32_t x = splitter_lowest(s->same, 4 * mine + i), y = splitter_lowest(s->same, 4 * others + j);
                 s->same[x > y ? x : y] = x < y ? x : y;
             }
     s->hangs[mine] |= (uint8_t)(1 | (s->fraction[others] < (float)FILL_FIRM) << 1);
@@ -301,9 +301,9 @@ static void join_over_face(void *context, const int32_t *vertices, const sinew_p
     side b = {.tet = (int32_t)(uses[1].minor / 4), .face = (int)(uses[1].minor % 4)};
     a.listed = s->listed[a.tet];
     b.listed = s->listed[b.tet];
-    for (a.part = 0; a.part < s->f->tets.part_count[a.listed]; a.part++)
-        for (b.part = 0; b.part < s->f->tets.part_count[b.listed]; b.part++)
-            if (parts_meet(s, &a, &b))
+    for (a.component = 0; a.component < s->f->tets.component_count[a.listed]; a.component++)
+        for (b.component = 0; b.component < s->f->tets.component_count[b.listed]; b.component++)
+            if (components_meet(s, &a, &b))
                 unite(s, &a, &b);
 }
 
@@ -316,7 +316,7 @@ static void merge_copies(splitter *s)
             for (int32_t b = a + 1; b < s->first[n + 1]; b++) {
                 bool all = s->fraction[a] > 0 && s->fraction[b] > 0;
                 for (int32_t i = 0; i < 4; i++)
-                    all = all && lowest(s->same, 4 * a + i) == lowest(s->same, 4 * b + i);
+                    all = all && splitter_lowest(s->same, 4 * a + i) == splitter_lowest(s->same, 4 * b + i);
                 if (!all)
                     continue;
                 s->fraction[a] = fminf(1, s->fraction[a] + s->fraction[b]);
@@ -346,7 +346,7 @@ static int32_t number_vertices(splitter *s, int32_t *tet_count)
     for (int32_t i = 0; i < s->copy_count; i++) {
         *tet_count += s->fraction[i] > 0;
         for (int32_t c = 4 * i; s->fraction[i] > 0 && c < 4 * i + 4; c++) {
-            int32_t *number = &s->number[lowest(s->same, c)];
+            int32_t *number = &s->number[splitter_lowest(s->same, c)];
             if (*number < 0)
                 *number = count++;
         }
@@ -362,25 +362,25 @@ static void write_tets(splitter *s, sinew_mesh *mesh, sinew_real *fractions)
             if (!(s->fraction[copy] > 0))
                 continue;
             for (int32_t i = 0; i < 4; i++) {
-                const int32_t vertex = s->number[lowest(s->same, 4 * copy + i)];
+                const int32_t vertex = s->number[splitter_lowest(s->same, 4 * copy + i)];
                 double x[3];
                 sinew_fill_point(&s->f->lattice, s->corners[4 * (size_t)n + (size_t)i], x);
                 for (size_t c = 0; c < 3; c++)
                     mesh->positions[3 * (size_t)vertex + c] = (sinew_real)x[c];
                 mesh->tets[4 * (size_t)tet + (size_t)i] = vertex;
             }
-            const bool thin = s->f->tets.part[s->listed[n]][0] == 0;
+            const bool thin = s->f->tets.component[s->listed[n]][0] == 0;
             s->f->report.thin_cells += thin;
             s->f->fixed[tet] = thin || s->first[n + 1] - s->first[n] > 1;
-            fractions[tet++] = (sinew_real)fmax(FILL_LEAST, (double)s->fraction[copy]);
+            fractions[tet++] = (sinew_real)fmax(FILL_MIN, (double)s->fraction[copy]);
         }
 }
 
-static sinew_mesh *write_mesh(splitter *s)
+static sinew_mesh *splitter_write_mesh(splitter *s)
 {
     int32_t tet_count;
     const int32_t vertex_count = number_vertices(s, &tet_count);
-    if (tet_count == 0 || (!s->f->surface.closed && s->f->most < FILL_ENCLOSED)) {
+    if (tet_count == 0 || (!s->f->surface.closed && s->f->max < FILL_ENCLOSED)) {
         sinew_fail(s->f->error, SINEW_ERROR_DATA,
                    "nothing inside: a surface of %d triangles with %d open edges encloses nothing that %d cells find; "
                    "close it, or use more cells",
@@ -406,7 +406,7 @@ sinew_mesh *sinew_fill_mesh(fill *f)
 {
     splitter s = {.f = f};
     sinew_mesh *mesh = NULL;
-    sinew_status status = make_copies(&s);
+    sinew_status status = splitter_make_copies(&s);
     if (status == SINEW_OK) {
         list_copies(&s);
         const sinew_elements tets = {s.corners, s.tet_count, 4};
@@ -416,7 +416,7 @@ sinew_mesh *sinew_fill_mesh(fill *f)
     if (status == SINEW_OK) {
         merge_copies(&s);
         drop_tips(&s);
-        mesh = write_mesh(&s);
+        mesh = splitter_write_mesh(&s);
     }
     splitter_free(&s);
     return mesh;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * ids.c: ids of bodies, energies, pins and colliders, and the places they name.
+ * ids.c: ids of bodies, energies, pins and colliders, and their slots.
  *
- * A place is used again once its thing was removed, so an id carries the generation of what it named: the place's
- * generation goes up by one with each new thing. An id whose generation is not the place's names nothing for ever.
+ * A slot is reused after its object was removed, so an id carries a generation: each new object increments the slot's
+ * generation. An id with another generation than its slot names a removed object and is always refused.
  */
 #include <stdio.h>
 
 #include "world/world.h"
 
-/* One place as the texts of refusals describe it. */
-typedef struct place_view {
-    const char *noun; /* "body", "energy", "pins", "collider" */
+/* Description of one slot for error texts. */
+typedef struct slot_view {
+    const char *noun; /* noun in error texts: "body", "energy", "pins" or "collider" */
     bool many;        /* the noun is a plural */
-    int32_t count;    /* of places of this kind */
-    bool live;        /* something is there, the next three are its own or those of what was there last */
+    int32_t count;    /* number of slots of this kind */
+    bool live;        /* the slot is in use; the next three describe its object or the last one */
     uint32_t generation;
     const char *kind; /* "" where all are alike */
-} place_view;
+} slot_view;
 
-static bool names_present(const place_view *at, int32_t index, uint32_t generation)
+static bool names_present(const slot_view *at, int32_t index, uint32_t generation)
 {
     return index >= 0 && index < at->count && at->live && at->generation == generation;
 }
 
-/* Says what became of the thing that the id names. */
-static void refuse_id(const place_view *at, int32_t index, uint32_t generation, sinew_error *error)
+/* Refuses an id: writes whether its object never existed, was removed, or was replaced. */
+static void refuse_id(const slot_view *at, int32_t index, uint32_t generation, sinew_error *error)
 {
     const char *verb = at->many ? "were" : "was";
     char kind[64] = "";
@@ -45,15 +45,15 @@ static void refuse_id(const place_view *at, int32_t index, uint32_t generation, 
                    at->live ? "" : ", removed too");
 }
 
-static bool has_place(const sinew_world *world, int32_t count, int32_t index)
+static bool has_slot(const sinew_world *world, int32_t count, int32_t index)
 {
     return world && index >= 0 && index < count;
 }
 
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error)
 {
-    place_view at = {.noun = "body", .count = world ? world->body_count : 0, .kind = ""};
-    sinew_body_record *record = has_place(world, at.count, body.index) ? &world->bodies[body.index] : NULL;
+    slot_view at = {.noun = "body", .count = world ? world->body_count : 0, .kind = ""};
+    sinew_body_record *record = has_slot(world, at.count, body.index) ? &world->bodies[body.index] : NULL;
     if (record) {
         at.live = record->mesh != NULL;
         at.generation = record->generation;
@@ -66,8 +66,8 @@ sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body bo
 
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
 {
-    place_view at = {.noun = "energy", .count = world ? world->energy_count : 0, .kind = ""};
-    sinew_energy_record *record = has_place(world, at.count, energy.index) ? &world->energies[energy.index] : NULL;
+    slot_view at = {.noun = "energy", .count = world ? world->energy_count : 0, .kind = ""};
+    sinew_energy_record *record = has_slot(world, at.count, energy.index) ? &world->energies[energy.index] : NULL;
     if (record) {
         at.live = record->batch != NULL;
         at.generation = record->generation;
@@ -81,8 +81,8 @@ sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_ene
 
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error)
 {
-    place_view at = {.noun = "pins", .many = true, .count = world ? world->pin_count : 0, .kind = ""};
-    sinew_pin_record *record = has_place(world, at.count, pin.index) ? &world->pins[pin.index] : NULL;
+    slot_view at = {.noun = "pins", .many = true, .count = world ? world->pin_count : 0, .kind = ""};
+    sinew_pin_record *record = has_slot(world, at.count, pin.index) ? &world->pins[pin.index] : NULL;
     if (record) {
         at.live = record->count > 0;
         at.generation = record->generation;
@@ -95,9 +95,9 @@ sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, 
 
 sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew_collider collider, sinew_error *error)
 {
-    place_view at = {.noun = "collider", .count = world ? world->collider_count : 0, .kind = ""};
+    slot_view at = {.noun = "collider", .count = world ? world->collider_count : 0, .kind = ""};
     sinew_collider_record *record =
-        has_place(world, at.count, collider.index) ? &world->colliders[collider.index] : NULL;
+        has_slot(world, at.count, collider.index) ? &world->colliders[collider.index] : NULL;
     if (record) {
         at.live = record->there;
         at.generation = record->generation;
@@ -109,79 +109,79 @@ sinew_collider_record *sinew_world_find_collider(const sinew_world *world, sinew
     return NULL;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
-void sinew_world_free_place(int32_t *hint, int32_t place)
+void sinew_world_release_slot(int32_t *hint, int32_t slot)
 {
-    *hint = place < *hint ? place : *hint;
+    *hint = slot < *hint ? slot : *hint;
 }
 
-int32_t sinew_world_body_place(const sinew_world *world)
+int32_t sinew_world_body_slot(const sinew_world *world)
 {
-    int32_t place = world->body_hint;
-    while (place < world->body_count && world->bodies[place].mesh)
-        place++;
-    return place;
+    int32_t slot = world->body_hint;
+    while (slot < world->body_count && world->bodies[slot].mesh)
+        slot++;
+    return slot;
 }
 
-int32_t sinew_world_energy_place(const sinew_world *world)
+int32_t sinew_world_energy_slot(const sinew_world *world)
 {
-    int32_t place = world->energy_hint;
-    while (place < world->energy_count && world->energies[place].batch)
-        place++;
-    return place;
+    int32_t slot = world->energy_hint;
+    while (slot < world->energy_count && world->energies[slot].batch)
+        slot++;
+    return slot;
 }
 
-int32_t sinew_world_pin_place(const sinew_world *world)
+int32_t sinew_world_pin_slot(const sinew_world *world)
 {
-    int32_t place = world->pin_hint;
-    while (place < world->pin_count && world->pins[place].count > 0)
-        place++;
-    return place;
+    int32_t slot = world->pin_hint;
+    while (slot < world->pin_count && world->pins[slot].count > 0)
+        slot++;
+    return slot;
 }
 
-int32_t sinew_world_collider_place(const sinew_world *world)
+int32_t sinew_world_collider_slot(const sinew_world *world)
 {
-    int32_t place = world->collider_hint;
-    while (place < world->collider_count && world->colliders[place].there)
-        place++;
-    return place;
+    int32_t slot = world->collider_hint;
+    while (slot < world->collider_count && world->colliders[slot].there)
+        slot++;
+    return slot;
 }
 
-sinew_body sinew_world_put_body(sinew_world *world, int32_t place, sinew_body_record record)
+sinew_body sinew_world_put_body(sinew_world *world, int32_t slot, sinew_body_record record)
 {
-    record.generation = place < world->body_count ? world->bodies[place].generation + 1 : 0;
-    world->body_count += place == world->body_count;
-    world->body_hint = place + 1;
-    world->bodies[place] = record;
-    return (sinew_body){place, record.generation};
+    record.generation = slot < world->body_count ? world->bodies[slot].generation + 1 : 0;
+    world->body_count += slot == world->body_count;
+    world->body_hint = slot + 1;
+    world->bodies[slot] = record;
+    return (sinew_body){slot, record.generation};
 }
 
-sinew_energy sinew_world_put_energy(sinew_world *world, int32_t place, sinew_energy_record record)
+sinew_energy sinew_world_put_energy(sinew_world *world, int32_t slot, sinew_energy_record record)
 {
-    record.generation = place < world->energy_count ? world->energies[place].generation + 1 : 0;
-    world->energy_count += place == world->energy_count;
-    world->energy_hint = place + 1;
-    record.batch->number = place;
-    world->energies[place] = record;
-    return (sinew_energy){place, record.generation};
+    record.generation = slot < world->energy_count ? world->energies[slot].generation + 1 : 0;
+    world->energy_count += slot == world->energy_count;
+    world->energy_hint = slot + 1;
+    record.batch->number = slot;
+    world->energies[slot] = record;
+    return (sinew_energy){slot, record.generation};
 }
 
-sinew_pin sinew_world_put_pin(sinew_world *world, int32_t place, sinew_pin_record record)
+sinew_pin sinew_world_put_pin(sinew_world *world, int32_t slot, sinew_pin_record record)
 {
-    record.generation = place < world->pin_count ? world->pins[place].generation + 1 : 0;
-    world->pin_count += place == world->pin_count;
-    world->pin_hint = place + 1;
-    world->pins[place] = record;
-    return (sinew_pin){place, record.generation};
+    record.generation = slot < world->pin_count ? world->pins[slot].generation + 1 : 0;
+    world->pin_count += slot == world->pin_count;
+    world->pin_hint = slot + 1;
+    world->pins[slot] = record;
+    return (sinew_pin){slot, record.generation};
 }
 
-sinew_collider sinew_world_put_collider(sinew_world *world, int32_t place, sinew_collider_record record)
+sinew_collider sinew_world_put_collider(sinew_world *world, int32_t slot, sinew_collider_record record)
 {
     record.there = true;
-    record.generation = place < world->collider_count ? world->colliders[place].generation + 1 : 0;
-    world->collider_count += place == world->collider_count;
-    world->collider_hint = place + 1;
-    world->colliders[place] = record;
-    return (sinew_collider){place, record.generation};
+    record.generation = slot < world->collider_count ? world->colliders[slot].generation + 1 : 0;
+    world->collider_count += slot == world->collider_count;
+    world->collider_hint = slot + 1;
+    world->colliders[slot] = record;
+    return (sinew_collider){slot, record.generation};
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * inertia.h: the tensor of inertia of some particles, J = trace(S) 1 - S with S = sum m r r^T, r from their centre of
- * mass; also where they lie on a line, about which nothing turns.
+ * mass. Collinear particles are supported: they have no inertia about their line.
  */
 #ifndef SINEW_SRC_WORLD_INERTIA_H
 #define SINEW_SRC_WORLD_INERTIA_H
 
 #include <stdbool.h>
 
-/* The direction of the line on which the particles lie; false where they do not lie on one. */
+/* The direction of the line on which the particles lie; false if they are not collinear. */
 bool sinew_inertia_line(const double spread[9], double line[3]);
-/* out = J^-1 M; on a line without what is along it, and zero where all are in one place. */
+/* out = J^-1 M; collinear points drop the component along their line, coincident points give zero. */
 void sinew_inertia_solve(const double spread[9], const double M[3], double out[3]);
 
 #endif

@@ -8,24 +8,26 @@
 #include "base/base.h"
 #include "sinew/sinew.h"
 
-/* Points that are where a base shape, moved by key frames, is at a time. */
-typedef struct sinew_guide {
+/* Points of a base shape that key frames move. */
+typedef struct sinew_trajectory {
     int32_t count;
     sinew_real *base;    /* [count][3] m */
-    sinew_real *current; /* [count][3] m at the time last asked for */
+    sinew_real *current; /* [count][3] m at the time of the last evaluation */
     int32_t key_count;   /* 0: no motion, current = base */
     sinew_key *keys;
     sinew_real pivot[3];
-} sinew_guide;
+} sinew_trajectory;
 
 /* motion may be NULL; base [count][3]; both copied. Refuses keys out of order or not finite, naming `owner`. */
-sinew_status sinew_guide_create(sinew_guide *guide, const sinew_allocator *allocator, int32_t count,
-                                const sinew_real *base, const sinew_motion *motion, const char *owner,
-                                sinew_error *error);
-void sinew_guide_destroy(sinew_guide *guide, const sinew_allocator *allocator);
-void sinew_guide_move(sinew_guide *guide, double time); /* current = the points at that time */
-/* The same for numbers that may not be finite, which it refuses, naming `owner`. */
-sinew_status sinew_guide_replace(sinew_guide *guide, const sinew_real *base, const char *owner, sinew_error *error);
-void sinew_guide_set(sinew_guide *guide, const sinew_real *base); /* new points, without motion from now on */
+sinew_status sinew_trajectory_create(sinew_trajectory *trajectory, const sinew_allocator *allocator, int32_t count,
+                                     const sinew_real *base, const sinew_motion *motion, const char *owner,
+                                     sinew_error *error);
+void sinew_trajectory_destroy(sinew_trajectory *trajectory, const sinew_allocator *allocator);
+void sinew_trajectory_move(sinew_trajectory *trajectory, double time); /* sets `current` to the points at that time */
+/* sinew_trajectory_set() with a check: refuses numbers that are not finite, naming `owner`. */
+sinew_status sinew_trajectory_replace(sinew_trajectory *trajectory, const sinew_real *base, const char *owner,
+                                      sinew_error *error);
+void sinew_trajectory_set(sinew_trajectory *trajectory,
+                          const sinew_real *base); /* new points, without motion from now on */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter_names.c: numbers and words of energy and solver defs, set by the names that scene files use.
+ * parameter_names.c: sets numbers and keywords of energy and solver defs by the names of scene files.
  *
- * A def's parameters are an array whose order is the table's business; a program that sets them by number breaks when
- * the table grows. Here an unknown name is refused with the nearest one, and a value as it would be by the world.
+ * The order of a def's parameters is internal; a program that sets them by index breaks when the table grows. An
+ * unknown name is refused with the nearest one, and an invalid value as the world would refuse it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,20 +17,20 @@ enum {
     NAME_MAX_COUNT = SINEW_PARAMETER_MAX + 8
 };
 
-/* A list of descriptors under the name of the energy or solver that it belongs to. */
+/* A list of descriptors with the name of its energy or solver. */
 typedef struct name_list {
-    const char *owner, *topic; /* the latter of `sinew info` */
+    const char *owner, *topic; /* name of the energy or solver; topic of `sinew info` */
     const sinew_parameter *entries[NAME_MAX_COUNT];
     int32_t count;
 } name_list;
 
-static void add_names(name_list *list, const sinew_parameter *parameters, int32_t count)
+static void parameter_add_names(name_list *list, const sinew_parameter *parameters, int32_t count)
 {
     for (int32_t i = 0; i < count && list->count < NAME_MAX_COUNT; i++)
         list->entries[list->count++] = &parameters[i];
 }
 
-/* The place of a name in the list; -1 with the error set. */
+/* The index of a name in the list; -1 with the error set. */
 static int32_t find_name(const name_list *list, const char *name, sinew_error *error)
 {
     const char *names[NAME_MAX_COUNT];
@@ -49,7 +49,7 @@ static int32_t find_name(const name_list *list, const char *name, sinew_error *e
     return -1;
 }
 
-/* The place of a name whose value may be `value`, which is checked; -1 with the error set. */
+/* The index of a name that accepts `value`; -1, with an error, for an unknown name or a value out of range. */
 static int32_t find_number(const name_list *list, const char *name, double value, sinew_error *error)
 {
     const int32_t at = find_name(list, name, error);
@@ -61,14 +61,15 @@ static int32_t find_number(const name_list *list, const char *name, double value
     return at;
 }
 
-/* The place of a name that takes words, and the number of the word; -1 with the error set. */
-static int32_t find_word(const name_list *list, const char *name, const char *word, int32_t *index, sinew_error *error)
+/* The index of a name that takes keywords, and the number of the keyword; -1 with the error set. */
+static int32_t find_keyword(const name_list *list, const char *name, const char *word, int32_t *index,
+                            sinew_error *error)
 {
     const int32_t at = find_name(list, name, error);
     if (at < 0)
         return -1;
     const char *choices = list->entries[at]->choices;
-    *index = choices ? sinew_word_index(word, choices) : -1;
+    *index = choices ? sinew_keyword_index(word, choices) : -1;
     if (*index >= 0)
         return at;
     if (choices)
@@ -94,7 +95,7 @@ static bool energy_names(const sinew_energy_def *def, const char *name, name_lis
     }
     list->owner = info->name;
     list->topic = "energies";
-    add_names(list, info->parameters, info->parameter_count);
+    parameter_add_names(list, info->parameters, info->parameter_count);
     return true;
 }
 
@@ -110,13 +111,13 @@ sinew_status sinew_energy_def_set(sinew_energy_def *def, const char *name, doubl
     return SINEW_OK;
 }
 
-sinew_status sinew_energy_def_set_word(sinew_energy_def *def, const char *name, const char *word, sinew_error *error)
+sinew_status sinew_energy_def_set_keyword(sinew_energy_def *def, const char *name, const char *word, sinew_error *error)
 {
     name_list list;
     int32_t index;
     if (!SINEW_ASSERT(word) || !energy_names(def, name, &list, error))
         return word ? SINEW_ERROR_USAGE : sinew_fail(error, SINEW_ERROR_USAGE, "there is no word");
-    const int32_t at = find_word(&list, name, word, &index, error);
+    const int32_t at = find_keyword(&list, name, word, &index, error);
     if (at < 0)
         return SINEW_ERROR_DATA;
     def->parameters[at] = (sinew_real)index;
@@ -125,7 +126,7 @@ sinew_status sinew_energy_def_set_word(sinew_energy_def *def, const char *name, 
 
 /* ---- Solvers --------------------------------------------------------------------------------- */
 
-/* Members that every solver has besides its own parameters. Ranges are checked by sinew_solver_check. */
+/* Settings that every solver has besides its parameters. sinew_solver_check() checks ranges. */
 enum {
     MEMBER_ITERATIONS,
     MEMBER_TOLERANCE,
@@ -140,9 +141,9 @@ static const sinew_parameter members[MEMBER_COUNT] = {
     [MEMBER_ITERATIONS] = {.name = "iterations", .unit = "", .maximum = INT32_MAX},
     [MEMBER_TOLERANCE] = {.name = "tolerance", .unit = "", .maximum = HUGE_VAL},
     [MEMBER_TIME_BUDGET] = {.name = "time_budget", .unit = "s", .maximum = HUGE_VAL},
-    [MEMBER_MEASURE] = {.name = "measure", .unit = "", .choices = SINEW_MEASURE_WORDS, .maximum = SINEW_MEASURE_GAP},
+    [MEMBER_MEASURE] = {.name = "measure", .unit = "", .choices = SINEW_MEASURE_NAMES, .maximum = SINEW_MEASURE_GAP},
     [MEMBER_GAP_EVERY] = {.name = "gap_every", .unit = "", .minimum = 1, .maximum = INT32_MAX},
-    [MEMBER_RECORD] = {.name = "record", .unit = "", .choices = SINEW_RECORD_WORDS, .maximum = SINEW_RECORD_STEP},
+    [MEMBER_RECORD] = {.name = "record", .unit = "", .choices = SINEW_RECORD_NAMES, .maximum = SINEW_RECORD_STEP},
 };
 
 static bool solver_names(const sinew_solver_def *def, const char *name, name_list *list, sinew_error *error)
@@ -158,12 +159,12 @@ static bool solver_names(const sinew_solver_def *def, const char *name, name_lis
     }
     list->owner = info->name;
     list->topic = "solvers";
-    add_names(list, members, MEMBER_COUNT);
-    add_names(list, info->parameters, info->parameter_count);
+    parameter_add_names(list, members, MEMBER_COUNT);
+    parameter_add_names(list, info->parameters, info->parameter_count);
     return true;
 }
 
-/* Writes the value where the place in the list says. */
+/* Writes the value to the parameter at an index of the list. */
 static void store(sinew_solver_def *def, int32_t at, double value)
 {
     if (at >= MEMBER_COUNT)
@@ -205,13 +206,13 @@ sinew_status sinew_solver_def_set(sinew_solver_def *def, const char *name, doubl
     return status;
 }
 
-sinew_status sinew_solver_def_set_word(sinew_solver_def *def, const char *name, const char *word, sinew_error *error)
+sinew_status sinew_solver_def_set_keyword(sinew_solver_def *def, const char *name, const char *word, sinew_error *error)
 {
     name_list list;
     int32_t index;
     if (!SINEW_ASSERT(word) || !solver_names(def, name, &list, error))
         return word ? SINEW_ERROR_USAGE : sinew_fail(error, SINEW_ERROR_USAGE, "there is no word");
-    const int32_t at = find_word(&list, name, word, &index, error);
+    const int32_t at = find_keyword(&list, name, word, &index, error);
     if (at < 0)
         return SINEW_ERROR_DATA;
     store(def, at, index);

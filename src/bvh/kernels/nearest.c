@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c: the nearest cell to a point. Children are visited from the nearest box on, and boxes farther than
- * the best cell are left out. Boxes that are just as far are not: a cell with a lower index may be in there.
+ * nearest.c: the nearest cell to a point. Children are visited in order of their distance, and boxes farther than the
+ * best cell are skipped. Boxes at the same distance are visited, because they may contain a cell of lower index.
  *
- * The query's point is an interval that holds the point and the leaf's round-off, so that no box is farther than what a
- * leaf computes of a cell in it; what is relative in that round-off is in SLACK.
+ * The query's point is an interval that contains the point and the leaf's round-off, so no box is farther than the
+ * computed distance of a cell in it; SLACK covers the relative round-off.
  */
 #include <float.h>
 
@@ -13,7 +13,7 @@
 
 #define SLACK (1 + 64 * FLT_EPSILON)
 
-/* Squared distances from the point to the boxes, from below. */
+/* Lower bounds of the squared distances from the point to the boxes. */
 static inline box8 box_distances(const sinew_tree_node *node, const sinew_nearest_query *q)
 {
     box8 sum = box8_set(0);
@@ -26,24 +26,24 @@ static inline box8 box_distances(const sinew_tree_node *node, const sinew_neares
     return sum;
 }
 
-/* The distance at which a box may still hold the best cell. Empty boxes are infinitely far. */
-static inline float bound_of(const sinew_nearest_query *q)
+/* The distance up to which a box may contain the best cell. Empty boxes are infinitely far. */
+static inline float nearest_bound_of(const sinew_nearest_query *q)
 {
     const double bound = (double)q->d2 * SLACK;
     return bound < (double)FLT_MAX ? (float)bound : FLT_MAX;
 }
 
-static inline void visit_block(const sinew_tree *tree, uint32_t block, int width, sinew_nearest_query *q)
+static inline void nearest_visit_block(const sinew_tree *tree, uint32_t block, int width, sinew_nearest_query *q)
 {
-    const lane p[3] = {lane_set(q->p[0]), lane_set(q->p[1]), lane_set(q->p[2])};
+    const wide p[3] = {wide_set(q->p[0]), wide_set(q->p[1]), wide_set(q->p[2])};
     const int32_t *ids = tree->shape.ids + (size_t)block * SINEW_TREE_BLOCK;
-    for (int at = 0; at < SINEW_TREE_BLOCK; at += LANES) {
-        lane x[9];
+    for (int at = 0; at < SINEW_TREE_BLOCK; at += SIMD_WIDTH) {
+        wide x[9];
         box8_corners(tree, block, width, at, x);
         const leaf_spot spot = leaf_nearest(width, p, x);
-        for (uint32_t bits = box8_bits(lane_le(spot.d2, lane_set(q->d2))); bits; bits &= bits - 1) {
+        for (uint32_t bits = box8_bits(wide_le(spot.d2, wide_set(q->d2))); bits; bits &= bits - 1) {
             const int i = __builtin_ctz(bits);
-            const sinew_real d2 = lane_get(spot.d2, i);
+            const sinew_real d2 = wide_get(spot.d2, i);
             if (d2 < q->d2 || (d2 == q->d2 && ids[at + i] < q->cell)) {
                 q->d2 = d2;
                 q->cell = ids[at + i];
@@ -52,19 +52,19 @@ static inline void visit_block(const sinew_tree *tree, uint32_t block, int width
     }
 }
 
-static inline void find_nearest(const sinew_tree *tree, int width, sinew_nearest_query *q)
+static inline void nearest_find(const sinew_tree *tree, int width, sinew_nearest_query *q)
 {
     box8_entry stack[SINEW_TREE_STACK];
     int top = 1;
     stack[0] = (box8_entry){0, 0};
-    float bound = bound_of(q);
+    float bound = nearest_bound_of(q);
     while (top > 0) {
         const box8_entry entry = stack[--top];
         if (entry.key > bound)
             continue;
         if (entry.child & SINEW_TREE_LEAF) {
-            visit_block(tree, entry.child & ~SINEW_TREE_LEAF, width, q);
-            bound = bound_of(q);
+            nearest_visit_block(tree, entry.child & ~SINEW_TREE_LEAF, width, q);
+            bound = nearest_bound_of(q);
         } else {
             const sinew_tree_node *node = tree->shape.nodes + entry.child;
             const box8 d2 = box_distances(node, q);
@@ -73,13 +73,13 @@ static inline void find_nearest(const sinew_tree *tree, int width, sinew_nearest
     }
 }
 
-void SINEW_LANE_SYMBOL(sinew_tree_find_nearest)(const sinew_tree *tree, sinew_nearest_query *query);
-void SINEW_LANE_SYMBOL(sinew_tree_find_nearest)(const sinew_tree *tree, sinew_nearest_query *query)
+void SINEW_SIMD_SYMBOL(sinew_tree_find_nearest)(const sinew_tree *tree, sinew_nearest_query *query);
+void SINEW_SIMD_SYMBOL(sinew_tree_find_nearest)(const sinew_tree *tree, sinew_nearest_query *query)
 {
     if (tree->width == 3)
-        find_nearest(tree, 3, query);
+        nearest_find(tree, 3, query);
     else if (tree->width == 2)
-        find_nearest(tree, 2, query);
+        nearest_find(tree, 2, query);
     else
-        find_nearest(tree, 1, query);
+        nearest_find(tree, 1, query);
 }

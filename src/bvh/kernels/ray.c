@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ray.c: the first triangle along a ray, and whether there is one.
+ * ray.c: the first triangle along a ray, and whether a ray hits any triangle.
  *
- * Slabs of the boxes are met at (bound - origin) / direction. The query has two origins and two inverses of the
+ * A ray meets the slabs of the boxes at (bound - origin) / direction. The query has two origins and two inverses of the
  * direction for each axis, rounded and padded so that a box begins earlier and ends later than any hit in it.
  */
 #include "bvh/box8.h"
 #include "bvh/leaf_ray.h"
 
-/* One bit for each box that the ray meets, and when. */
+/* One bit for each box that the ray meets, and the ray parameters at which it enters the boxes. */
 static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_query *q, float end, box8 *begin)
 {
     box8 in = box8_set(q->begin), out = box8_set(end);
@@ -21,7 +21,7 @@ static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_qu
     return box8_le(in, out);
 }
 
-/* The time of the boxes at which the best hit comes, from above. */
+/* Upper bound of the parameter of the best hit, in the scale of the boxes. */
 static inline float end_of(const sinew_ray_query *q)
 {
     const double end = ((double)q->to - q->shift) * (1 + 2e-7);
@@ -30,31 +30,31 @@ static inline float end_of(const sinew_ray_query *q)
 
 static inline leaf_hit block_hits(const sinew_tree *tree, uint32_t block, int at, const sinew_ray_query *q)
 {
-    lane x[9];
+    wide x[9];
     box8_corners(tree, block, 3, at, x);
     return leaf_ray(q, x);
 }
 
-static inline void visit_block(const sinew_tree *tree, uint32_t block, sinew_ray_query *q)
+static inline void ray_visit_block(const sinew_tree *tree, uint32_t block, sinew_ray_query *q)
 {
     const int32_t *ids = tree->shape.ids + (size_t)block * SINEW_TREE_BLOCK;
-    for (int at = 0; at < SINEW_TREE_BLOCK; at += LANES) {
+    for (int at = 0; at < SINEW_TREE_BLOCK; at += SIMD_WIDTH) {
         const leaf_hit h = block_hits(tree, block, at, q);
         for (uint32_t bits = box8_bits(h.hit); bits; bits &= bits - 1) {
             const int i = __builtin_ctz(bits);
-            const sinew_real t = lane_get(h.t, i);
+            const sinew_real t = wide_get(h.t, i);
             if (t < q->to || (t == q->to && ids[at + i] < q->cell)) {
                 q->to = t;
                 q->cell = ids[at + i];
-                q->u = lane_get(h.u, i);
-                q->v = lane_get(h.v, i);
+                q->u = wide_get(h.u, i);
+                q->v = wide_get(h.v, i);
             }
         }
     }
 }
 
-void SINEW_LANE_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_query *query);
-void SINEW_LANE_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_query *query)
+void SINEW_SIMD_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_query *query);
+void SINEW_SIMD_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_query *query)
 {
     sinew_ray_query q = *query;
     box8_entry stack[SINEW_TREE_STACK];
@@ -66,7 +66,7 @@ void SINEW_LANE_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_qu
         if (entry.key > end)
             continue;
         if (entry.child & SINEW_TREE_LEAF) {
-            visit_block(tree, entry.child & ~SINEW_TREE_LEAF, &q);
+            ray_visit_block(tree, entry.child & ~SINEW_TREE_LEAF, &q);
             end = q.cell == INT32_MAX ? q.end : end_of(&q);
         } else {
             const sinew_tree_node *node = tree->shape.nodes + entry.child;
@@ -78,8 +78,8 @@ void SINEW_LANE_SYMBOL(sinew_tree_find_hit)(const sinew_tree *tree, sinew_ray_qu
     *query = q;
 }
 
-bool SINEW_LANE_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_query *query);
-bool SINEW_LANE_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_query *query)
+bool SINEW_SIMD_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_query *query);
+bool SINEW_SIMD_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_query *query)
 {
     const sinew_ray_query q = *query;
     uint32_t stack[SINEW_TREE_STACK];
@@ -88,8 +88,8 @@ bool SINEW_LANE_SYMBOL(sinew_tree_find_any)(const sinew_tree *tree, sinew_ray_qu
     while (top > 0) {
         const uint32_t child = stack[--top];
         if (child & SINEW_TREE_LEAF) {
-            for (int at = 0; at < SINEW_TREE_BLOCK; at += LANES)
-                if (lane_any(block_hits(tree, child & ~SINEW_TREE_LEAF, at, &q).hit))
+            for (int at = 0; at < SINEW_TREE_BLOCK; at += SIMD_WIDTH)
+                if (wide_any(block_hits(tree, child & ~SINEW_TREE_LEAF, at, &q).hit))
                     return true;
             continue;
         }

@@ -1,89 +1,95 @@
 /* SPDX-License-Identifier: MIT
  *
- * step_filter.h: no surface crosses another, whatever a solver asks for.
+ * step_filter.h: truncates the step of a solver so that no two surfaces intersect.
  *
- * Two convex features that are apart along the same direction at both ends of a straight motion are apart throughout.
- * So each pair in reach (candidates.h) keeps the direction n between its closest points for an epoch, and a motion is
- * allowed if every pair is still apart along its n where it ends:
+ * Two convex features that are separated along one direction at both ends of a straight motion are separated
+ * throughout. Each candidate pair (candidates.h) therefore keeps the direction n between its closest points for one
+ * detection pass. A motion is admissible if every pair is still separated along its n at the end:
  *
- *     gap = min over the first feature's vertices of n.x  -  max over the second's  -  cores  >=  floor
+ *     separation = min over the first feature's vertices of n.x  -  max over the second's  -  radii  >=  floor
  *
- * All vertices of a feature count, also those whose weight is zero. What moves together may move far: only approach
- * matters. Where that fails, another n may do: that of the closest points now or then. Where a pair would come too
- * near, what its vertices ask for is moved apart along n: they may slide. Where that is not enough, they go a part of
- * their way, tau; that may bring other pairs too near, whose vertices then go less, too, until none is. tau only falls,
- * and tau = 0 is where everything was allowed, so this ends. The result does not depend on the number of threads: pairs
- * are gone through in the order of the list.
+ * All vertices of a feature count, also those with weight zero. Common motion is unlimited: only approach matters.
+ * A pair that fails the test is treated in three ways, in this order:
  *
- * Pairs that are not listed cannot meet: a vertex keeps within a ball around where it is expected, which goes along
- * (trust_region.h), and detection lists every pair that can come near while all vertices do.
+ *     1. the n of the closest points at the start or at the end of the motion replaces the n of the pair, if the pair
+ *        is separated along the new n at both ends;
+ *     2. the requested positions of its vertices are moved apart along n, so the vertices may slide;
+ *     3. its vertices take a fraction tau of their step. A smaller tau may bring other pairs too near, whose vertices
+ *        are then truncated too. tau only falls, and tau = 0 is an admissible state, so the iteration ends.
  *
- * The floor keeps a distance of 1 % of the offset, at least 64 units of the last place: going a part of the way again
- * and again would wear distances down to nothing. At the floor only retreat is free. A collider moves as a whole: all
- * of its vertices have the same tau.
+ * Pairs are processed in the order of the list, so the result does not depend on the number of threads.
  *
- * Invariant: at `safe` every pair that began apart is apart along its n by its floor, or by what it began with.
+ * Pairs that are not candidates cannot meet: the trust region (trust_region.h) keeps each vertex in a ball around its
+ * predicted path, and detection lists every pair that can come near under that rule.
+ *
+ * The floor is 1 % of the offset, and at least 64 units in the last place: repeated truncation would otherwise reduce
+ * separations to zero. A pair at its floor may only separate. A collider moves as a whole: its vertices share one tau.
+ *
+ * Invariant: at x_accepted every pair that was separated at the start of the pass is separated along its n by its
+ * floor, or by its separation at the start if that was smaller.
  */
 #ifndef SINEW_SRC_COLLIDE_FILTER_STEP_FILTER_H
 #define SINEW_SRC_COLLIDE_FILTER_STEP_FILTER_H
 
 #include "collide/candidates.h"
 
-/* What the guard keeps of a pair. */
-typedef struct sinew_guard_pair {
+/* A candidate pair in the filter. */
+typedef struct sinew_filter_pair {
     sinew_real n[3];
-    sinew_real least;    /* m: gap that it may have at least; -inf: it has no guard */
-    sinew_real gap;      /* m: when the epoch began */
-    sinew_real approach; /* m: by which ways of one object bring its features nearer; 0: of two */
-    sinew_real base;     /* m: the sum of cores; of a plane, its height along n */
+    sinew_real min;        /* m: smallest admissible separation; -inf: the pair is not filtered */
+    sinew_real separation; /* m: separation at the start of the detection pass */
+    sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
+                              0 for pairs of two objects */
+    sinew_real base;       /* m: sum of both radii; plane: height of the plane along n */
     int32_t v[4];
     int16_t first; /* vertices of the first feature: v[0] .. v[first - 1]; 4: the second is a plane */
-    bool same;     /* both features are of one object */
-} sinew_guard_pair;
+    bool same;     /* both features belong to one object */
+} sinew_filter_pair;
 
-/* How far an object has come on its ways (trust_region.h). */
-typedef struct sinew_course {
-    double at;   /* lambda where vertices are safe */
-    double to;   /* lambda that suits what is asked best */
-    double part; /* of the difference that the motion at hand goes */
-    bool free;   /* what is asked is within the balls there */
-} sinew_course;
+/* Progress of an object along its predicted displacement (trust_region.h). */
+typedef struct sinew_trust_region {
+    double progress;   /* lambda at x_accepted */
+    double target;     /* lambda that fits x_requested best */
+    double fraction;   /* sigma: fraction of target - progress that this motion takes */
+    bool unrestricted; /* x_requested lies in the balls at the target */
+} sinew_trust_region;
 
-typedef struct sinew_guard {
+typedef struct sinew_step_filter {
     int32_t vertex_count;
     int64_t pair_count, near_count;
-    sinew_guard_pair *pairs; /* [pair_count] */
-    int32_t *near;           /* [near_count] pairs that might come too near in the motion at hand */
-    int32_t *seen;           /* [near_count] when each was looked at, in moves; < 0: it was not apart */
-    int32_t *stamp;          /* [vertex_count] the vertex's last move, or the pass in which its way became shorter */
-    int32_t moves;           /* so far */
-    sinew_real *far;         /* [vertex_count][2] m: work space */
-    uint8_t *fixed;          /* [vertex_count] 1: goes its own way (pins, colliders), set by the caller after build */
-    uint8_t *held;           /* [vertex_count] 1: cannot have what it asked for in the last motion */
-    sinew_real *begun;       /* [vertex_count][4] m: where the epoch began */
-    sinew_real *safe;        /* [vertex_count][4] m: where vertices are; the fourth number is tau of the last motion */
-    sinew_real *asked;       /* [vertex_count][4] m: where they should go */
-    sinew_real *ways;        /* [vertex_count][4] m: on which vertices are expected; fourth: radius of their ball */
-    sinew_course *courses;   /* [object_count] */
-    bool wide;               /* some go less than all of their way, so that the end of the motion is not known */
-    size_t pair_room, near_room, seen_room, stamp_room, far_room, fixed_room, held_room, begun_room, safe_room,
-        asked_room, ways_room, courses_room;
-} sinew_guard;
+    sinew_filter_pair *pairs; /* [pair_count] */
+    int32_t *near_pairs;      /* [near_count] pairs that might come too near in this motion */
+    int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
+    int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
+    int32_t moves;            /* corrections of requested positions so far */
+    sinew_real *work;         /* [vertex_count][2] work space */
+    uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
+    uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach x_requested */
+    sinew_real *x_pass_start; /* [vertex_count][4] m: positions at the start of the detection pass */
+    sinew_real *x_accepted;   /* [vertex_count][4] m: admissible positions; the fourth number is tau of the motion */
+    sinew_real *x_requested;  /* [vertex_count][4] m: end of the motion that the caller requests */
+    sinew_real *predicted;    /* [vertex_count][4] m: predicted displacement; fourth: radius of the trust region */
+    sinew_trust_region *trust_regions; /* [object_count] */
+    bool partial;                      /* some tau or fraction is below 1: the end of the motion is not known yet */
+    size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
+        truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, predicted_capacity,
+        trust_region_capacity;
+} sinew_step_filter;
 
-/* Room for vertices and objects; the caller fills `ways`. False without memory. */
-bool sinew_guard_begin(sinew_guard *guard, const sinew_features *features);
-/* Takes over the pairs of an epoch that begins at x [vertex_count][4]. Pairs that touch or overlap (distance <= 0) have
- * no guard. False without memory. */
-bool sinew_guard_build(sinew_guard *guard, const sinew_features *features, const sinew_real *x,
-                       const sinew_touch_pairs *pairs);
-void sinew_guard_release(sinew_guard *guard, const sinew_allocator *allocator);
+/* Allocates the arrays of vertices and objects; the caller fills `predicted`. False without memory. */
+bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
+/* Copies the candidates of a detection pass that starts at x [vertex_count][4]. Pairs that touch or overlap
+ * (distance <= 0) are not filtered. False without memory. */
+bool sinew_step_filter_build(sinew_step_filter *filter, const sinew_collision_mesh *mesh, const sinew_real *x,
+                             const sinew_candidates *pairs);
+void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator *allocator);
 
-/* Moves apart what is asked, and finds tau of all vertices on their ways from `safe` to `asked`, into the fourth
- * numbers of safe; returns how many vertices cannot have what they asked for. */
-int32_t sinew_guard_limit(sinew_guard *guard, const sinew_features *features, int32_t thread_count);
-/* Where vertex v comes with its tau. */
-void sinew_guard_place(const sinew_guard *guard, int32_t v, sinew_real x[3]);
-/* The motion is made: the caller has put all places into `safe`. */
-void sinew_guard_settle(sinew_guard *guard, const sinew_features *features);
+/* Separates the requested positions, and finds tau of all vertices from x_accepted to x_requested, into the fourth
+ * numbers of x_accepted. Returns the number of truncated vertices. */
+int32_t sinew_step_filter_limit(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t thread_count);
+/* The position of vertex v at the end of its truncated motion. */
+void sinew_step_filter_position(const sinew_step_filter *filter, int32_t v, sinew_real x[3]);
+/* Ends a motion: the caller has written all new positions into x_accepted. */
+void sinew_step_filter_commit(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 
 #endif

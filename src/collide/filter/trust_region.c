@@ -1,187 +1,190 @@
 /* SPDX-License-Identifier: MIT
  *
- * trust_region.c: how far objects go on their ways in a motion. See trust_region.h.
+ * trust_region.c: chooses the progress of objects along their predicted displacements. See trust_region.h.
  */
 #include "collide/filter/trust_region.h"
 
 #include <math.h>
 
-#define HALVINGS 30 /* of sigma before what is certain is taken */
+#include "collide/closest.h"
+
+#define HALVINGS 30 /* bisections of sigma: an accuracy of 1e-9 */
 
 /* The left side of (1) in a motion: |e + tau a - sigma b|. */
-typedef struct course_ball {
+typedef struct trust_ball {
     double e[3], a[3], b[3];
     double radius;
-} course_ball;
+} trust_ball;
 
-static inline __attribute__((always_inline)) course_ball ball_of(const sinew_guard *g, const sinew_features *f,
-                                                                 int32_t v)
+static inline __attribute__((always_inline)) trust_ball trust_ball_of(const sinew_step_filter *g,
+                                                                      const sinew_collision_mesh *f, int32_t v)
 {
-    const sinew_course *course = &g->courses[f->object[v]];
-    course_ball ball = {.radius = (double)g->ways[4 * (size_t)v + 3]};
+    const sinew_trust_region *region = &g->trust_regions[f->object[v]];
+    trust_ball ball = {.radius = (double)g->predicted[4 * (size_t)v + 3]};
     for (size_t k = 0; k < 3; k++) {
         const size_t at = 4 * (size_t)v + k;
-        ball.e[k] = (double)g->safe[at] - (double)g->begun[at] - course->at * (double)g->ways[at];
-        ball.a[k] = (double)g->asked[at] - (double)g->safe[at];
-        ball.b[k] = (course->to - course->at) * (double)g->ways[at];
+        ball.e[k] =
+            (double)g->x_accepted[at] - (double)g->x_pass_start[at] - region->progress * (double)g->predicted[at];
+        ball.a[k] = (double)g->x_requested[at] - (double)g->x_accepted[at];
+        ball.b[k] = (region->target - region->progress) * (double)g->predicted[at];
     }
     return ball;
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* out = a + t b */
-static void add(const double a[3], double t, const double b[3], double out[3])
+static void add_scaled3(const double a[3], double t, const double b[3], double out[3])
 {
     for (int k = 0; k < 3; k++)
         out[k] = a[k] + t * b[k];
 }
 
-/* Its square, which most questions are about: roots of all vertices would be felt. */
-static double square_at(const course_ball *ball, double sigma, double tau)
+/* The square of the left side of (1): comparing squares spares a root per vertex. */
+static double trust_ball_square(const trust_ball *ball, double sigma, double tau)
 {
     double z[3];
-    add(ball->e, tau, ball->a, z);
-    add(z, -sigma, ball->b, z);
-    return dot(z, z);
+    add_scaled3(ball->e, tau, ball->a, z);
+    add_scaled3(z, -sigma, ball->b, z);
+    return closest_dot(z, z);
 }
 
-static double larger(double a, double b)
+static double trust_larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-/* The largest t of 0 .. most with |from + t along| <= radius. There is one, but for round-off. */
-static double largest_within(const double from[3], const double along[3], double radius, double most)
+/* The largest t in 0 .. max with |from + t along| <= radius. Such a t exists, except for round-off. */
+static double largest_step_within(const double from[3], const double along[3], double radius, double max)
 {
-    const double a = dot(along, along), b = dot(from, along), c = dot(from, from) - radius * radius;
-    if (!(a * most * most + 2 * b * most + c > 0) || !(a > 0))
-        return most;
-    return fmax(0, fmin(most, (sqrt(fmax(b * b - a * c, 0)) - b) / a));
+    const double a = closest_dot(along, along), b = closest_dot(from, along),
+                 c = closest_dot(from, from) - radius * radius;
+    if (!(a * max * max + 2 * b * max + c > 0) || !(a > 0))
+        return max;
+    return fmax(0, fmin(max, (sqrt(fmax(b * b - a * c, 0)) - b) / a));
 }
 
-static double tau_of(const course_ball *ball, double sigma, double most)
+static double trust_ball_tau(const trust_ball *ball, double sigma, double max)
 {
     double from[3];
-    add(ball->e, -sigma, ball->b, from);
-    return largest_within(from, ball->a, ball->radius, most);
+    add_scaled3(ball->e, -sigma, ball->b, from);
+    return largest_step_within(from, ball->a, ball->radius, max);
 }
 
-static double sigma_of(const course_ball *ball, double tau, double most)
+static double trust_ball_sigma(const trust_ball *ball, double tau, double max)
 {
     const double back[3] = {-ball->b[0], -ball->b[1], -ball->b[2]};
     double from[3];
-    add(ball->e, tau, ball->a, from);
-    return largest_within(from, back, ball->radius, most);
+    add_scaled3(ball->e, tau, ball->a, from);
+    return largest_step_within(from, back, ball->radius, max);
 }
 
-/* Whether some tau goes with sigma: that of the nearest point to the ball's middle. */
-static bool some_tau(const course_ball *ball, double sigma)
+/* Whether some tau is admissible with sigma: that of the point nearest to the centre of the ball. */
+static bool trust_ball_has_tau(const trust_ball *ball, double sigma)
 {
-    const double square = dot(ball->a, ball->a);
+    const double square = closest_dot(ball->a, ball->a);
     double from[3];
-    add(ball->e, -sigma, ball->b, from);
-    const double tau = square > 0 ? fmax(0, fmin(1, -dot(from, ball->a) / square)) : 0;
-    return square_at(ball, sigma, tau) <= ball->radius * ball->radius;
+    add_scaled3(ball->e, -sigma, ball->b, from);
+    const double tau = square > 0 ? fmax(0, fmin(1, -closest_dot(from, ball->a) / square)) : 0;
+    return trust_ball_square(ball, sigma, tau) <= ball->radius * ball->radius;
 }
 
-void sinew_course_begin(sinew_guard *g, const sinew_features *f)
+void sinew_trust_region_begin(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
         const double at = f->objects[o].kinematic ? 1 : 0;
-        g->courses[o] = (sinew_course){at, at, 1, false};
+        g->trust_regions[o] = (sinew_trust_region){at, at, 1, false};
     }
 }
 
-/* Least squares over the vertices of an object. */
-static double best_lambda(const sinew_guard *g, const sinew_touch_object *object)
+/* The lambda that fits x_requested best, by least squares over the vertices of an object. */
+static double region_best_lambda(const sinew_step_filter *g, const sinew_collision_object *object)
 {
     double over = 0, under = 0;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
         for (size_t k = 0; k < 3; k++) {
             const size_t at = 4 * (size_t)v + k;
-            const double d = (double)g->ways[at];
-            over += d * ((double)g->asked[at] - (double)g->begun[at]);
+            const double d = (double)g->predicted[at];
+            over += d * ((double)g->x_requested[at] - (double)g->x_pass_start[at]);
             under += d * d;
         }
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
 }
 
-/* Whether every vertex of the object may have all it asks for. */
-static bool is_free(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
+/* Whether the full step is admissible for every vertex of the object. */
+static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_collision_mesh *f,
+                                   const sinew_collision_object *object)
 {
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-        const course_ball ball = ball_of(g, f, v);
-        if (!(square_at(&ball, 1, 1) <= ball.radius * ball.radius))
+        const trust_ball ball = trust_ball_of(g, f, v);
+        if (!(trust_ball_square(&ball, 1, 1) <= ball.radius * ball.radius))
             return false;
     }
     return true;
 }
 
-/* The largest sigma that every vertex of the object can follow. */
-static double largest_part(const sinew_guard *g, const sinew_features *f, const sinew_touch_object *object)
+/* The largest sigma that is admissible for every vertex of the object, with some tau. */
+static double largest_fraction(const sinew_step_filter *g, const sinew_collision_mesh *f,
+                               const sinew_collision_object *object)
 {
-    double most = 1;
+    double max = 1;
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-        const course_ball ball = ball_of(g, f, v);
-        if (square_at(&ball, most, 1) <= ball.radius * ball.radius || some_tau(&ball, most))
+        const trust_ball ball = trust_ball_of(g, f, v);
+        if (trust_ball_square(&ball, max, 1) <= ball.radius * ball.radius || trust_ball_has_tau(&ball, max))
             continue;
-        double good = 0, bad = most;
+        double good = 0, bad = max;
         for (int k = 0; k < HALVINGS; k++) {
             const double middle = (good + bad) / 2;
-            if (some_tau(&ball, middle))
+            if (trust_ball_has_tau(&ball, middle))
                 good = middle;
             else
                 bad = middle;
         }
-        most = good;
+        max = good;
     }
-    return most;
+    return max;
 }
 
-void sinew_course_choose(sinew_guard *g, const sinew_features *f)
+void sinew_trust_region_choose(sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_touch_object *object = &f->objects[o];
-        sinew_course *course = &g->courses[o];
-        course->part = 1;
-        course->to = object->kinematic ? course->at : best_lambda(g, object);
-        course->free = is_free(g, f, object);
-        if (!course->free && course->to != course->at)
-            course->part = largest_part(g, f, object);
+        const sinew_collision_object *object = &f->objects[o];
+        sinew_trust_region *region = &g->trust_regions[o];
+        region->fraction = 1;
+        region->target = object->kinematic ? region->progress : region_best_lambda(g, object);
+        region->unrestricted = region_is_unrestricted(g, f, object);
+        if (!region->unrestricted && region->target != region->progress)
+            region->fraction = largest_fraction(g, f, object);
     }
 }
 
-double sinew_course_tau(const sinew_guard *g, const sinew_features *f, int32_t v, double most)
+double sinew_trust_region_tau(const sinew_step_filter *g, const sinew_collision_mesh *f, int32_t v, double max)
 {
-    const sinew_course *course = &g->courses[f->object[v]];
-    if (course->free && course->part == 1 && most == 1)
+    const sinew_trust_region *region = &g->trust_regions[f->object[v]];
+    if (region->unrestricted && region->fraction == 1 && max == 1)
         return 1;
-    const course_ball ball = ball_of(g, f, v);
-    return tau_of(&ball, course->part, most);
+    const trust_ball ball = trust_ball_of(g, f, v);
+    return trust_ball_tau(&ball, region->fraction, max);
 }
 
-double sinew_course_way(const sinew_guard *g, const sinew_features *f, int32_t v)
+double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_collision_mesh *f, int32_t v)
 {
-    const course_ball ball = ball_of(g, f, v);
-    const double now = dot(ball.e, ball.e), straight = larger(now, square_at(&ball, 1, 1));
-    if (!g->wide)
+    const trust_ball ball = trust_ball_of(g, f, v);
+    const double now = closest_dot(ball.e, ball.e), straight = trust_larger(now, trust_ball_square(&ball, 1, 1));
+    if (!g->partial)
         return sqrt(straight);
-    /* Lengths are convex: the largest is at a corner. */
-    const double across = larger(square_at(&ball, 0, 1), square_at(&ball, 1, 0)), most = larger(straight, across);
+    /* A norm is convex, so its maximum over sigma and tau is at a corner. */
+    const double across = trust_larger(trust_ball_square(&ball, 0, 1), trust_ball_square(&ball, 1, 0)),
+                 max = trust_larger(straight, across);
     const double within = ball.radius * ball.radius;
-    return sqrt(larger(now, most < within ? most : within));
+    return sqrt(trust_larger(now, max < within ? max : within));
 }
 
-/* Gives the vertices of an object the tau that goes with its part. */
-static void follow_part(sinew_guard *g, const sinew_features *f, const sinew_touch_object *object, int32_t stamp)
+/* Reduces tau of the vertices of an object to its fraction. */
+static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
+                                     const sinew_collision_object *object, int32_t stamp)
 {
     for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
-        sinew_real *tau = &g->safe[4 * (size_t)v + 3];
-        const sinew_real less = (sinew_real)sinew_course_tau(g, f, v, (double)*tau);
+        sinew_real *tau = &g->x_accepted[4 * (size_t)v + 3];
+        const sinew_real less = (sinew_real)sinew_trust_region_tau(g, f, v, (double)*tau);
         if (less >= *tau)
             continue;
         *tau = less;
@@ -189,22 +192,22 @@ static void follow_part(sinew_guard *g, const sinew_features *f, const sinew_tou
     }
 }
 
-void sinew_course_join(sinew_guard *g, const sinew_features *f, int32_t stamp)
+void sinew_trust_region_restrict(sinew_step_filter *g, const sinew_collision_mesh *f, int32_t stamp)
 {
     for (int32_t o = 0; o < f->object_count; o++) {
-        const sinew_touch_object *object = &f->objects[o];
-        sinew_course *course = &g->courses[o];
-        double part = course->part;
-        if (object->kinematic || course->to == course->at)
+        const sinew_collision_object *object = &f->objects[o];
+        sinew_trust_region *region = &g->trust_regions[o];
+        double fraction = region->fraction;
+        if (object->kinematic || region->target == region->progress)
             continue;
         for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
             if (g->stamp[v] == stamp) {
-                const course_ball ball = ball_of(g, f, v);
-                part = sigma_of(&ball, (double)g->safe[4 * (size_t)v + 3], part);
+                const trust_ball ball = trust_ball_of(g, f, v);
+                fraction = trust_ball_sigma(&ball, (double)g->x_accepted[4 * (size_t)v + 3], fraction);
             }
-        if (part == course->part)
+        if (fraction == region->fraction)
             continue;
-        course->part = part;
-        follow_part(g, f, object, stamp);
+        region->fraction = fraction;
+        region_truncate_vertices(g, f, object, stamp);
     }
 }

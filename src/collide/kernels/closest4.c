@@ -2,12 +2,12 @@
  *
  * closest4.c: the closest points of four pairs at once.
  *
- * The arithmetic of closest.h, in its order, with every border tried and masks in the place of branches: results are
- * the same. Triangles so flat that they have to be looked at more closely, and pairs that are (almost) in one place,
- * are left to closest.c, one by one.
+ * The arithmetic is that of closest.h, in the same order, with every border tried and masks instead of branches:
+ * results have the same bits. Triangles below the flatness limits and (almost) coincident pairs are left to closest.c,
+ * one by one.
  */
-#include "collide/reach_test.h"
-#include "math/lanes.h"
+#include "collide/narrow_phase.h"
+#include "math/simd.h"
 
 typedef double four __attribute__((vector_size(32)));
 typedef int64_t four_mask __attribute__((vector_size(32)));
@@ -48,7 +48,7 @@ static inline void four_minus(const four a[3], const four b[3], four out[3])
         out[k] = a[k] - b[k];
 }
 
-/* As closest_on_segment(). */
+/* closest_on_segment() for four pairs. */
 static inline four four_on_segment(const four from_a[3], const four from_b[3], const four along[3], four z[3])
 {
     const four none = four_set(0), one = four_set(1);
@@ -60,7 +60,7 @@ static inline four four_on_segment(const four from_a[3], const four from_b[3], c
     return four_pick(end, one, t);
 }
 
-/* Takes z and weights where the mask is set and z is shorter than the best. */
+/* Replaces z and weights where the mask is set and z is shorter than the best. */
 static inline void four_take(closest_four *best, four_mask wanted, const four z[3], four d2, const four w[4])
 {
     const four_mask take = wanted & (four_mask)(d2 < best->d2);
@@ -73,7 +73,7 @@ static inline void four_take(closest_four *best, four_mask wanted, const four z[
 
 /* ---- Edges ------------------------------------------------------------------------------------ */
 
-/* As closest_try_end(): end `end` of the first edge (`turned`: of the second) and the other edge. */
+/* closest_try_end() for four pairs: end `end` of the first edge (`turned`: of the second) and the other edge. */
 static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wanted, closest_four *best)
 {
     four(*p)[3] = turned ? x + 2 : x, (*q)[3] = turned ? x : x + 2;
@@ -94,7 +94,7 @@ static inline void four_try_end(four x[4][3], int end, bool turned, four_mask wa
     four_take(best, wanted, z, d2, w);
 }
 
-/* As closest_segments(). */
+/* closest_segments() for four pairs. */
 static inline void four_edges(four x[4][3], closest_four *best)
 {
     four u[3], v[3], r[3], n[3], c[3], z[3];
@@ -130,7 +130,7 @@ static inline void four_edges(four x[4][3], closest_four *best)
 
 /* ---- A vertex and a triangle ------------------------------------------------------------------- */
 
-/* As closest_try_side(). */
+/* closest_try_side() for four pairs. */
 static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wanted, closest_four *best)
 {
     const int j = (i + 1) % 3;
@@ -145,7 +145,7 @@ static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wa
     four_take(best, wanted, z, four_dot(z, z), w);
 }
 
-/* As closest_triangle() where the mask is not set. */
+/* closest_triangle() for the pairs whose mask is not set. */
 static inline four_mask four_triangle(four x[4][3], closest_four *best)
 {
     four r[3][3], e[2][3], n[3], area[3], c[3], z[3], w[4];
@@ -167,19 +167,19 @@ static inline four_mask four_triangle(four x[4][3], closest_four *best)
     const four_mask steep = (four_mask)(nn > SINEW_STEEP * size);
     for (int i = 0; i < 3; i++)
         four_try_side(x, r, i, (four_mask)(area[(i + 2) % 3] < none), best);
-    const four height = four_dot(n, r[0]), part = height / nn;
+    const four height = four_dot(n, r[0]), fraction = height / nn;
     w[0] = four_set(1);
     for (int k = 0; k < 3; k++) {
-        z[k] = part * n[k];
+        z[k] = fraction * n[k];
         w[1 + k] = none - area[k] / sum;
     }
-    four_take(best, inside & steep, z, part * height, w);
+    four_take(best, inside & steep, z, fraction * height, w);
     return ~round | (inside & ~steep);
 }
 
 /* ---- Pairs ------------------------------------------------------------------------------------ */
 
-static inline void load_corners(sinew_touch_pair *const pairs[4], const sinew_real *x, four out[4][3])
+static inline void load_corners(sinew_candidate *const pairs[4], const sinew_real *x, four out[4][3])
 {
     for (int a = 0; a < 4; a++) {
         const sinew_real *p[4];
@@ -190,16 +190,17 @@ static inline void load_corners(sinew_touch_pair *const pairs[4], const sinew_re
     }
 }
 
-/* Pairs of one kind, faces of three corners, the last of them repeated where there are fewer. */
-void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,
-                                              const double cores[4]);
-void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,
-                                              const double cores[4])
+/* Closest points of four pairs of one kind whose faces have three corners; the caller repeats the last pair to fill up
+ * four. */
+void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,
+                                              const double radii[4]);
+void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,
+                                              const double radii[4])
 {
     four corners[4][3], hard = {0};
     closest_four best = {.d2 = four_set(INFINITY)};
     load_corners(pairs, x, corners);
-    if (pairs[0]->kind == SINEW_PAIR_EDGES)
+    if (pairs[0]->kind == SINEW_CANDIDATE_EDGE_EDGE)
         four_edges(corners, &best);
     else
         hard = (four)four_triangle(corners, &best);
@@ -209,18 +210,18 @@ void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], 
     for (int k = 0; k < 3; k++)
         best.z[k] /= length;
     for (int i = 0; i < 4; i++) {
-        sinew_touch_pair *pair = pairs[i];
+        sinew_candidate *pair = pairs[i];
         if (left[i]) {
-            sinew_pair_closest_less(pair, x, cores[i]);
+            sinew_candidate_closest_with_radii(pair, x, radii[i]);
             continue;
         }
-        pair->distance = (sinew_real)(length[i] - cores[i]);
-        pair->place = 0;
+        pair->distance = (sinew_real)(length[i] - radii[i]);
+        pair->zero_weights = 0;
         for (int k = 0; k < 3; k++)
             pair->n[k] = (sinew_real)best.z[k][i];
         for (int a = 0; a < 4; a++) {
             pair->w[a] = (sinew_real)best.w[a][i];
-            pair->place |= (uint8_t)((pair->w[a] == 0) << a);
+            pair->zero_weights |= (uint8_t)((pair->w[a] == 0) << a);
         }
     }
 }

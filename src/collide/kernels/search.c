@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.c: features whose boxes meet those of a node's features, eight boxes at once.
+ * search.c: descends a BVH of width 8 with one node and tests its features against those of leaves.
  *
- * The node's own box goes down the target's levels; where it meets a node of level 0, features are held against each
- * other: their boxes, then a glance in floats (distance_bounds.h), then distances in double. Boxes and glances only decide what
- * is sure, so every variant finds the same.
+ * The box of the searching node descends the levels of the target. At a node of level 0, pairs of features are tested
+ * by their boxes, then by distance bounds in floats (distance_bounds.h), then by distances in double. Boxes and bounds
+ * only decide certain cases, so every SIMD variant finds the same pairs.
  *
- * Functions that take `moving` are made twice, with ways and without: who has none is not to pay for them.
+ * Functions that take `moving` are compiled twice, so that searches without predicted displacements do not pay for
+ * them.
  */
 #include "collide/distance_bounds.h"
-#include "collide/reach_test.h"
-#include "math/lanes.h"
+#include "collide/narrow_phase.h"
+#include "math/simd.h"
 #include "bvh/box8.h"
 
-/* A node's boxes, and its ways or NULL. */
+/* The boxes of a node, and its predicted displacements or NULL. */
 typedef struct search_group {
     const sinew_box_node *node;
-    const sinew_box_ways *ways;
+    const sinew_box_displacements *predicted;
 } search_group;
 
-/* One of them. */
+/* One slot of a group. */
 typedef struct search_box {
     float low[3], high[3];
     search_group group;
@@ -30,11 +31,11 @@ typedef struct search_node {
     const sinew_search *search;
     const sinew_box_node *node;
     const sinew_box_shape *shape;
-    const sinew_box_ways *ways;
+    const sinew_box_displacements *predicted;
     uint32_t row;
     search_box box;
-    int32_t lowest; /* of its features; -1: partners need not be higher */
-    int32_t object; /* of all its features; -1: of several */
+    int32_t lowest; /* lowest feature of the node; -1: the other feature may have any number */
+    int32_t object; /* common object of the node's features; -1: several */
     sinew_search_found *found;
 } search_node;
 
@@ -42,13 +43,13 @@ typedef struct search_node {
 
 MADE_TWICE search_group group_at(const sinew_boxes *boxes, int32_t level, int32_t index, bool moving)
 {
-    return (search_group){boxes->nodes[level] + index, moving ? boxes->ways[level] + index : NULL};
+    return (search_group){boxes->nodes[level] + index, moving ? boxes->predicted[level] + index : NULL};
 }
 
-/* The node that is searched for. */
+/* The searching node. */
 MADE_TWICE search_group own_group(const search_node *s, bool moving)
 {
-    return (search_group){s->node, moving ? s->ways : NULL};
+    return (search_group){s->node, moving ? s->predicted : NULL};
 }
 
 MADE_TWICE search_box box_at(search_group group, int slot)
@@ -61,48 +62,48 @@ MADE_TWICE search_box box_at(search_group group, int slot)
     return box;
 }
 
-/* Reach that ways add between a box and those of a group, from above: how they differ where both are of one object,
- * else the sum of their lengths. A place without a feature has an infinite box of ways, but a box that nothing meets.
- */
-static inline box8 more_reach(search_group group, const search_box *box)
+/* Upper bound of the approach by predicted displacements between a box and the boxes of a group: the difference of
+ * displacements within one object, else the sum of their lengths. An empty slot has infinite displacements, but no box
+ * overlaps its box. */
+static inline box8 group_approach(search_group group, const search_box *box)
 {
-    const sinew_box_ways *ways = box->group.ways;
+    const sinew_box_displacements *predicted = box->group.predicted;
     const int slot = box->slot;
     box8 square = box8_set(0);
     for (int k = 0; k < 3; k++) {
-        const box8 differ = box8_max(box8_set(ways->high[k][slot]) - box8_load(group.ways->low[k]),
-                                     box8_load(group.ways->high[k]) - box8_set(ways->low[k][slot]));
+        const box8 differ = box8_max(box8_set(predicted->high[k][slot]) - box8_load(group.predicted->low[k]),
+                                     box8_load(group.predicted->high[k]) - box8_set(predicted->low[k][slot]));
         square += differ * differ;
     }
-    /* Nodes of several objects have -1, which is nobody's. */
+    /* Nodes of several objects have the object -1, which must match no object. */
     const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
     box8_mask objects;
     memcpy(&objects, group.node->object, sizeof objects);
     const box8_mask same = (box8_mask)(objects == (own - (box8_mask){0}));
-    const box8 apart = box8_load(group.ways->longest) + box8_set(ways->longest[slot]);
-    const box8 more = glance_pick(same, glance_root(square), apart);
-    return more + more * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
+    const box8 apart = box8_load(group.predicted->longest) + box8_set(predicted->longest[slot]);
+    const box8 approach = bounds_select(same, bounds_root(square), apart);
+    return approach + approach * box8_set((float)SINEW_BOX_SLACK) + box8_set((float)SINEW_BOX_PAD);
 }
 
-/* One bit for each box of the group that meets the box. */
-MADE_TWICE uint32_t boxes_that_meet(search_group group, const search_box *box)
+/* One bit for each box of the group that overlaps the box. */
+MADE_TWICE uint32_t group_overlaps(search_group group, const search_box *box)
 {
     const sinew_box_node *node = group.node;
     box8_mask meet = {-1, -1, -1, -1, -1, -1, -1, -1};
-    if (!group.ways) {
+    if (!group.predicted) {
         for (int k = 0; k < 3; k++)
             meet &= (box8_mask)(box8_load(node->low[k]) <= box8_set(box->high[k])) &
                     (box8_mask)(box8_set(box->low[k]) <= box8_load(node->high[k]));
-        return glance_bits(meet);
+        return bounds_bits(meet);
     }
-    const box8 more = more_reach(group, box);
+    const box8 approach = group_approach(group, box);
     for (int k = 0; k < 3; k++)
-        meet &= (box8_mask)(box8_load(node->low[k]) - more <= box8_set(box->high[k])) &
-                (box8_mask)(box8_set(box->low[k]) - more <= box8_load(node->high[k]));
-    return glance_bits(meet);
+        meet &= (box8_mask)(box8_load(node->low[k]) - approach <= box8_set(box->high[k])) &
+                (box8_mask)(box8_set(box->low[k]) - approach <= box8_load(node->high[k]));
+    return bounds_bits(meet);
 }
 
-static inline void put_found(search_node *s, int slot, int32_t key)
+static inline void search_put_found(search_node *s, int slot, int32_t key)
 {
     sinew_search_found *found = s->found;
     if (found->count < found->capacity)
@@ -110,102 +111,102 @@ static inline void put_found(search_node *s, int slot, int32_t key)
     found->count++;
 }
 
-/* Reach that ways add between a feature of the node and those of a leaf, from above; none where nothing moves. */
-MADE_TWICE box8 more_of(const search_node *s, int slot, search_group leaf, bool moving)
+/* Upper bound of the approach between a feature of the node and the features of a leaf; 0 without displacements. */
+MADE_TWICE box8 search_approach(const search_node *s, int slot, search_group leaf, bool moving)
 {
     if (!moving)
         return box8_set(0);
     const search_box own = box_at(own_group(s, moving), slot);
-    return more_reach(leaf, &own);
+    return group_approach(leaf, &own);
 }
 
-MADE_TWICE void try_faces(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape,
-                          bool moving)
+MADE_TWICE void search_try_faces(search_node *s, int slot, uint32_t bits, search_group group,
+                                 const sinew_box_shape *shape, bool moving)
 {
     const sinew_search *search = s->search;
     const sinew_box_node *leaf = group.node;
-    const glance g = glance_faces(s->shape, slot, shape, more_of(s, slot, group, moving));
-    for (bits &= ~g.far; bits; bits &= bits - 1) {
+    const distance_bounds g = bounds_faces(s->shape, slot, shape, search_approach(s, slot, group, moving));
+    for (bits &= ~g.surely_far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
-        const int32_t cell = leaf->id[at];
-        const bool face = search->features->flags[cell] & SINEW_IS_FACE;
-        if (sinew_may_touch(search->features, s->node->object[slot], leaf->object[at]) &&
-            ((face && g.near >> at & 1) || near_face(search, s->node->id[slot], cell)))
-            put_found(s, slot, search->rank[cell]);
+        const int32_t primitive = leaf->id[at];
+        const bool face = search->mesh->flags[primitive] & SINEW_IS_FACE;
+        if (sinew_may_collide(search->mesh, s->node->object[slot], leaf->object[at]) &&
+            ((face && g.surely_near >> at & 1) || narrow_face(search, s->node->id[slot], primitive)))
+            search_put_found(s, slot, search->rank[primitive]);
     }
 }
 
-MADE_TWICE void try_edges(search_node *s, int slot, uint32_t bits, search_group group, const sinew_box_shape *shape,
-                          bool moving)
+MADE_TWICE void search_try_edges(search_node *s, int slot, uint32_t bits, search_group group,
+                                 const sinew_box_shape *shape, bool moving)
 {
     const sinew_box_node *leaf = group.node;
-    const glance g = glance_edges(s->shape, slot, shape, more_of(s, slot, group, moving));
-    for (bits &= ~g.far; bits; bits &= bits - 1) {
+    const distance_bounds g = bounds_edges(s->shape, slot, shape, search_approach(s, slot, group, moving));
+    for (bits &= ~g.surely_far; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
-        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
-            (g.near >> at & 1 || near_edges(s->search, s->node->id[slot], leaf->id[at])))
-            put_found(s, slot, leaf->id[at]);
+        if (sinew_may_collide(s->search->mesh, s->node->object[slot], leaf->object[at]) &&
+            (g.surely_near >> at & 1 || narrow_edges(s->search, s->node->id[slot], leaf->id[at])))
+            search_put_found(s, slot, leaf->id[at]);
     }
 }
 
-static inline void try_crossings(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf)
+static inline void search_try_intersections(search_node *s, int slot, uint32_t bits, const sinew_box_node *leaf)
 {
     for (; bits; bits &= bits - 1) {
         const int at = __builtin_ctz(bits);
-        if (sinew_may_touch(s->search->features, s->node->object[slot], leaf->object[at]) &&
-            sinew_cells_cross(s->search->features, s->search->x, s->node->id[slot], leaf->id[at]))
-            put_found(s, slot, leaf->id[at]);
+        if (sinew_may_collide(s->search->mesh, s->node->object[slot], leaf->object[at]) &&
+            sinew_primitives_intersect(s->search->mesh, s->search->x, s->node->id[slot], leaf->id[at]))
+            search_put_found(s, slot, leaf->id[at]);
     }
 }
 
-/* Places of a leaf whose boxes meet that of the node's feature in place `slot`, that may be its partners by their
- * number and share no vertex with it. */
-MADE_TWICE uint32_t partners_of(const search_node *s, int slot, search_group leaf, const sinew_box_shape *shape,
-                                bool moving)
+/* Slots of a leaf whose boxes overlap the box of the feature in slot `slot`, and whose features have an admissible
+ * number and share no vertex with this feature. */
+MADE_TWICE uint32_t search_partners(const search_node *s, int slot, search_group leaf, const sinew_box_shape *shape,
+                                    bool moving)
 {
     const sinew_search_kind kind = s->search->kind;
     const search_box own = box_at(own_group(s, moving), slot);
-    uint32_t bits = boxes_that_meet(leaf, &own);
+    uint32_t bits = group_overlaps(leaf, &own);
     if (kind != SINEW_SEARCH_FACES)
-        bits &= glance_higher(leaf.node->id, s->node->id[slot]);
+        bits &= bounds_higher(leaf.node->id, s->node->id[slot]);
     if (!bits)
         return 0;
     if (kind == SINEW_SEARCH_FACES)
-        return bits & ~glance_sharing(s->shape, slot, 1, shape, 3);
+        return bits & ~bounds_sharing(s->shape, slot, 1, shape, 3);
     const int width = kind == SINEW_SEARCH_EDGES ? 2 : 3;
-    return bits & ~glance_sharing(s->shape, slot, width, shape, width);
+    return bits & ~bounds_sharing(s->shape, slot, width, shape, width);
 }
 
-/* Features of the node against those of a node of level 0 of a target, whose box and highest feature are given. Where
- * partners have to be higher, features above that one have none there. */
-MADE_TWICE void visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape, const search_box *box,
-                           int32_t highest, bool moving)
+/* Tests the features of the node against the features of a leaf, whose box and highest feature are given. Searches for
+ * partners of higher number skip features above the highest of the leaf. */
+MADE_TWICE void search_visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape,
+                                  const search_box *box, int32_t highest, bool moving)
 {
-    uint32_t ours = boxes_that_meet(own_group(s, moving), box);
+    uint32_t ours = group_overlaps(own_group(s, moving), box);
     if (s->search->kind != SINEW_SEARCH_FACES)
-        ours &= ~glance_higher(s->node->id, highest);
+        ours &= ~bounds_higher(s->node->id, highest);
     for (; ours; ours &= ours - 1) {
         const int slot = __builtin_ctz(ours);
-        const uint32_t bits = partners_of(s, slot, leaf, shape, moving);
+        const uint32_t bits = search_partners(s, slot, leaf, shape, moving);
         if (!bits)
             continue;
         if (s->search->kind == SINEW_SEARCH_EDGES)
-            try_edges(s, slot, bits, leaf, shape, moving);
+            search_try_edges(s, slot, bits, leaf, shape, moving);
         else if (s->search->kind == SINEW_SEARCH_FACES)
-            try_faces(s, slot, bits, leaf, shape, moving);
+            search_try_faces(s, slot, bits, leaf, shape, moving);
         else
-            try_crossings(s, slot, bits, leaf.node);
+            search_try_intersections(s, slot, bits, leaf.node);
     }
 }
 
-static inline bool worth_a_visit(const search_node *s, const sinew_box_node *node, int slot)
+static inline bool search_may_visit(const search_node *s, const sinew_box_node *node, int slot)
 {
-    const sinew_features *f = s->search->features;
+    const sinew_collision_mesh *f = s->search->mesh;
     return node->id[slot] > s->lowest &&
-           (s->object < 0 || node->object[slot] < 0 || sinew_may_touch(f, s->object, node->object[slot]));
+           (s->object < 0 || node->object[slot] < 0 || sinew_may_collide(f, s->object, node->object[slot]));
 }
 
-MADE_TWICE void visit_target(search_node *s, const sinew_boxes *target, bool moving)
+MADE_TWICE void search_visit_target(search_node *s, const sinew_boxes *target, bool moving)
 {
     struct {
         int32_t level, index;
@@ -217,14 +218,15 @@ MADE_TWICE void visit_target(search_node *s, const sinew_boxes *target, bool mov
         const int32_t level = stack[--top].level, index = stack[top].index;
         const search_group group = group_at(target, level, index, moving);
         const sinew_box_node *node = group.node;
-        for (uint32_t bits = boxes_that_meet(group, &s->box); bits; bits &= bits - 1) {
+        for (uint32_t bits = group_overlaps(group, &s->box); bits; bits &= bits - 1) {
             const int slot = __builtin_ctz(bits);
             const int32_t child = SINEW_BOXES_WIDE * index + slot;
-            if (!worth_a_visit(s, node, slot))
+            if (!search_may_visit(s, node, slot))
                 continue;
             if (level == 1) {
                 const search_box box = box_at(group, slot);
-                visit_leaf(s, group_at(target, 0, child, moving), target->shapes + child, &box, node->id[slot], moving);
+                search_visit_leaf(s, group_at(target, 0, child, moving), target->shapes + child, &box, node->id[slot],
+                                  moving);
             } else {
                 stack[top].level = level - 1;
                 stack[top++].index = child;
@@ -241,7 +243,7 @@ MADE_TWICE void search_for_node(const sinew_search *search, int32_t node, uint32
     search_node s = {.search = search,
                      .node = search->own->nodes[0] + node,
                      .shape = search->own->shapes + node,
-                     .ways = search->own->ways[0] + node,
+                     .predicted = search->own->predicted[0] + node,
                      .row = row,
                      .box = box_at(parent, slot),
                      .lowest = -1,
@@ -254,24 +256,23 @@ MADE_TWICE void search_for_node(const sinew_search *search, int32_t node, uint32
                 s.lowest = s.node->id[i];
     }
     for (int32_t t = 0; t < search->target_count; t++)
-        visit_target(&s, search->targets[t], moving);
+        search_visit_target(&s, search->targets[t], moving);
 }
 
 static void search_of_node(const sinew_search *search, int32_t node, uint32_t row, sinew_search_found *found)
 {
-    if (search->ways)
+    if (search->predicted)
         search_for_node(search, node, row, found, true);
     else
         search_for_node(search, node, row, found, false);
 }
 
-void SINEW_LANE_SYMBOL(sinew_closest_of_four)(sinew_touch_pair *const pairs[4], const sinew_real *x,
-                                              const double cores[4]);
+void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,
+                                              const double radii[4]);
 
-extern const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel);
-const sinew_search_kernel SINEW_LANE_SYMBOL(sinew_search_kernel) = {
-    .name = LANE_NAME,
-    .usable = lane_usable,
+extern const sinew_search_kernel SINEW_SIMD_SYMBOL(sinew_search_kernel);
+const sinew_search_kernel SINEW_SIMD_SYMBOL(sinew_search_kernel) = {
+    .name = SIMD_NAME,
     .node = search_of_node,
-    .closest = SINEW_LANE_SYMBOL(sinew_closest_of_four),
+    .closest = SINEW_SIMD_SYMBOL(sinew_closest_of_four),
 };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * colliders.c: colliders: their defs checked, their records made, and where they are.
+ * colliders.c: checks the defs of colliders, creates their records, and evaluates their motion.
  *
- * A vertex X of the own frame (of a cache: between two of its frames, linearly, held before the first and after the
- * last) is at x = R X + p. Placed by position and rotation, then moved by keys, pivot + R_k (R_0 X + p_0 - pivot) + T:
+ * A vertex X in the frame of the collider is at x = R X + p. Vertices of a cache are interpolated linearly between two
+ * frames, and are constant before the first and after the last. Position and rotation place the frame, then keys move
+ * it, pivot + R_k (R_0 X + p_0 - pivot) + T:
  *
  *     R = R_k R_0,    p = pivot + R_k (p_0 - pivot) + T
  *
- * With poses set by the program p goes straight from one to the other, and R the shortest way.
+ * Between two poses set by the program, p moves along a straight line and R along the shortest rotation.
  */
 #include "collide/shapes/primitives.h"
 
@@ -50,8 +51,8 @@ sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind)
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-sinew_status sinew_touch_numbers_check(const char *owner, sinew_real thickness, sinew_real friction,
-                                       sinew_real restitution, sinew_error *error)
+sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
+                                              sinew_real restitution, sinew_error *error)
 {
     if (!isnan(thickness) && !(thickness >= 0 && isfinite(thickness)))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: thickness is %g m, must be finite and at least 0", owner,
@@ -63,7 +64,8 @@ sinew_status sinew_touch_numbers_check(const char *owner, sinew_real thickness, 
     return SINEW_OK;
 }
 
-static sinew_status check_lengths(const sinew_collider_def *def, const sinew_shape_ops *ops, sinew_error *error)
+static sinew_status collider_check_lengths(const sinew_collider_def *def, const sinew_shape_ops *ops,
+                                           sinew_error *error)
 {
     for (int k = 0; k < 3; k++)
         if (ops->needs & (uint32_t)SINEW_SHAPE_NEEDS_X << k && !(def->size[k] > 0 && isfinite(def->size[k])))
@@ -86,9 +88,9 @@ static sinew_status check_collider_def(const sinew_collider_def *def, sinew_erro
     if (!SINEW_ASSERT(ops && def->cookie == SINEW_COOKIE_COLLIDER) || !ops)
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "a collider needs a def made by sinew_default_collider_def() with a kind that there is");
-    sinew_status status = check_lengths(def, ops, error);
+    sinew_status status = collider_check_lengths(def, ops, error);
     if (status == SINEW_OK)
-        status = sinew_touch_numbers_check(ops->name, def->thickness, def->friction, def->restitution, error);
+        status = sinew_contact_coefficients_check(ops->name, def->thickness, def->friction, def->restitution, error);
     if (status == SINEW_OK && def->motion)
         status = sinew_motion_check(def->motion, ops->name, error);
     if (status == SINEW_OK && ops->check)
@@ -103,7 +105,7 @@ static sinew_status check_collider_def(const sinew_collider_def *def, sinew_erro
 
 static uint32_t digest_number(uint32_t digest, sinew_real number)
 {
-    /* One NaN is like the other, whatever its bits. */
+    /* All NaN are equal here, also with different bits. */
     const sinew_real canonical = isnan(number) ? -1 : number;
     return sinew_checksum(digest, &canonical, sizeof canonical);
 }
@@ -116,7 +118,7 @@ static uint32_t digest_shape(const sinew_collider_record *record, const sinew_co
     digest = digest_number(digest, record->thickness);
     digest = digest_number(digest, record->friction);
     digest = digest_number(digest, record->restitution);
-    digest = digest_number(digest, (sinew_real)record->core);
+    digest = digest_number(digest, (sinew_real)record->radius);
     digest = sinew_checksum(digest, record->position, sizeof record->position);
     digest = sinew_checksum(digest, record->rotation, sizeof record->rotation);
     digest = sinew_checksum(digest, record->vertices, points * sizeof *record->vertices);
@@ -153,7 +155,9 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
     if (status != SINEW_OK)
         return status;
     record->kind = def->kind;
-    record->closed = def->kind == SINEW_SHAPE_PLANE; /* one side of it is solid; others say it when they are made */
+    record->closed =
+        def->kind ==
+        SINEW_SHAPE_PLANE; /* one side of a plane is solid; the constructors set `closed` for other shapes */
     record->thickness = def->thickness;
     record->friction = def->friction;
     record->restitution = def->restitution;
@@ -179,7 +183,7 @@ void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *a
     *record = (sinew_collider_record){.generation = record->generation, .kind = record->kind};
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Positions at a time --------------------------------------------------------------------- */
 
 static void placed_by(const sinew_real position[3], const sinew_real rotation[3], double R[9], double p[3])
 {
@@ -191,20 +195,20 @@ static void placed_by(const sinew_real position[3], const sinew_real rotation[3]
     sinew_rotation_matrix(r, R);
 }
 
-static void frame_between_poses(const sinew_collider_record *record, double part, double R[9], double p[3])
+static void frame_between_poses(const sinew_collider_record *record, double fraction, double R[9], double p[3])
 {
     double R0[9], R1[9], p0[3], p1[3];
     placed_by(record->pose[0], record->pose[0] + 3, R0, p0);
     placed_by(record->pose[1], record->pose[1] + 3, R1, p1);
-    sinew_rotation_between(R0, R1, part, R);
+    sinew_rotation_between(R0, R1, fraction, R);
     for (int c = 0; c < 3; c++)
-        p[c] = (1 - part) * p0[c] + part * p1[c];
+        p[c] = (1 - fraction) * p0[c] + fraction * p1[c];
 }
 
-void sinew_shape_frame(const sinew_collider_record *record, double time, double part, double R[9], double p[3])
+void sinew_shape_frame(const sinew_collider_record *record, double time, double fraction, double R[9], double p[3])
 {
     if (record->posed) {
-        frame_between_poses(record, part, R, p);
+        frame_between_poses(record, fraction, R, p);
         return;
     }
     if (record->key_count == 0) {
@@ -223,10 +227,10 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
     sinew_rigid_apply(Rk, shift, p0, p);
 }
 
-/* Two vertex arrays and how far it is from the first to the second. */
+/* Two vertex arrays, and the fraction of the way from the first to the second. */
 typedef struct shape_now {
     const sinew_real *from, *to;
-    double part;
+    double fraction;
 } shape_now;
 
 static shape_now shape_at(const sinew_collider_record *record, double time)
@@ -239,45 +243,48 @@ static shape_now shape_at(const sinew_collider_record *record, double time)
     return (shape_now){from, from + 3 * (size_t)record->vertex_count, at - frame};
 }
 
-/* stride 3 or 4 numbers a vertex, the fourth zero. */
-static void place_vertices(const sinew_collider_record *record, double time, double part, size_t stride, sinew_real *x)
+/* stride: 3 or 4 numbers per vertex; the fourth is zero. */
+static void record_positions(const sinew_collider_record *record, double time, double fraction, size_t stride,
+                             sinew_real *x)
 {
     const shape_now now = shape_at(record, time);
     double R[9], p[3];
-    sinew_shape_frame(record, time, part, R, p);
+    sinew_shape_frame(record, time, fraction, R, p);
     for (size_t v = 0; v < (size_t)record->vertex_count; v++) {
         double X[3], y[4] = {0};
         for (size_t c = 0; c < 3; c++)
-            X[c] = (1 - now.part) * (double)now.from[3 * v + c] + now.part * (double)now.to[3 * v + c];
+            X[c] = (1 - now.fraction) * (double)now.from[3 * v + c] + now.fraction * (double)now.to[3 * v + c];
         sinew_rigid_apply(R, p, X, y);
         for (size_t c = 0; c < stride; c++)
             x[stride * v + c] = (sinew_real)y[c];
     }
 }
 
-void sinew_shape_place(const sinew_collider_record *record, double time, double part, sinew_real *x)
+void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x)
 {
-    place_vertices(record, time, part, 4, x);
+    record_positions(record, time, fraction, 4, x);
 }
 
-void sinew_shape_place_packed(const sinew_collider_record *record, double time, double part, sinew_real *x)
+void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction, sinew_real *x)
 {
-    place_vertices(record, time, part, 3, x);
+    record_positions(record, time, fraction, 3, x);
 }
 
-void sinew_shape_plane(const sinew_collider_record *record, double time, double part, double point[3], double normal[3])
+void sinew_shape_plane(const sinew_collider_record *record, double time, double fraction, double point[3],
+                       double normal[3])
 {
     double R[9];
-    sinew_shape_frame(record, time, part, R, point);
+    sinew_shape_frame(record, time, fraction, R, point);
     for (int c = 0; c < 3; c++)
         normal[c] = R[3 * c + 1];
 }
 
-void sinew_shape_settle(sinew_collider_record *record, double h, double part)
+void sinew_shape_end_step(sinew_collider_record *record, double h, double fraction)
 {
-    record->behind = part < 1 ? (1 - part) * (h + record->behind) : 0;
+    record->behind = fraction < 1 ? (1 - fraction) * (h + record->behind) : 0;
     for (int k = 0; record->posed && k < 6; k++)
         record->pose[0][k] =
-            part < 1 ? (sinew_real)((1 - part) * (double)record->pose[0][k] + part * (double)record->pose[1][k])
-                     : record->pose[1][k];
+            fraction < 1
+                ? (sinew_real)((1 - fraction) * (double)record->pose[0][k] + fraction * (double)record->pose[1][k])
+                : record->pose[1][k];
 }

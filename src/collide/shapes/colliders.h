@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * colliders.h: the shapes of colliders as vertices, triangles and lone edges in their own frame, and where they are.
+ * colliders.h: the shapes of colliders as vertices, triangles and lone edges in their own frame, and their motion.
  */
 #ifndef SINEW_SRC_COLLIDE_SHAPES_COLLIDERS_H
 #define SINEW_SRC_COLLIDE_SHAPES_COLLIDERS_H
@@ -9,54 +9,55 @@
 #include "sinew/contact.h"
 
 typedef struct sinew_collider_record {
-    bool there; /* false: removed */
+    bool there; /* false: the collider was removed */
     uint32_t generation;
     char *name; /* NULL: none */
     sinew_shape_kind kind;
-    sinew_real thickness, friction, restitution; /* NaN: the world's */
+    sinew_real thickness, friction, restitution; /* NaN: the value of the world */
     uint32_t group, mask;
-    double core; /* m: radius of spheres and capsules, whose vertices are centres */
-    bool closed; /* has an inside */
+    double radius; /* m: radius of spheres and capsules, whose vertices are centres */
+    bool closed;   /* the shape encloses a volume */
     int32_t vertex_count, triangle_count, edge_count; /* planes have none */
-    sinew_real *vertices;                             /* [3 * vertex_count] m, own frame */
+    sinew_real *vertices;                             /* [3 * vertex_count] m, in the frame of the collider */
     int32_t *triangles;                               /* [3 * triangle_count] outward */
-    int32_t *edges;                                   /* [2 * edge_count] that belong to no triangle */
+    int32_t *edges;                                   /* [2 * edge_count] edges that belong to no triangle */
     sinew_real position[3], rotation[3];
     int32_t key_count;
     sinew_key *keys; /* [key_count] */
     sinew_real pivot[3];
     int32_t frame_count;
     sinew_real frame_time;
-    sinew_real *frames; /* [frame_count][3 * vertex_count] */
-    uint32_t digest;    /* of all that does not change while stepping, for states */
-    /* While stepping. */
-    double behind;              /* s: the guard has held it back, it is where its motion was so long ago */
-    bool posed;                 /* sinew_collider_set_pose() has taken the place of its motion ... */
-    sinew_real pose[2][6];      /* ... position and rotation where the next step begins and where it ends */
-    double force[3], torque[3]; /* N, N m in the last step */
+    sinew_real *frames; /* [frame_count][3 * vertex_count] m: vertex cache */
+    uint32_t digest;    /* CRC-32 of all fields that stepping does not change, for states */
+    /* State that steps change. */
+    double behind;              /* s: delay of the collider behind its motion, from truncated steps */
+    bool posed;                 /* sinew_collider_set_pose() has replaced the motion */
+    sinew_real pose[2][6];      /* position and rotation at the start and at the end of the next step */
+    double force[3], torque[3]; /* N, N m: sum of contact forces in the last step */
 } sinew_collider_record;
 
-/* Checks the def and makes the record's geometry. Nothing is held on failure. Where a mesh is open, or closed and
- * crossing itself, the error says so with status SINEW_OK. */
+/* Checks the def and creates the geometry of the record. On failure nothing stays allocated. For a mesh that is open,
+ * or closed and self-intersecting, the error holds a warning with status SINEW_OK. */
 sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_allocator *allocator,
                                 const sinew_collider_def *def, sinew_error *error);
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator);
-/* Where its own frame is at a time, x = R X + p; with `posed`, part 0 .. 1 of the way between the two poses. */
-void sinew_shape_frame(const sinew_collider_record *record, double time, double part, double R[9], double p[3]);
-/* x [vertex_count][4] = where its vertices are, likewise. */
-void sinew_shape_place(const sinew_collider_record *record, double time, double part, sinew_real *x);
-void sinew_shape_place_packed(const sinew_collider_record *record, double time, double part,
-                              sinew_real *x); /* [..][3] */
-/* A step of h s is over, in which it came that part of its way. */
-void sinew_shape_settle(sinew_collider_record *record, double h, double part);
-/* A plane's point and outward normal, likewise. */
-void sinew_shape_plane(const sinew_collider_record *record, double time, double part, double point[3],
+/* The frame of a collider at a time, x = R X + p; with `posed`, at `fraction` 0 .. 1 between the two poses. */
+void sinew_shape_frame(const sinew_collider_record *record, double time, double fraction, double R[9], double p[3]);
+/* x [vertex_count][4] m: vertices of a collider at a time, or at a fraction between two poses. */
+void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);
+void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction,
+                                  sinew_real *x); /* [..][3] */
+/* Ends a step of h s in which the collider took `fraction` of its motion. */
+void sinew_shape_end_step(sinew_collider_record *record, double h, double fraction);
+/* A point and the outward normal of a plane, at a time or fraction. */
+void sinew_shape_plane(const sinew_collider_record *record, double time, double fraction, double point[3],
                        double normal[3]);
-/* Refuses thickness, friction and restitution out of range, naming `owner`; NaN, the world's, is fine. */
-sinew_status sinew_touch_numbers_check(const char *owner, sinew_real thickness, sinew_real friction,
-                                       sinew_real restitution, sinew_error *error);
+/* Refuses thickness, friction and restitution out of range; messages name `owner`. NaN (the value of the world) passes.
+ */
+sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
+                                              sinew_real restitution, sinew_error *error);
 
-/* Its surface for drawing, where it is at a time: triangles as they are, spheres and capsules rounded, planes as
+/* The surface of a collider at a time, for drawing: triangles unchanged, spheres and capsules tessellated, planes as
  * squares of `extent` m around their point. First the counts, then positions [3 * vertex_count], triangles [3 * count].
  */
 void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);

@@ -2,12 +2,12 @@
  *
  * mesh_collider.c: a mesh as a collider: its triangles, or the boundary of its tets.
  *
- * Triangles without area and those that are there twice are dropped, and with them vertices that no triangle uses (also
- * from the frames of a cache). Triangles that run against the greater part of their piece are turned. The mesh is
- * closed when every edge has exactly two triangles that agree; then all of it is turned where the enclosed volume is
- * negative, so that cavities keep their sense.
+ * Triangles without area and duplicates are dropped, and with them vertices of no triangle (also from the frames of a
+ * cache). Triangles with the minority orientation of their component are flipped. The mesh is closed if every edge has
+ * exactly two triangles of equal orientation. A closed mesh with negative volume is flipped as a whole, so that
+ * cavities keep their orientation.
  *
- * Limits: vertices in one place are not joined (sinew_mesh_fix() does that): where they are, a surface counts as open.
+ * Limits: coincident vertices are not merged (sinew_mesh_fix() does that): a surface with them counts as open.
  */
 #include "collide/shapes/primitives.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static sinew_status check_frames(const sinew_collider_def *def, sinew_error *error)
+static sinew_status collider_check_frames(const sinew_collider_def *def, sinew_error *error)
 {
     if (def->frame_count < 2 || !def->frames)
         return sinew_fail(error, SINEW_ERROR_DATA, "mesh: frame_count is %d, must be 0 (no cache) or at least 2 frames",
@@ -45,21 +45,21 @@ sinew_status sinew_shape_check_mesh(const sinew_collider_def *def, sinew_error *
         return sinew_fail(error, SINEW_ERROR_DATA, "mesh: the def has none");
     if (sinew_mesh_triangle_count(def->mesh) == 0 && sinew_mesh_tet_count(def->mesh) == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "mesh: has 0 triangles and 0 tets, must have some of either");
-    return def->frame_count == 0 ? SINEW_OK : check_frames(def, error);
+    return def->frame_count == 0 ? SINEW_OK : collider_check_frames(def, error);
 }
 
 /* ---- Triangles ------------------------------------------------------------------------------- */
 
 typedef struct mesh_work {
     const sinew_allocator *allocator;
-    const sinew_mesh *mesh; /* the surface of the def's */
-    int32_t *triangles;     /* [3 * count] those that stay */
+    const sinew_mesh *mesh; /* the surface of the mesh of the def */
+    int32_t *triangles;     /* [3 * count] triangles that are kept */
     int32_t count;
     bool closed;
     sinew_error *error;
 } mesh_work;
 
-static void keep_triangles_with_area(mesh_work *w)
+static void surface_keep_triangles(mesh_work *w)
 {
     const int32_t *triangles = sinew_mesh_triangles(w->mesh);
     const sinew_real *positions = sinew_mesh_positions(w->mesh);
@@ -71,7 +71,7 @@ static void keep_triangles_with_area(mesh_work *w)
     }
 }
 
-static sinew_status drop_second_ones(mesh_work *w)
+static sinew_status surface_drop_duplicates(mesh_work *w)
 {
     const sinew_elements elements = {w->triangles, w->count, 3};
     int32_t *same = sinew_allocate(w->allocator, (size_t)w->count, sizeof *same);
@@ -88,15 +88,15 @@ static sinew_status drop_second_ones(mesh_work *w)
     return status;
 }
 
-static void turn_triangle(int32_t *triangle)
+static void surface_flip_triangle(int32_t *triangle)
 {
     const int32_t swap = triangle[1];
     triangle[1] = triangle[2];
     triangle[2] = swap;
 }
 
-/* Six times the enclosed volume, seen from the first vertex, so that meshes far from the origin lose no digits. */
-static double enclosed(const mesh_work *w)
+/* Six times the enclosed volume, relative to the first vertex, so that meshes far from the origin lose no digits. */
+static double surface_volume(const mesh_work *w)
 {
     const sinew_real *x = sinew_mesh_positions(w->mesh), *eye = x + 3 * (size_t)w->triangles[0];
     double volume = 0;
@@ -111,7 +111,7 @@ static double enclosed(const mesh_work *w)
     return volume;
 }
 
-static sinew_status orient(mesh_work *w)
+static sinew_status surface_orient(mesh_work *w)
 {
     sinew_orientation orientation;
     const sinew_status status = sinew_orientation_find(&orientation, w->allocator, sinew_mesh_vertex_count(w->mesh),
@@ -120,21 +120,21 @@ static sinew_status orient(mesh_work *w)
         return status;
     w->closed = true;
     for (int32_t t = 0; t < w->count; t++) {
-        w->closed = w->closed && !orientation.open[orientation.piece[t]];
+        w->closed = w->closed && !orientation.open[orientation.component[t]];
         if (orientation.flip[t])
-            turn_triangle(w->triangles + 3 * (size_t)t);
+            surface_flip_triangle(w->triangles + 3 * (size_t)t);
     }
     sinew_orientation_free(&orientation, w->allocator);
-    const bool inside_out = w->closed && enclosed(w) < 0;
+    const bool inside_out = w->closed && surface_volume(w) < 0;
     for (int32_t t = 0; inside_out && t < w->count; t++)
-        turn_triangle(w->triangles + 3 * (size_t)t);
+        surface_flip_triangle(w->triangles + 3 * (size_t)t);
     return SINEW_OK;
 }
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
-/* number[v] = the place of a vertex that a triangle uses, -1 else; returns how many there are. */
-static int32_t number_vertices(const mesh_work *w, int32_t *number)
+/* number[v]: new index of a vertex that a triangle uses, -1 for other vertices; returns the number of used vertices. */
+static int32_t surface_number_vertices(const mesh_work *w, int32_t *number)
 {
     const int32_t vertex_count = sinew_mesh_vertex_count(w->mesh);
     int32_t used = 0;
@@ -148,20 +148,20 @@ static int32_t number_vertices(const mesh_work *w, int32_t *number)
     return used;
 }
 
-static void copy_points(const mesh_work *w, const int32_t *number, const sinew_real *from, sinew_real *to)
+static void surface_copy_points(const mesh_work *w, const int32_t *number, const sinew_real *from, sinew_real *to)
 {
     for (int32_t v = 0; v < sinew_mesh_vertex_count(w->mesh); v++)
         if (number[v] >= 0)
             memcpy(to + 3 * (size_t)number[v], from + 3 * (size_t)v, 3 * sizeof *to);
 }
 
-static sinew_status copy_geometry(sinew_collider_record *record, const mesh_work *w, const sinew_collider_def *def,
-                                  const int32_t *number, int32_t used)
+static sinew_status surface_copy_geometry(sinew_collider_record *record, const mesh_work *w,
+                                          const sinew_collider_def *def, const int32_t *number, int32_t used)
 {
     const sinew_status status = sinew_shape_allocate(record, w->allocator, used, w->count, 0, w->error);
     if (status != SINEW_OK)
         return status;
-    copy_points(w, number, sinew_mesh_positions(w->mesh), record->vertices);
+    surface_copy_points(w, number, sinew_mesh_positions(w->mesh), record->vertices);
     for (size_t i = 0; i < 3 * (size_t)w->count; i++)
         record->triangles[i] = number[w->triangles[i]];
     record->closed = w->closed;
@@ -172,22 +172,22 @@ static sinew_status copy_geometry(sinew_collider_record *record, const mesh_work
     if (!record->frames)
         return sinew_fail_memory(w->error, "the frames of a collider");
     for (size_t f = 0; f < (size_t)def->frame_count; f++)
-        copy_points(w, number, def->frames + f * old, record->frames + f * kept);
+        surface_copy_points(w, number, def->frames + f * old, record->frames + f * kept);
     record->frame_count = def->frame_count;
     record->frame_time = def->frame_time;
     return SINEW_OK;
 }
 
-/* ---- What is said about it -------------------------------------------------------------------- */
+/* ---- Warnings --------------------------------------------------------------------------------- */
 
-static void count_crossing(void *context, int32_t a, int32_t b)
+static void count_intersection(void *context, int32_t a, int32_t b)
 {
     (void)a;
     (void)b;
     (*(int64_t *)context)++;
 }
 
-static sinew_status count_crossings(const sinew_collider_record *record, const mesh_work *w, int64_t *count)
+static sinew_status surface_count_intersections(const sinew_collider_record *record, const mesh_work *w, int64_t *count)
 {
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = *w->allocator;
@@ -196,48 +196,48 @@ static sinew_status count_crossings(const sinew_collider_record *record, const m
     def.cell_count = record->triangle_count;
     def.cells = record->triangles;
     def.winding = false;
-    def.thread_count = 1; /* threads are the world's to start, or the program's to lend */
+    def.thread_count = 1; /* one thread: only a world may start threads or use those of the program */
     sinew_tree *tree = sinew_tree_create(&def, w->error);
     if (!tree)
         return SINEW_ERROR_MEMORY;
     const sinew_status status = sinew_visit_crossings(tree, w->allocator, record->vertices, record->triangles,
-                                                      record->triangle_count, count_crossing, count, w->error);
+                                                      record->triangle_count, count_intersection, count, w->error);
     sinew_tree_destroy(tree);
     return status;
 }
 
-static sinew_status note_doubts(const sinew_collider_record *record, const mesh_work *w)
+static sinew_status surface_warn(const sinew_collider_record *record, const mesh_work *w)
 {
-    int64_t crossings = 0;
+    int64_t intersections = 0;
     if (!w->closed)
         return sinew_fail(w->error, SINEW_OK,
                           "mesh: its %d triangles do not close, so it has no inside and is felt from both sides",
                           record->triangle_count);
-    const sinew_status status = count_crossings(record, w, &crossings);
-    if (status == SINEW_OK && crossings > 0)
+    const sinew_status status = surface_count_intersections(record, w, &intersections);
+    if (status == SINEW_OK && intersections > 0)
         sinew_fail(w->error, SINEW_OK,
                    "mesh: %lld pairs of its triangles cross, which leaves its inside in doubt there",
-                   (long long)crossings);
+                   (long long)intersections);
     return status;
 }
 
 static sinew_status make_from_surface(sinew_collider_record *record, mesh_work *w, const sinew_collider_def *def)
 {
-    keep_triangles_with_area(w);
-    sinew_status status = drop_second_ones(w);
+    surface_keep_triangles(w);
+    sinew_status status = surface_drop_duplicates(w);
     if (status == SINEW_OK && w->count == 0)
         return sinew_fail(w->error, SINEW_ERROR_DATA, "mesh: of its %d triangles 0 have an area; at least 1 is needed",
                           sinew_mesh_triangle_count(w->mesh));
     if (status == SINEW_OK)
-        status = orient(w);
+        status = surface_orient(w);
     if (status != SINEW_OK)
         return status;
     int32_t *number = sinew_allocate(w->allocator, (size_t)sinew_mesh_vertex_count(w->mesh), sizeof *number);
     if (!number)
         return sinew_fail_memory(w->error, "a collider");
-    status = copy_geometry(record, w, def, number, number_vertices(w, number));
+    status = surface_copy_geometry(record, w, def, number, surface_number_vertices(w, number));
     sinew_release(w->allocator, number);
-    return status == SINEW_OK ? note_doubts(record, w) : status;
+    return status == SINEW_OK ? surface_warn(record, w) : status;
 }
 
 sinew_status sinew_shape_make_mesh(sinew_collider_record *record, const sinew_allocator *allocator,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * primitives.c: the table of shapes, and the geometry of all but meshes.
+ * primitives.c: the table of shapes, and the geometry of all shapes except meshes.
  *
- * Boxes and cylinders are closed surfaces of triangles, outward. A cylinder is a prism around the circle: its corners
- * lie at radius / cos(pi / segments) from the axis, its sides touch the circle at `radius`, so that nothing comes
- * nearer to the axis than the radius; with 64 sides the corners stand out by 0.12 %. Spheres are one vertex and
- * capsules one edge with a solid core of their radius: exactly round. A hollow box and a height field are open
- * surfaces, felt from both sides; a height field's triangles face up.
+ * Boxes and cylinders are closed surfaces of outward triangles. A cylinder is a prism around the circle: its corners
+ * lie at radius / cos(pi / segments) from the axis and its sides touch the circle of `radius`, so no body comes nearer
+ * to the axis than the radius. With 64 sides the corners are 0.12 % farther out. Spheres are one vertex and capsules
+ * one edge with a solid radius: exactly round. Hollow boxes and height fields are open surfaces that collide on both
+ * sides; the triangles of a height field face up.
  */
 #include "collide/shapes/primitives.h"
 
@@ -26,7 +26,7 @@ sinew_status sinew_shape_allocate(sinew_collider_record *record, const sinew_all
     return record->vertices && record->triangles && record->edges ? SINEW_OK : sinew_fail_memory(error, "a collider");
 }
 
-static void set_vertex(sinew_collider_record *record, int32_t v, double x, double y, double z)
+static void record_set_vertex(sinew_collider_record *record, int32_t v, double x, double y, double z)
 {
     sinew_real *vertex = record->vertices + 3 * (size_t)v;
     vertex[0] = (sinew_real)x;
@@ -34,7 +34,7 @@ static void set_vertex(sinew_collider_record *record, int32_t v, double x, doubl
     vertex[2] = (sinew_real)z;
 }
 
-static void set_triangle(sinew_collider_record *record, int32_t t, int32_t a, int32_t b, int32_t c)
+static void record_set_triangle(sinew_collider_record *record, int32_t t, int32_t a, int32_t b, int32_t c)
 {
     int32_t *triangle = record->triangles + 3 * (size_t)t;
     triangle[0] = a;
@@ -56,14 +56,15 @@ static sinew_status make_box_shape(sinew_collider_record *record, const sinew_al
         return status;
     const double half[3] = {(double)def->size[0] / 2, (double)def->size[1] / 2, (double)def->size[2] / 2};
     for (int32_t i = 0; i < 8; i++)
-        set_vertex(record, i, i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1], i & 4 ? half[2] : -half[2]);
+        record_set_vertex(record, i, i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1],
+                          i & 4 ? half[2] : -half[2]);
     for (int32_t t = 0; t < 12; t++)
-        set_triangle(record, t, box_triangles[t][0], box_triangles[t][1], box_triangles[t][2]);
+        record_set_triangle(record, t, box_triangles[t][0], box_triangles[t][1], box_triangles[t][2]);
     record->closed = !def->hollow;
     return SINEW_OK;
 }
 
-/* ---- Round ones ------------------------------------------------------------------------------ */
+/* ---- Round shapes ---------------------------------------------------------------------------- */
 
 static sinew_status make_sphere_shape(sinew_collider_record *record, const sinew_allocator *allocator,
                                       const sinew_collider_def *def, sinew_error *error)
@@ -71,8 +72,8 @@ static sinew_status make_sphere_shape(sinew_collider_record *record, const sinew
     const sinew_status status = sinew_shape_allocate(record, allocator, 1, 0, 0, error);
     if (status != SINEW_OK)
         return status;
-    set_vertex(record, 0, 0, 0, 0);
-    record->core = (double)def->radius;
+    record_set_vertex(record, 0, 0, 0, 0);
+    record->radius = (double)def->radius;
     record->closed = true;
     return SINEW_OK;
 }
@@ -83,11 +84,11 @@ static sinew_status make_capsule_shape(sinew_collider_record *record, const sine
     const sinew_status status = sinew_shape_allocate(record, allocator, 2, 0, 1, error);
     if (status != SINEW_OK)
         return status;
-    set_vertex(record, 0, 0, -(double)def->size[1] / 2, 0);
-    set_vertex(record, 1, 0, (double)def->size[1] / 2, 0);
+    record_set_vertex(record, 0, 0, -(double)def->size[1] / 2, 0);
+    record_set_vertex(record, 1, 0, (double)def->size[1] / 2, 0);
     record->edges[0] = 0;
     record->edges[1] = 1;
-    record->core = (double)def->radius;
+    record->radius = (double)def->radius;
     record->closed = true;
     return SINEW_OK;
 }
@@ -99,7 +100,7 @@ static sinew_status check_cylinder(const sinew_collider_def *def, sinew_error *e
     return SINEW_OK;
 }
 
-/* Corner i stands below at 2 i and above at 2 i + 1; the middles of both ends follow. */
+/* Corner i is vertex 2 i below and 2 i + 1 above; the centres of both ends follow. */
 static sinew_status make_cylinder_shape(sinew_collider_record *record, const sinew_allocator *allocator,
                                         const sinew_collider_def *def, sinew_error *error)
 {
@@ -110,16 +111,16 @@ static sinew_status make_cylinder_shape(sinew_collider_record *record, const sin
     const double half = (double)def->size[1] / 2, corner = (double)def->radius / cos(PI / n);
     for (int32_t i = 0; i < n; i++) {
         const double x = corner * cos(2 * PI * i / n), z = -corner * sin(2 * PI * i / n);
-        set_vertex(record, 2 * i, x, -half, z);
-        set_vertex(record, 2 * i + 1, x, half, z);
+        record_set_vertex(record, 2 * i, x, -half, z);
+        record_set_vertex(record, 2 * i + 1, x, half, z);
         const int32_t low = 2 * i, high = low + 1, next = 2 * ((i + 1) % n);
-        set_triangle(record, 4 * i, low, next, next + 1);
-        set_triangle(record, 4 * i + 1, low, next + 1, high);
-        set_triangle(record, 4 * i + 2, 2 * n, next, low);
-        set_triangle(record, 4 * i + 3, 2 * n + 1, high, next + 1);
+        record_set_triangle(record, 4 * i, low, next, next + 1);
+        record_set_triangle(record, 4 * i + 1, low, next + 1, high);
+        record_set_triangle(record, 4 * i + 2, 2 * n, next, low);
+        record_set_triangle(record, 4 * i + 3, 2 * n + 1, high, next + 1);
     }
-    set_vertex(record, 2 * n, 0, -half, 0);
-    set_vertex(record, 2 * n + 1, 0, half, 0);
+    record_set_vertex(record, 2 * n, 0, -half, 0);
+    record_set_vertex(record, 2 * n + 1, 0, half, 0);
     record->closed = true;
     return SINEW_OK;
 }
@@ -150,20 +151,20 @@ static sinew_status make_height_field(sinew_collider_record *record, const sinew
                                       const sinew_collider_def *def, sinew_error *error)
 {
     const int32_t columns = def->columns, rows = def->rows;
-    const int64_t cells = (int64_t)(columns - 1) * (rows - 1);
-    const sinew_status status = sinew_shape_allocate(record, allocator, (int64_t)columns * rows, 2 * cells, 0, error);
+    const int64_t quads = (int64_t)(columns - 1) * (rows - 1);
+    const sinew_status status = sinew_shape_allocate(record, allocator, (int64_t)columns * rows, 2 * quads, 0, error);
     if (status != SINEW_OK)
         return status;
     int32_t t = 0;
     for (int32_t r = 0; r < rows; r++)
         for (int32_t c = 0; c < columns; c++) {
             const int32_t v = r * columns + c;
-            set_vertex(record, v, (double)def->size[0] * ((double)c / (columns - 1) - 0.5), (double)def->heights[v],
-                       (double)def->size[2] * ((double)r / (rows - 1) - 0.5));
+            record_set_vertex(record, v, (double)def->size[0] * ((double)c / (columns - 1) - 0.5),
+                              (double)def->heights[v], (double)def->size[2] * ((double)r / (rows - 1) - 0.5));
             if (c + 1 == columns || r + 1 == rows)
                 continue;
-            set_triangle(record, t++, v, v + columns, v + columns + 1);
-            set_triangle(record, t++, v, v + columns + 1, v + 1);
+            record_set_triangle(record, t++, v, v + columns, v + columns + 1);
+            record_set_triangle(record, t++, v, v + columns + 1, v + 1);
         }
     return SINEW_OK;
 }

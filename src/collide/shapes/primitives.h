@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * primitives.h: one row for each kind of shape: its name, what its def must hold, how its geometry is made.
+ * primitives.h: one entry per kind of shape: its name, the required sizes of its def, and its constructor.
  */
 #ifndef SINEW_SRC_COLLIDE_SHAPES_PRIMITIVES_H
 #define SINEW_SRC_COLLIDE_SHAPES_PRIMITIVES_H
@@ -17,10 +17,10 @@ enum {
 typedef struct sinew_shape_ops {
     const char *name;
     uint32_t needs; /* SINEW_SHAPE_NEEDS_... */
-    /* What is special to the kind; may be NULL. */
+    /* Checks specific to the kind; may be NULL. */
     sinew_status (*check)(const sinew_collider_def *def, sinew_error *error);
-    /* Fills vertices, triangles, edges, core, closed, frames. What it allocates is released by the caller on failure.
-     * NULL: it has none of these. */
+    /* Fills vertices, triangles, edges, radius, closed, frames. On failure the caller releases its allocations. NULL:
+     * the kind has none of these. */
     sinew_status (*make)(sinew_collider_record *record, const sinew_allocator *allocator, const sinew_collider_def *def,
                          sinew_error *error);
 } sinew_shape_ops;

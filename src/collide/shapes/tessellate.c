@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * tessellate.c: surfaces of colliders for pictures: what is a point or an edge with a core is given a round surface,
- * and a plane a square.
+ * tessellate.c: surfaces of colliders for drawing: spheres and capsules are tessellated, and a plane becomes a square.
  *
- * A round surface has its poles on the y axis and `rings` circles between them; those of a capsule's halves are half
- * its length up or down, with a circle of either half at its equator. Corners lie on the true surface.
+ * A round surface has its poles on the y axis and `rings` circles between them. The halves of a capsule are shifted by
+ * half its length, and each has a circle at its equator. Corners lie on the exact surface.
  */
 #include "collide/shapes/colliders.h"
 
@@ -20,10 +19,10 @@ enum {
     UPRIGHT = 32 /* steps from pole to pole, even */
 };
 
-/* Circles between the poles; 0: the record is no round thing. */
+/* Circles between the poles; 0: the shape is not round. */
 static int32_t ring_count(const sinew_collider_record *record)
 {
-    if (!(record->core > 0))
+    if (!(record->radius > 0))
         return 0;
     return record->edge_count > 0 ? UPRIGHT : UPRIGHT - 1;
 }
@@ -58,13 +57,13 @@ static void draw_round(const sinew_collider_record *record, const double R[9], c
         const bool below = r >= UPRIGHT / 2;
         const double angle = PI * (record->edge_count > 0 && below ? r : r + 1) / UPRIGHT;
         for (int32_t i = 0; i < AROUND; i++, positions += 3) {
-            const double turn = 2 * PI * i / AROUND, radius = record->core * sin(angle);
-            const double X[3] = {radius * cos(turn), record->core * cos(angle) + (below ? -half : half),
+            const double turn = 2 * PI * i / AROUND, radius = record->radius * sin(angle);
+            const double X[3] = {radius * cos(turn), record->radius * cos(angle) + (below ? -half : half),
                                  -radius * sin(turn)};
             write_point(R, p, X, positions);
         }
     }
-    const double top[3] = {0, record->core + half, 0}, bottom[3] = {0, -record->core - half, 0};
+    const double top[3] = {0, record->radius + half, 0}, bottom[3] = {0, -record->radius - half, 0};
     write_point(R, p, top, positions);
     write_point(R, p, bottom, positions + 3);
 }
@@ -86,10 +85,10 @@ void sinew_shape_draw_points(const sinew_collider_record *record, double time, d
     else if (ring_count(record) > 0)
         draw_round(record, R, p, positions);
     else
-        sinew_shape_place_packed(record, time, 0, positions);
+        sinew_shape_positions_packed(record, time, 0, positions);
 }
 
-static int32_t *put_triangle(int32_t *triangles, int32_t a, int32_t b, int32_t c)
+static int32_t *drawing_put_triangle(int32_t *triangles, int32_t a, int32_t b, int32_t c)
 {
     triangles[0] = a;
     triangles[1] = b;
@@ -102,13 +101,13 @@ static void join_rings(int32_t rings, int32_t *triangles)
     const int32_t top = AROUND * rings, bottom = top + 1;
     for (int32_t i = 0; i < AROUND; i++) {
         const int32_t next = (i + 1) % AROUND;
-        triangles = put_triangle(triangles, top, i, next);
+        triangles = drawing_put_triangle(triangles, top, i, next);
         for (int32_t r = 0; r + 1 < rings; r++) {
             const int32_t here = AROUND * r, below = here + AROUND;
-            triangles = put_triangle(triangles, here + i, below + i, below + next);
-            triangles = put_triangle(triangles, here + i, below + next, here + next);
+            triangles = drawing_put_triangle(triangles, here + i, below + i, below + next);
+            triangles = drawing_put_triangle(triangles, here + i, below + next, here + next);
         }
-        triangles = put_triangle(triangles, bottom, AROUND * (rings - 1) + next, AROUND * (rings - 1) + i);
+        triangles = drawing_put_triangle(triangles, bottom, AROUND * (rings - 1) + next, AROUND * (rings - 1) + i);
     }
 }
 
@@ -116,7 +115,7 @@ void sinew_shape_draw_triangles(const sinew_collider_record *record, int32_t *tr
 {
     const int32_t rings = ring_count(record);
     if (record->kind == SINEW_SHAPE_PLANE)
-        put_triangle(put_triangle(triangles, 0, 2, 3), 0, 3, 1);
+        drawing_put_triangle(drawing_put_triangle(triangles, 0, 2, 3), 0, 3, 1);
     else if (rings > 0)
         join_rings(rings, triangles);
     else

@@ -6,8 +6,8 @@
  *                                      k = D                 weight = none: PBNG (35)
  *
  * D is the rigidity of a plate in cylindrical bending on a mesh of equilateral triangles; on other meshes it is off by
- * a factor (docs/energies/hinge.md), which no refinement removes. theta and its derivatives: hinge_geometry.h. theta lies
- * in [-pi, pi] and jumps where the triangles lie on each other; on the way there psi rises as it should.
+ * a factor (docs/reference/energies/hinge.md), which no refinement removes. theta and its derivatives:
+ * hinge_geometry.h. theta lies in [-pi, pi] and jumps where the triangles overlap; psi increases up to there.
  *
  * Projected, the Hessian (theta - theta_0) d^2 theta + d theta d theta^T is clamped by its eigenvalues. In reduced
  * coordinates, which give qn a constant matrix, it is the quadratic of isometric.c.
@@ -21,14 +21,14 @@
 enum {
     DATA_ANGLE = 1,
     DATA_FLOOR = 2,
-    DATA_ROW = 3,
+    DATA_COEFFICIENT = 3,
     DATA_COUNT = 7
 };
 
-/* data of a visit: weight, angle, floor, 1 where the node is a wing */
+/* data of an incidence: weight, angle, floor, 1 where the node is a wing */
 enum {
-    VISIT_WING = 3,
-    VISIT_DATA_COUNT = 4
+    INCIDENCE_WING = 3,
+    INCIDENCE_DATA_COUNT = 4
 };
 
 enum {
@@ -78,21 +78,21 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     data[DATA_ANGLE] = (sinew_real)(flat ? 0 : r.angle);
     data[DATA_FLOOR] = (sinew_real)(HINGE_FLOOR * fmin(r.length, fmin(r.height[0], r.height[1])));
     for (int a = 0; a < 4; a++)
-        data[DATA_ROW + a] = (sinew_real)r.row[a];
+        data[DATA_COEFFICIENT + a] = (sinew_real)r.coefficient[a];
     return NULL;
 }
 
 /* theta - theta_0 of the points x */
-KERNEL_INLINE lane bend(const lane *x, const sinew_real *data, hinge_now *s)
+KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
-    hinge_look(x, lane_load(data + DATA_FLOOR * LANES), s);
-    return s->theta - lane_load(data + DATA_ANGLE * LANES);
+    hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
+    return s->theta - wide_load(data + DATA_ANGLE * SIMD_WIDTH);
 }
 
-KERNEL_INLINE lane hinge_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide hinge_first(const wide *x, const sinew_real *data, wide *g)
 {
     hinge_now s;
-    const lane d = bend(x, data, &s);
+    const wide d = bend(x, data, &s);
     for (int a = 0; g && a < 4; a++) {
         hinge_slope(&s, a, g + 3 * a);
         for (int i = 0; i < 3; i++)
@@ -102,16 +102,16 @@ KERNEL_INLINE lane hinge_first(const lane *x, const sinew_real *data, lane *g)
 }
 
 /* scale d^2 theta + square d theta d theta^T, block by block */
-KERNEL_INLINE void hinge_curves(const hinge_now *now, lane scale, lane square, lane *H)
+KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, wide *H)
 {
-    lane g[12];
+    wide g[12];
     for (int a = 0; a < 4; a++)
         hinge_slope(now, a, g + 3 * a);
     for (int a = 0; a < 4; a++)
         for (int b = 0; b <= a; b++) {
-            lane K[9];
+            wide K[9];
             for (int i = 0; i < 9; i++)
-                K[i] = lane_set(0);
+                K[i] = wide_set(0);
             for (int wing = 0; wing < 2; wing++)
                 hinge_curve(now, wing, a, b, K);
             for (int i = 0; i < 3; i++)
@@ -121,11 +121,11 @@ KERNEL_INLINE void hinge_curves(const hinge_now *now, lane scale, lane square, l
 }
 
 /* (theta - theta_0) d^2 theta + d theta d theta^T */
-KERNEL_INLINE void hinge_second(const lane *x, const sinew_real *data, lane *H)
+KERNEL_INLINE void hinge_second(const wide *x, const sinew_real *data, wide *H)
 {
     hinge_now s;
-    const lane d = bend(x, data, &s);
-    hinge_curves(&s, d, lane_set(1), H);
+    const wide d = bend(x, data, &s);
+    hinge_curves(&s, d, wide_set(1), H);
 }
 
 static double hinge_value(const sinew_kernel *kernel)
@@ -145,7 +145,7 @@ static void hinge_linearise(const sinew_kernel *kernel)
 
 static void hinge_product(const sinew_kernel *kernel)
 {
-    dense_product(kernel, 4);
+    element_dense_product(kernel, 4);
 }
 
 static void hinge_hessian(const sinew_kernel *kernel)
@@ -153,38 +153,38 @@ static void hinge_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, 4);
 }
 
-/* z = sum_a row_a x_a, of length 2 sin(theta / 2) where the hinge bends without stretch */
+/* z = sum_a coefficient_a x_a, of length 2 sin(theta / 2) if the hinge bends without stretch */
 static void hinge_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < 4; a++)
-            lane_store(kernel->rows + (4 * (size_t)group + (size_t)a) * LANES,
-                       lane_load(group_data(&kernel->groups, group, DATA_COUNT) + (DATA_ROW + a) * LANES));
+            wide_store(kernel->D + (4 * (size_t)group + (size_t)a) * SIMD_WIDTH,
+                       wide_load(group_data(&kernel->groups, group, DATA_COUNT) + (DATA_COEFFICIENT + a) * SIMD_WIDTH));
 }
 
 static void hinge_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 /* C = theta - theta_0, alpha = 1/k */
-KERNEL_INLINE lane angle_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
+KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     hinge_now s;
-    lane x[12];
+    wide x[12];
     for (int a = 0; a < 4; a++)
         for (int i = 0; i < 3; i++)
             x[3 * a + i] = c->x[4 * a + i];
-    const lane d = bend(x, data, &s);
+    const wide d = bend(x, data, &s);
     for (int a = 0; a < 4; a++) {
         hinge_slope(&s, a, c->gradient + 3 * a);
-        for (int i = 0; whole && i < 3; i++)
+        for (int i = 0; as_energy && i < 3; i++)
             c->gradient[3 * a + i] *= d;
     }
-    *weight = lane_load(data);
-    *r = lane_set(1);
-    return whole ? (sinew_real)0.5 * d * d : d;
+    *weight = wide_load(data);
+    *r = wide_set(1);
+    return as_energy ? (sinew_real)0.5 * d * d : d;
 }
 
 static void hinge_constrain(const sinew_constrain_kernel *kernel)
@@ -202,116 +202,117 @@ static void hinge_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data)), zero = lane_set(0);
-        const bool whole = kernel->form == SINEW_FORM_ENERGY;
+        const wide lambda = curvature_factor(kernel, group, 0, 1, wide_load(data)), zero = wide_set(0);
+        const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
         hinge_now s;
-        lane x[12], H[DENSE_COUNT(4)];
+        wide x[12], H[DENSE_COUNT(4)];
         dense_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, x);
-        const lane d = bend(x, data, &s);
-        hinge_curves(&s, whole ? lambda * d : lambda, whole ? lambda : zero, H);
+        const wide d = bend(x, data, &s);
+        hinge_curves(&s, as_energy ? lambda * d : lambda, as_energy ? lambda : zero, H);
         dense_blocks(H, 4, curvature_blocks(kernel, group, 4));
     }
 }
 
 /* ---- One vertex -------------------------------------------------------------------------------- */
 
-/* theta stays the same when the ends change places and the wings do: so a node is vertex 0 or vertex 2. */
-static void hinge_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+/* theta is invariant under a swap of both ends and both wings: so a node is vertex 0 or vertex 2. */
+static void hinge_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                            int32_t *others)
 {
     static const int order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {1, 0, 2}};
-    memcpy(out, data, VISIT_WING * sizeof *out);
-    out[VISIT_WING] = node > 1;
+    memcpy(out, data, INCIDENCE_WING * sizeof *out);
+    out[INCIDENCE_WING] = node > 1;
     for (int i = 0; i < 3; i++)
         others[i] = particles[order[node][i]];
 }
 
-/* The points in order, the node among them; returns where it is a wing. */
-KERNEL_INLINE lane_mask visit_points(const visit *v, lane x[12])
+/* Gathers the points in order, with the node; returns the mask of nodes that are wings. */
+KERNEL_INLINE wide_mask hinge_incidence_points(const incidence *v, wide x[12])
 {
-    const lane_mask wing = lane_lt(lane_set(0), lane_load(v->data + VISIT_WING * LANES));
-    lane other[3][3];
+    const wide_mask wing = wide_lt(wide_set(0), wide_load(v->data + INCIDENCE_WING * SIMD_WIDTH));
+    wide other[3][3];
     for (int a = 0; a < 3; a++)
-        lane_gather_point(v->q, v->others + a * LANES, other[a]);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
     for (int i = 0; i < 3; i++) {
-        x[i] = lane_select(wing, other[0][i], v->x[i]);
-        x[3 + i] = lane_select(wing, other[1][i], other[0][i]);
-        x[6 + i] = lane_select(wing, v->x[i], other[1][i]);
+        x[i] = wide_select(wing, other[0][i], v->x[i]);
+        x[3 + i] = wide_select(wing, other[1][i], other[0][i]);
+        x[6 + i] = wide_select(wing, v->x[i], other[1][i]);
         x[9 + i] = other[2][i];
     }
     return wing;
 }
 
 /* The block d K + g g^T of the node, its negative eigenvalue set to zero. */
-KERNEL_INLINE void visit_curve(const hinge_now *s, lane_mask wing, lane d, const lane g[3], lane A[6])
+KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, const wide g[3], wide A[6])
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5}, row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    lane K[2][9], w[3], Q[9];
+    wide K[2][9], w[3], Q[9];
     for (int i = 0; i < 18; i++)
-        K[i / 9][i % 9] = lane_set(0);
+        K[i / 9][i % 9] = wide_set(0);
     hinge_curve(s, 0, 0, 0, K[0]);
     hinge_curve(s, 1, 0, 0, K[0]);
     hinge_curve(s, 0, 2, 2, K[1]);
     for (int i = 0; i < 6; i++)
-        A[i] = d * lane_select(wing, K[1][entry[i]], K[0][entry[i]]) + g[row[i]] * g[column[i]];
+        A[i] = d * wide_select(wing, K[1][entry[i]], K[0][entry[i]]) + g[row[i]] * g[column[i]];
     sinew_eigen3(A, w, Q);
     for (int k = 0; k < 3; k++) {
-        const lane added = lane_max(-w[k], lane_set(0));
+        const wide added = wide_max(-w[k], wide_set(0));
         for (int i = 0; i < 6; i++)
             A[i] += added * Q[3 * row[i] + k] * Q[3 * column[i] + k];
     }
 }
 
-/* The cheap block is PBNG (37), the slope's square. */
-KERNEL_INLINE void hinge_add(const visit *v, bool exact, visit_sum *sum)
+/* The approximate block is PBNG (37), the square of the slope. */
+KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane k = lane_load(v->data);
+    const wide k = wide_load(v->data);
     hinge_now s;
-    lane x[12], g[3], ends[3];
-    const lane_mask wing = visit_points(v, x);
-    const lane d = bend(x, v->data, &s);
+    wide x[12], g[3], ends[3];
+    const wide_mask wing = hinge_incidence_points(v, x);
+    const wide d = bend(x, v->data, &s);
     hinge_slope(&s, 0, ends);
     hinge_slope(&s, 2, g);
     for (int i = 0; i < 3; i++) {
-        g[i] = lane_select(wing, g[i], ends[i]);
-        sum->g[i] += dense_weigh(k, d * g[i]);
+        g[i] = wide_select(wing, g[i], ends[i]);
+        sum->g[i] += dense_weight_of(k, d * g[i]);
     }
     if (!exact) {
-        block_add(sum->A, lane_set(0), k, g);
+        block_add(sum->A, wide_set(0), k, g);
         return;
     }
-    lane A[6];
-    visit_curve(&s, wing, d, g, A);
+    wide A[6];
+    incidence_curve(&s, wing, d, g, A);
     for (int i = 0; i < 6; i++)
-        sum->A[i] += dense_weigh(k, A[i]);
+        sum->A[i] += dense_weight_of(k, A[i]);
 }
 
-KERNEL_INLINE lane hinge_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide hinge_difference(const incidence *v, const wide step[3], wide *noise)
 {
     hinge_now s;
-    lane x[12];
-    const lane_mask wing = visit_points(v, x);
-    const lane before = bend(x, v->data, &s), zero = lane_set(0);
+    wide x[12];
+    const wide_mask wing = hinge_incidence_points(v, x);
+    const wide before = bend(x, v->data, &s), zero = wide_set(0);
     for (int i = 0; i < 3; i++) {
-        x[i] += lane_select(wing, zero, step[i]);
-        x[6 + i] += lane_select(wing, step[i], zero);
+        x[i] += wide_select(wing, zero, step[i]);
+        x[6 + i] += wide_select(wing, step[i], zero);
     }
-    const lane after = bend(x, v->data, &s), sum = before + after;
+    const wide after = bend(x, v->data, &s), sum = before + after;
     /* Angles have an error of epsilon times lengths over heights, which is some epsilons. */
-    *noise = 16 * LANE_EPSILON * lane_abs(sum);
+    *noise = 16 * WIDE_EPSILON * wide_abs(sum);
     return (sinew_real)0.5 * (after - before) * sum;
 }
 
 static void hinge_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VISIT_DATA_COUNT, hinge_add);
+    incidence_vertex(kernel, 3, INCIDENCE_DATA_COUNT, hinge_add);
 }
 
 static void hinge_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VISIT_DATA_COUNT, hinge_difference);
+    incidence_change(kernel, 3, INCIDENCE_DATA_COUNT, hinge_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_hinge) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_hinge) = {
     .info = {.name = "hinge",
              .summary = "D/2 |e|^2/A (theta - theta_0)^2, theta between two triangles",
              .stencil = SINEW_STENCIL_HINGE,
@@ -328,7 +329,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_hinge) = {
     .linearise = hinge_linearise,
     .product = hinge_product,
     .hessian = hinge_hessian,
-    .row_count = 1,
+    .reduced_count = 1,
     .reduce = hinge_reduce,
     .stiffness = hinge_stiffness,
     .constraint_count = 1,
@@ -336,8 +337,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_hinge) = {
     .jacobian = hinge_jacobian,
     .curvature = hinge_curvature,
     .other_count = 3,
-    .visit_data_count = VISIT_DATA_COUNT,
-    .visit = hinge_visit,
+    .incidence_data_count = INCIDENCE_DATA_COUNT,
+    .incidence = hinge_incidence,
     .vertex = hinge_vertex,
     .vertex_change = hinge_vertex_change,
 };

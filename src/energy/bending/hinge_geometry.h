@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * hinge_geometry.h: two triangles that share an edge: vertices 0 and 1 are the edge, 2 and 3 the vertices opposite to it,
- * the wings. What energies on hinges need of the rest shape, and the angle between the triangles with its derivatives.
+ * hinge_geometry.h: two triangles that share an edge: vertices 0 and 1 are the edge, 2 and 3 the vertices opposite to
+ * it, the wings. The rest shape of hinges, and the angle between the triangles with its derivatives.
  *
  *     e = (x1 - x0) / l              the unit edge
  *     x_w = x0 + t_w l e + h_w m_w   wing w: where its height meets the edge, the height, and its direction
  *     n_2 = e x m_2,  n_3 = m_3 x e  normals; equal where the hinge is flat
  *     theta = atan2((n_2 x n_3) . e, n_2 . n_3) = atan2(-(m_2 x m_3) . e, -m_2 . m_3)
  *
- * Moving wing w by d turns its triangle by n_w . d / h_w, and the ends of the edge share what the wing does not do:
+ * Moving wing w by d turns its triangle by n_w . d / h_w, and the ends of the edge turn it in the opposite direction:
  *
  *     d theta = -sum_w n_w . y_w / h_w,            y_w = dx_w - (1 - t_w) dx_0 - t_w dx_1
  *
- * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and
- * l dt_w = e . y_w + h_w m_w . z, z = (dx_1 - dx_0) / l; it is the symmetric form
+ * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and l dt_w = e . y_w
+ * + h_w m_w . z, z = (dx_1 - dx_0) / l; it is the symmetric form
  *
  *     d^2 theta = sum_w (2/h) (e . y)(n . z) + (2/h^2) (m . y)(n . y) + (n . z)(m . z)
  *
  * (Tamstorf and Grinspun, Discrete bending forces and their Jacobians, 2013, has the same in angles.) theta is
- * continuous but for +-pi, where the triangles lie on each other and it jumps by 2 pi. Lengths and heights below
- * `floor` count as that long in derivatives, so that collapsed triangles give finite numbers.
+ * continuous except at +-pi, where the triangles overlap and it jumps by 2 pi. Lengths and heights below `floor` count
+ * as that long in derivatives, so that collapsed triangles give finite numbers.
  */
 #ifndef SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
 #define SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
@@ -27,8 +27,8 @@
 #include "energy/dense_element.h"
 #include "math/small/jacobi.h"
 
-#define HINGE_THIN  1e-6 /* heights at rest below this part of the edge, or edges of the height: no area */
-#define HINGE_FLOOR 1e-6 /* of the smallest length at rest */
+#define HINGE_THIN  1e-6 /* heights at rest below this fraction of the edge, or edges of the height: no area */
+#define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
 
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */
 
@@ -36,7 +36,7 @@ typedef struct hinge_rest {
     double length, height[2], t[2]; /* m, m, pure numbers */
     double edge[3], m[2][3];        /* unit vectors */
     double angle;                   /* rad */
-    double row[4];                  /* 1/m: sum_a row[a] x_a = m_2 + m_3, 0 where flat */
+    double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3, 0 where flat */
 } hinge_rest;
 
 static inline double hinge_dot(const double a[3], const double b[3])
@@ -50,7 +50,7 @@ static inline void hinge_cross(const double a[3], const double b[3], double out[
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* The wing's height over the edge. */
+/* The height of a wing over the edge. */
 static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
 {
     double a[3];
@@ -83,10 +83,10 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
         return "one of its triangles has no area at rest; collapse or refine it";
     hinge_cross(r->m[0], r->m[1], across);
     r->angle = atan2(-hinge_dot(across, r->edge), -hinge_dot(r->m[0], r->m[1]));
-    r->row[0] = -(1 - r->t[0]) / r->height[0] - (1 - r->t[1]) / r->height[1];
-    r->row[1] = -r->t[0] / r->height[0] - r->t[1] / r->height[1];
-    r->row[2] = 1 / r->height[0];
-    r->row[3] = 1 / r->height[1];
+    r->coefficient[0] = -(1 - r->t[0]) / r->height[0] - (1 - r->t[1]) / r->height[1];
+    r->coefficient[1] = -r->t[0] / r->height[0] - r->t[1] / r->height[1];
+    r->coefficient[2] = 1 / r->height[0];
+    r->coefficient[3] = 1 / r->height[1];
     return NULL;
 }
 
@@ -96,8 +96,8 @@ static inline double hinge_area_weight(const hinge_rest *r)
     return 2 * r->length / (r->height[0] + r->height[1]);
 }
 
-/* D over that along the warp for a hinge that bends across its edge: cos^2 + ratio sin^2 of the angle between that
- * direction and the warp, both in the hinge's plane. NULL, or why there is no such angle. */
+/* Ratio of D to that along the warp for a hinge that bends across its edge: cos^2 + ratio sin^2 of the angle between
+ * that direction and the warp, both in the hinge's plane. NULL, or the reason why there is no such angle. */
 static inline const char *hinge_direction(const hinge_rest *r, const double warp[3], double ratio, double *factor)
 {
     double normal[3], other[3], a[3];
@@ -122,65 +122,65 @@ static inline const char *hinge_direction(const hinge_rest *r, const double warp
 /* ---- The angle, W hinges at once ----------------------------------------------------------------- */
 
 typedef struct hinge_now {
-    lane theta, l, e[3], t[2], h[2], m[2][3], n[2][3];
+    wide theta, l, e[3], t[2], h[2], m[2][3], n[2][3];
 } hinge_now;
 
-KERNEL_INLINE void hinge_wing(const lane *x, lane floor, int wing, hinge_now *s)
+KERNEL_INLINE void hinge_wing(const wide *x, wide floor, int wing, hinge_now *s)
 {
-    lane a[3], normal[3];
+    wide a[3], normal[3];
     for (int i = 0; i < 3; i++)
         a[i] = x[3 * (2 + wing) + i] - x[i];
-    const lane along = jacobi_dot(a, s->e);
+    const wide along = jacobi_dot(a, s->e);
     for (int i = 0; i < 3; i++)
         a[i] -= along * s->e[i];
-    const lane h = lane_sqrt(jacobi_dot(a, a)), inverse = 1 / lane_max(h, lane_set(LANE_ROOT_TINY));
+    const wide h = wide_sqrt(jacobi_dot(a, a)), inverse = 1 / wide_max(h, wide_set(WIDE_ROOT_TINY));
     for (int i = 0; i < 3; i++)
         s->m[wing][i] = a[i] * inverse;
     jacobi_cross(s->e, s->m[wing], normal);
     for (int i = 0; i < 3; i++)
         s->n[wing][i] = wing ? -normal[i] : normal[i];
     s->t[wing] = along / s->l;
-    s->h[wing] = lane_max(h, floor);
+    s->h[wing] = wide_max(h, floor);
 }
 
-KERNEL_INLINE void hinge_look(const lane *x, lane floor, hinge_now *s)
+KERNEL_INLINE void hinge_geometry(const wide *x, wide floor, hinge_now *s)
 {
-    const lane zero = lane_set(0);
+    const wide zero = wide_set(0);
     for (int i = 0; i < 3; i++)
         s->e[i] = x[3 + i] - x[i];
-    const lane l = lane_sqrt(jacobi_dot(s->e, s->e)), inverse = 1 / lane_max(l, lane_set(LANE_ROOT_TINY));
+    const wide l = wide_sqrt(jacobi_dot(s->e, s->e)), inverse = 1 / wide_max(l, wide_set(WIDE_ROOT_TINY));
     for (int i = 0; i < 3; i++)
         s->e[i] *= inverse;
-    s->l = lane_max(l, floor);
+    s->l = wide_max(l, floor);
     hinge_wing(x, floor, 0, s);
     hinge_wing(x, floor, 1, s);
-    lane across[3];
+    wide across[3];
     jacobi_cross(s->m[0], s->m[1], across);
     /* A difference and not a sign: collapsed triangles have 0 0, and atan2(-0, -0) is -pi. */
-    s->theta = lane_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
+    s->theta = wide_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
 }
 
 /* Coefficient of vertex a in y_w. */
-KERNEL_INLINE lane hinge_share(const hinge_now *s, int wing, int a)
+KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
 {
-    return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : lane_set(a == 2 + wing ? 1 : 0);
+    return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
 /* d theta / dx_a */
-KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, lane g[3])
+KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
-    const lane first = -hinge_share(s, 0, a) / s->h[0], second = -hinge_share(s, 1, a) / s->h[1];
+    const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];
     for (int i = 0; i < 3; i++)
         g[i] = first * s->n[0][i] + second * s->n[1][i];
 }
 
-/* One wing's part of the block of vertices a and b of d^2 theta, row-major, added. */
-KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, lane K[9])
+/* Adds the contribution of one wing to the block of vertices a and b of d^2 theta, row-major. */
+KERNEL_INLINE void hinge_curve(const hinge_now *s, int wing, int a, int b, wide K[9])
 {
-    const lane *m = s->m[wing], *n = s->n[wing], *e = s->e, inverse = 1 / s->h[wing], zero = lane_set(0);
-    const lane ya = inverse * hinge_share(s, wing, a), yb = inverse * hinge_share(s, wing, b);
-    const lane za = a > 1 ? zero : (sinew_real)(2 * a - 1) / s->l, zb = b > 1 ? zero : (sinew_real)(2 * b - 1) / s->l;
-    const lane mixed = ya * yb + (sinew_real)0.5 * (za * zb);
+    const wide *m = s->m[wing], *n = s->n[wing], *e = s->e, inverse = 1 / s->h[wing], zero = wide_set(0);
+    const wide ya = inverse * hinge_coefficient(s, wing, a), yb = inverse * hinge_coefficient(s, wing, b);
+    const wide za = a > 1 ? zero : (sinew_real)(2 * a - 1) / s->l, zb = b > 1 ? zero : (sinew_real)(2 * b - 1) / s->l;
+    const wide mixed = ya * yb + (sinew_real)0.5 * (za * zb);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             K[3 * i + j] += mixed * (m[i] * n[j] + n[i] * m[j]) + ya * zb * e[i] * n[j] + za * yb * n[i] * e[j];

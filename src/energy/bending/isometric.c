@@ -6,13 +6,13 @@
  *     z = sum_a c_a x_a,  c_w = 1/h_w for the wings, -(1 - t_w)/h_w and -t_w/h_w at the ends of the edge
  *     psi = k/2 (|z| - L)^2,  k = D |e|^2 / A_e
  *
- * with heights h_w and the places t_w where they meet the edge, both of the rest shape (|e| c_a are the sums of
+ * with heights h_w and the positions t_w of their feet on the edge, both of the rest shape (|e| c_a are the sums of
  * cotangents of the paper). z is the sum of the unit vectors across the edge, of length 2 sin(theta/2) while triangles
  * keep their shape: for small angles psi is that of the hinge with the same D. A flat rest shape, the case of the
  * paper, has L = 0, and its Hessian is constant. A curved one keeps |z| and not the sign of the fold: it may snap to
- * its mirror image at no cost. With slack L is the number nearest to |z| between those of two angles, 2 sin(theta/2):
- * the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the edge costs energy, too: for
- * cloth that hardly stretches.
+ * its mirror image without energy. With slack L is the number nearest to |z| between those of two angles, 2
+ * sin(theta/2): the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the edge costs
+ * energy, too: for cloth that hardly stretches.
  */
 enum {
     VERTEX_COUNT = 4
@@ -40,7 +40,8 @@ static const sinew_parameter parameters[] = {
     PLATE_SLACK("above", "rad", "the angle"),
 };
 
-/* |z| = 2 sin(theta/2) of a hinge that is bent by `more` than where it is L; theta stays between flat and folded. */
+/* |z| = 2 sin(theta/2) of a hinge that is bent by `more` beyond the angle where |z| = L; theta stays between flat and
+ * folded. */
 static double slack_length(double L, double more)
 {
     const double theta = 2 * asin(fmin(L / 2, 1)) + more;
@@ -54,22 +55,22 @@ static const char *isometric_prepare(const sinew_element *element, sinew_real *d
     if (flaw)
         return flaw;
     data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * hinge_area_weight(&r));
-    const double L = element->parameters[REST] > 0 ? 0 : row_rest_length(r.row, element->rest);
-    data[ROW_LEAST] = (sinew_real)slack_length(L, -(double)element->parameters[SLACK_BELOW]);
-    data[ROW_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[SLACK_ABOVE]);
+    const double L = element->parameters[REST] > 0 ? 0 : length_rest_length(r.coefficient, element->rest);
+    data[LENGTH_MIN] = (sinew_real)slack_length(L, -(double)element->parameters[SLACK_BELOW]);
+    data[LENGTH_GREATEST] = (sinew_real)slack_length(L, (double)element->parameters[SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
-        data[ROW_FIRST + a] = (sinew_real)r.row[a];
+        data[LENGTH_FIRST + a] = (sinew_real)r.coefficient[a];
     return NULL;
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_isometric) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_isometric) = {
     .info = {.name = "isometric",
              .summary = "D/2 |e|^2/A (|sum_a c_a x_a| - L)^2, quadratic where the rest shape is flat",
              .stencil = SINEW_STENCIL_HINGE,
              .vertex_count = VERTEX_COUNT,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = ROW_CAPABILITIES},
-    ROW_OPS,
+             .capabilities = LENGTH_CAPABILITIES},
+    LENGTH_OPS,
     .prepare = isometric_prepare,
 };

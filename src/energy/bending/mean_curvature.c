@@ -7,10 +7,11 @@
  * over the ring of neighbours j, in order around the vertex; alpha_j and beta_j are the rest angles opposite to the
  * edge to j in the triangles beside it, A is the rest area nearest to the vertex (Meyer et al. 2003: Voronoi's, and
  * half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions, the sum of both
- * principal curvatures along the normal, so that D is the rigidity of a plate; with the mean of the two, PD (19), it
- * is a quarter of that energy. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved rest shape
- * may snap to its mirror image at no cost. With slack L is the number nearest to |z| between L - slack_below, or zero,
- * and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no closed ring and no energy.
+ * principal curvatures along the normal, so that D is the rigidity of a plate; with the mean of the two, PD (19), it is
+ * a quarter of that energy. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved rest shape
+ * may snap to its mirror image without energy. With slack L is the number nearest to |z| between L - slack_below, or
+ * zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no closed ring and no
+ * energy.
  */
 #include "mesh/topology/stencil.h"
 
@@ -21,7 +22,7 @@ enum {
 #include "energy/plate_parameters.h"
 #include "energy/edge/length_element.h"
 
-#define RING_THIN 1e-9 /* areas below this part of the square of the longest edge: none */
+#define RING_THIN 1e-9 /* areas below this fraction of the squared longest edge count as zero */
 
 enum {
     RIGIDITY,
@@ -73,7 +74,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The part of a triangle that is the vertex's. */
+/* The part of the triangle's area that belongs to the vertex. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
@@ -104,22 +105,22 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         c[0] -= c[a];
     }
     data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * area);
-    const double L = element->parameters[REST] > 0 ? 0 : row_rest_length(c, element->rest);
-    data[ROW_LEAST] = (sinew_real)fmax(L - (double)element->parameters[SLACK_BELOW], 0);
-    data[ROW_GREATEST] = (sinew_real)(L + (double)element->parameters[SLACK_ABOVE]);
+    const double L = element->parameters[REST] > 0 ? 0 : length_rest_length(c, element->rest);
+    data[LENGTH_MIN] = (sinew_real)fmax(L - (double)element->parameters[SLACK_BELOW], 0);
+    data[LENGTH_GREATEST] = (sinew_real)(L + (double)element->parameters[SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
-        data[ROW_FIRST + a] = (sinew_real)c[a];
+        data[LENGTH_FIRST + a] = (sinew_real)c[a];
     return NULL;
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_mean_curvature) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_mean_curvature) = {
     .info = {.name = "mean_curvature",
              .summary = "D A/2 (|z| - L)^2, z the Laplacian of the positions in a ring",
              .stencil = SINEW_STENCIL_WHEEL,
              .vertex_count = VERTEX_COUNT,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
-             .capabilities = ROW_CAPABILITIES},
-    ROW_OPS,
+             .capabilities = LENGTH_CAPABILITIES},
+    LENGTH_OPS,
     .prepare = mean_curvature_prepare,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shell_bending.c: bending of a triangle whose edges have slopes of their own, carried by director points
+ * shell_bending.c: bending of a triangle whose edges have independent slopes, given by director points
  * (mesh/topology/rod_frames.h).
  *
  *     psi = D A/2 [(1 - nu) |B|^2 + nu (tr B)^2],   B = sum_i (2 d_i / h_i) c_i c_i^T,   d_i = phi_i - phi_i0
@@ -13,12 +13,12 @@
  * discrete shape operators on general meshes, 2006, has the same B).
  *
  * As c and h are those at rest, psi is the quadratic form 1/2 sum_ij Q_ij d_i d_j of three angles of hinges, whose
- * second wing is the director point (hinge_geometry.h). A director point says no more than a direction; a second term,
+ * second wing is the director point (hinge_geometry.h). Only the direction of a director point matters; a second term,
  *
  *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e - r_0 . e_0)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
  *
- * keeps it at its distance s and across its edge (of length l at rest). Its minimum is zero whatever the angles are: it
- * changes no result.
+ * keeps it at its distance s and across its edge (of length l at rest). Its minimum is zero for all angles, so it does
+ * not change results.
  *
  * Limits: Q is that of the rest shape, so stretch does not change the rigidity; an angle that changes by more than pi
  * from its rest comes back from the other side.
@@ -36,8 +36,8 @@ enum {
     DATA_ACROSS = 17, /* k / l^2 */
     DATA_ALONG = 20,  /* r . e at rest */
     DATA_COUNT = 23,
-    VISIT_DIRECTOR = DATA_COUNT, /* 1 where the node is a director point, 0: a vertex */
-    VISIT_DATA_COUNT
+    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1 where the node is a director point, 0: a vertex */
+    INCIDENCE_DATA_COUNT
 };
 
 enum {
@@ -80,9 +80,9 @@ static const sinew_parameter parameters[] = {
     [WARP_Z] = PLATE_WARP("z", 0),
 };
 
-/* Corners of an element that hinge i is made of: the edge, the triangle's third vertex, the director point. */
+/* Corners of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
-/* Place of i and j in Q. */
+/* Index of i and j in Q. */
 static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 /* ---- Rest shape ---------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ typedef struct shell_rest {
     hinge_rest hinge[3];
     double area, warp[3], weft[3]; /* unit vectors in the plane */
     double along[3];               /* r . e at rest, m^2 */
-    double offset[3];              /* of the director points, m */
+    double offset[3];              /* offsets of the director points, m */
 } shell_rest;
 
 static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
@@ -119,11 +119,11 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
     hinge_cross(first->edge, first->m[0], normal);
     for (int i = 0; i < 3; i++)
         warp[i] = directed ? (double)p[WARP_X + i] : first->edge[i];
-    const double off = hinge_dot(warp, normal), whole = hinge_dot(warp, warp);
+    const double off = hinge_dot(warp, normal), total = hinge_dot(warp, warp);
     for (int i = 0; i < 3; i++)
         warp[i] -= off * normal[i];
     const double square = hinge_dot(warp, warp);
-    if (!(square > 1e-6 * whole))
+    if (!(square > 1e-6 * total))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     for (int i = 0; i < 3; i++)
         r->warp[i] = warp[i] / sqrt(square);
@@ -155,13 +155,13 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
     double floor = INFINITY;
     for (int i = 0; i < 3; i++) {
         const hinge_rest *h = &r.hinge[i];
-        const double s2 = r.offset[i] * r.offset[i], hold = (double)p[HOLD] * 2 * h->length / h->height[0] / s2;
+        const double s2 = r.offset[i] * r.offset[i], anchor_k = (double)p[HOLD] * 2 * h->length / h->height[0] / s2;
         for (int j = 0; j <= i; j++)
             data[DATA_Q + pair[i][j]] = (sinew_real)form_of(&r, i, j, (double)p[POISSON], (double)p[WEFT_RATIO]);
         data[DATA_ANGLE + i] = (sinew_real)(p[REST] > 0 ? copysign(acos(0), h->angle) : h->angle);
         data[DATA_SQUARE + i] = (sinew_real)s2;
-        data[DATA_LENGTH + i] = (sinew_real)(hold / (4 * s2));
-        data[DATA_ACROSS + i] = (sinew_real)(hold / (h->length * h->length));
+        data[DATA_LENGTH + i] = (sinew_real)(anchor_k / (4 * s2));
+        data[DATA_ACROSS + i] = (sinew_real)(anchor_k / (h->length * h->length));
         data[DATA_ALONG + i] = (sinew_real)r.along[i];
         floor = fmin(floor, fmin(h->length, fmin(h->height[0], r.offset[i])));
     }
@@ -174,38 +174,38 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
 
 typedef struct shell_now {
     hinge_now hinge[3];
-    lane d[3], m[3]; /* angles from rest, and their moments Q d, per unit of weight */
+    wide d[3], m[3]; /* angles from rest, and their moments Q d, per unit of weight */
 } shell_now;
 
-KERNEL_INLINE lane number(const sinew_real *data, int i)
+KERNEL_INLINE wide number(const sinew_real *data, int i)
 {
-    return lane_load(data + i * LANES);
+    return wide_load(data + i * SIMD_WIDTH);
 }
 
 /* An angle in [-pi, pi]. */
-KERNEL_INLINE lane wrapped(lane angle)
+KERNEL_INLINE wide wrapped(wide angle)
 {
-    const lane pi = lane_set((sinew_real)3.14159265358979323846), zero = lane_set(0);
-    return angle - lane_select(lane_lt(pi, angle), 2 * pi, zero) + lane_select(lane_lt(angle, -pi), 2 * pi, zero);
+    const wide pi = wide_set((sinew_real)3.14159265358979323846), zero = wide_set(0);
+    return angle - wide_select(wide_lt(pi, angle), 2 * pi, zero) + wide_select(wide_lt(angle, -pi), 2 * pi, zero);
 }
 
-KERNEL_INLINE lane shell_angle(const lane *x, const sinew_real *data, int i, hinge_now *s)
+KERNEL_INLINE wide shell_angle(const wide *x, const sinew_real *data, int i, hinge_now *s)
 {
-    lane points[12];
+    wide points[12];
     for (int a = 0; a < 12; a++)
         points[a] = x[3 * corners[i][a / 3] + a % 3];
-    hinge_look(points, number(data, DATA_FLOOR), s);
+    hinge_geometry(points, number(data, DATA_FLOOR), s);
     return wrapped(s->theta - number(data, DATA_ANGLE + i));
 }
 
 /* Returns 1/2 d^T Q d. */
-KERNEL_INLINE lane shell_look(const lane *x, const sinew_real *data, shell_now *s)
+KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_now *s)
 {
-    lane psi = lane_set(0);
+    wide psi = wide_set(0);
     for (int i = 0; i < 3; i++)
         s->d[i] = shell_angle(x, data, i, &s->hinge[i]);
     for (int i = 0; i < 3; i++) {
-        s->m[i] = lane_set(0);
+        s->m[i] = wide_set(0);
         for (int j = 0; j < 3; j++)
             s->m[i] += number(data, DATA_Q + pair[i][j]) * s->d[j];
         psi += (sinew_real)0.5 * s->m[i] * s->d[i];
@@ -213,14 +213,14 @@ KERNEL_INLINE lane shell_look(const lane *x, const sinew_real *data, shell_now *
     return psi;
 }
 
-/* Where director i is: r from the middle of its edge, e the edge. */
-typedef struct held {
-    lane r[3], e[3], longer, along, k, q; /* |r|^2 and r . e less their values at rest, the stiffnesses of both */
-} held;
+/* Position of director i: r is its vector from the middle of its edge, e is the edge. */
+typedef struct anchor {
+    wide r[3], e[3], longer, along, k, q; /* |r|^2 and r . e less their values at rest, the stiffnesses of both */
+} anchor;
 
-KERNEL_INLINE lane hold_look(const lane *x, const sinew_real *data, int i, held *h)
+KERNEL_INLINE wide anchor_geometry(const wide *x, const sinew_real *data, int i, anchor *h)
 {
-    const lane *a = x + 3 * corners[i][0], *b = x + 3 * corners[i][1], *p = x + 3 * corners[i][3];
+    const wide *a = x + 3 * corners[i][0], *b = x + 3 * corners[i][1], *p = x + 3 * corners[i][3];
     for (int c = 0; c < 3; c++) {
         h->r[c] = p[c] - (sinew_real)0.5 * (a[c] + b[c]);
         h->e[c] = b[c] - a[c];
@@ -232,25 +232,25 @@ KERNEL_INLINE lane hold_look(const lane *x, const sinew_real *data, int i, held 
     return (sinew_real)0.5 * (h->k * h->longer * h->longer + h->q * h->along * h->along);
 }
 
-/* How r and e move with corner a of hinge i: the edge's ends and the director point, not the third vertex. */
-static const sinew_real middle_share[4] = {(sinew_real)-0.5, (sinew_real)-0.5, 0, 1};
-static const sinew_real edge_share[4] = {-1, 1, 0, 0};
+/* Coefficients of corner a of hinge i in r and e: the edge's ends and the director point, not the third vertex. */
+static const sinew_real middle_coefficient[4] = {(sinew_real)-0.5, (sinew_real)-0.5, 0, 1};
+static const sinew_real edge_coefficient[4] = {-1, 1, 0, 0};
 
-KERNEL_INLINE void hold_slope(const held *h, int a, lane g[3])
+KERNEL_INLINE void anchor_slope(const anchor *h, int a, wide g[3])
 {
     for (int c = 0; c < 3; c++)
-        g[c] = 2 * middle_share[a] * h->k * h->longer * h->r[c] +
-               h->q * h->along * (middle_share[a] * h->e[c] + edge_share[a] * h->r[c]);
+        g[c] = 2 * middle_coefficient[a] * h->k * h->longer * h->r[c] +
+               h->q * h->along * (middle_coefficient[a] * h->e[c] + edge_coefficient[a] * h->r[c]);
 }
 
 /* The block of corners a and b, entry (i, j). */
-KERNEL_INLINE lane hold_curve(const held *h, int a, int b, int i, int j)
+KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 {
-    const sinew_real middle = middle_share[a] * middle_share[b];
-    const sinew_real mixed = middle_share[a] * edge_share[b] + edge_share[a] * middle_share[b];
-    const lane u = middle_share[a] * h->e[i] + edge_share[a] * h->r[i];
-    const lane v = middle_share[b] * h->e[j] + edge_share[b] * h->r[j];
-    lane sum = 4 * middle * h->k * h->r[i] * h->r[j] + h->q * u * v;
+    const sinew_real middle = middle_coefficient[a] * middle_coefficient[b];
+    const sinew_real mixed = middle_coefficient[a] * edge_coefficient[b] + edge_coefficient[a] * middle_coefficient[b];
+    const wide u = middle_coefficient[a] * h->e[i] + edge_coefficient[a] * h->r[i];
+    const wide v = middle_coefficient[b] * h->e[j] + edge_coefficient[b] * h->r[j];
+    wide sum = 4 * middle * h->k * h->r[i] * h->r[j] + h->q * u * v;
     if (i == j)
         sum += 2 * middle * h->k * h->longer + mixed * h->q * h->along;
     return sum;
@@ -258,65 +258,65 @@ KERNEL_INLINE lane hold_curve(const held *h, int a, int b, int i, int j)
 
 /* ---- Evaluate -------------------------------------------------------------------------------------- */
 
-KERNEL_INLINE lane shell_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide shell_first(const wide *x, const sinew_real *data, wide *g)
 {
     shell_now s;
-    lane psi = shell_look(x, data, &s);
+    wide psi = shell_geometry(x, data, &s);
     for (int i = 0; g && i < 18; i++)
-        g[i] = lane_set(0);
+        g[i] = wide_set(0);
     for (int i = 0; i < 3; i++) {
-        held h;
-        psi += hold_look(x, data, i, &h);
+        anchor h;
+        psi += anchor_geometry(x, data, i, &h);
         for (int a = 0; g && a < 4; a++) {
-            lane bend[3], hold[3];
+            wide bend[3], pulled[3];
             hinge_slope(&s.hinge[i], a, bend);
-            hold_slope(&h, a, hold);
+            anchor_slope(&h, a, pulled);
             for (int c = 0; c < 3; c++)
-                g[3 * corners[i][a] + c] += s.m[i] * bend[c] + hold[c];
+                g[3 * corners[i][a] + c] += s.m[i] * bend[c] + pulled[c];
         }
     }
     return psi;
 }
 
 /* slope[i][18]: the derivatives of angle i */
-KERNEL_INLINE void shell_slopes(const shell_now *s, lane slope[3][18])
+KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
 {
     for (int i = 0; i < 3; i++) {
         for (int c = 0; c < 18; c++)
-            slope[i][c] = lane_set(0);
+            slope[i][c] = wide_set(0);
         for (int a = 0; a < 4; a++)
             hinge_slope(&s->hinge[i], a, slope[i] + 3 * corners[i][a]);
     }
 }
 
-/* H += the part of hinge i that comes from second derivatives of its angle, and what holds its director. */
-KERNEL_INLINE void shell_curve(const shell_now *s, const held *h, int i, lane *H)
+/* H += second derivatives of the angle of hinge i, and of the term of its director. */
+KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide *H)
 {
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
             const int A = corners[i][a], B = corners[i][b];
             if (B > A)
                 continue;
-            lane K[9];
+            wide K[9];
             for (int c = 0; c < 9; c++)
-                K[c] = lane_set(0);
+                K[c] = wide_set(0);
             hinge_curve(&s->hinge[i], 0, a, b, K);
             hinge_curve(&s->hinge[i], 1, a, b, K);
             for (int c = 0; c < 3; c++)
                 for (int d = 0; d < (A == B ? c + 1 : 3); d++)
-                    H[dense_at(3 * A + c, 3 * B + d)] += s->m[i] * K[3 * c + d] + hold_curve(h, a, b, c, d);
+                    H[dense_at(3 * A + c, 3 * B + d)] += s->m[i] * K[3 * c + d] + anchor_curve(h, a, b, c, d);
         }
 }
 
-/* sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, and what holds the directors */
-static void shell_second(const lane *x, const sinew_real *data, lane *H)
+/* sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, and the terms of the directors */
+static void shell_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;
-    lane slope[3][18];
-    shell_look(x, data, &s);
+    wide slope[3][18];
+    shell_geometry(x, data, &s);
     shell_slopes(&s, slope);
     for (int row = 0; row < 18; row++) {
-        lane moment[3];
+        wide moment[3];
         for (int i = 0; i < 3; i++)
             moment[i] = number(data, DATA_Q + pair[i][0]) * slope[0][row] +
                         number(data, DATA_Q + pair[i][1]) * slope[1][row] +
@@ -326,8 +326,8 @@ static void shell_second(const lane *x, const sinew_real *data, lane *H)
                 moment[0] * slope[0][column] + moment[1] * slope[1][column] + moment[2] * slope[2][column];
     }
     for (int i = 0; i < 3; i++) {
-        held h;
-        hold_look(x, data, i, &h);
+        anchor h;
+        anchor_geometry(x, data, i, &h);
         shell_curve(&s, &h, i, H);
     }
 }
@@ -349,7 +349,7 @@ static void shell_linearise(const sinew_kernel *kernel)
 
 static void shell_product(const sinew_kernel *kernel)
 {
-    dense_product(kernel, 6);
+    element_dense_product(kernel, 6);
 }
 
 static void shell_hessian(const sinew_kernel *kernel)
@@ -360,7 +360,8 @@ static void shell_hessian(const sinew_kernel *kernel)
 /* ---- One vertex -------------------------------------------------------------------------------------- */
 
 /* Corners go round so that a node is vertex 0 or director point 0. */
-static void shell_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void shell_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                            int32_t *others)
 {
     static const int rows[5] = {DATA_ANGLE, DATA_SQUARE, DATA_LENGTH, DATA_ACROSS, DATA_ALONG};
     const int turn = node % 3;
@@ -372,7 +373,7 @@ static void shell_visit(const sinew_real *data, const int32_t *particles, int no
         for (int j = 0; j < 3; j++)
             out[DATA_Q + pair[i][j]] = data[DATA_Q + pair[from][(j + turn) % 3]];
     }
-    out[VISIT_DIRECTOR] = node > 2;
+    out[INCIDENCE_DIRECTOR] = node > 2;
     int count = 0;
     for (int i = 0; i < 6; i++) {
         const int corner = i / 3 * 3 + (i + turn) % 3;
@@ -381,56 +382,56 @@ static void shell_visit(const sinew_real *data, const int32_t *particles, int no
     }
 }
 
-/* x[18], the node among them; returns where it is a director point. */
-KERNEL_INLINE lane_mask visit_points(const visit *v, lane x[18])
+/* Gathers x[18] with the node; returns the mask of nodes that are director points. */
+KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
 {
-    const lane_mask director = lane_lt(lane_set(0), number(v->data, VISIT_DIRECTOR));
-    lane other[5][3];
+    const wide_mask director = wide_lt(wide_set(0), number(v->data, INCIDENCE_DIRECTOR));
+    wide other[5][3];
     for (int a = 0; a < 5; a++)
-        lane_gather_point(v->q, v->others + a * LANES, other[a]);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
     /* The others of vertex 0 are 1 2 3 4 5, those of point 3 are 0 1 2 4 5. */
     for (int c = 0; c < 3; c++) {
-        x[c] = lane_select(director, other[0][c], v->x[c]);
-        x[3 + c] = lane_select(director, other[1][c], other[0][c]);
-        x[6 + c] = lane_select(director, other[2][c], other[1][c]);
-        x[9 + c] = lane_select(director, v->x[c], other[2][c]);
+        x[c] = wide_select(director, other[0][c], v->x[c]);
+        x[3 + c] = wide_select(director, other[1][c], other[0][c]);
+        x[6 + c] = wide_select(director, other[2][c], other[1][c]);
+        x[9 + c] = wide_select(director, v->x[c], other[2][c]);
         x[12 + c] = other[3][c];
         x[15 + c] = other[4][c];
     }
     return director;
 }
 
-/* Visits of vertices and of director points share this: gradient and block of corner `node` (0 or 3) of the element,
- * per unit of weight. Curvature of angles is left out unless asked for. */
-KERNEL_INLINE void corner_add(const shell_now *s, const held h[3], const sinew_real *data, int node, bool exact,
-                              lane g[3], lane A[6])
+/* Gradient and block of corner `node` (0 or 3) of the element per unit of weight, for vertices and director points. The
+ * curvature of angles is included only if `exact`. */
+KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew_real *data, int node, bool exact,
+                              wide g[3], wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    lane slope[3][3], hold[3];
+    wide slope[3][3], pulled[3];
     for (int c = 0; c < 6; c++)
-        A[c] = lane_set(0);
+        A[c] = wide_set(0);
     for (int c = 0; c < 3; c++)
-        g[c] = lane_set(0);
+        g[c] = wide_set(0);
     for (int i = 0; i < 3; i++) {
         int a = 0;
         while (a < 4 && corners[i][a] != node)
             a++;
         for (int c = 0; c < 3; c++)
-            slope[i][c] = lane_set(0);
+            slope[i][c] = wide_set(0);
         if (a == 4)
             continue;
-        lane K[9];
+        wide K[9];
         for (int c = 0; c < 9; c++)
-            K[c] = lane_set(0);
+            K[c] = wide_set(0);
         hinge_slope(&s->hinge[i], a, slope[i]);
-        hold_slope(&h[i], a, hold);
+        anchor_slope(&h[i], a, pulled);
         hinge_curve(&s->hinge[i], 0, a, a, K);
         hinge_curve(&s->hinge[i], 1, a, a, K);
         for (int c = 0; c < 3; c++)
-            g[c] += s->m[i] * slope[i][c] + hold[c];
+            g[c] += s->m[i] * slope[i][c] + pulled[c];
         for (int c = 0; c < 6; c++)
-            A[c] += hold_curve(&h[i], a, a, row[c], column[c]) +
-                    (exact ? s->m[i] * K[3 * row[c] + column[c]] : lane_set(0));
+            A[c] += anchor_curve(&h[i], a, a, row[c], column[c]) +
+                    (exact ? s->m[i] * K[3 * row[c] + column[c]] : wide_set(0));
     }
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -439,80 +440,80 @@ KERNEL_INLINE void corner_add(const shell_now *s, const held h[3], const sinew_r
 }
 
 /* Negative eigenvalues to zero. */
-KERNEL_INLINE void clamp_block(lane A[6])
+KERNEL_INLINE void clamp_block(wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    lane w[3], Q[9];
+    wide w[3], Q[9];
     sinew_eigen3(A, w, Q);
     for (int k = 0; k < 3; k++) {
-        const lane added = lane_max(-w[k], lane_set(0));
+        const wide added = wide_max(-w[k], wide_set(0));
         for (int i = 0; i < 6; i++)
             A[i] += added * Q[3 * row[i] + k] * Q[3 * column[i] + k];
     }
 }
 
-KERNEL_INLINE void shell_add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void shell_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane k = lane_load(v->data);
+    const wide k = wide_load(v->data);
     shell_now s;
-    held h[3];
-    lane x[18], g[2][3], A[2][6];
-    const lane_mask director = visit_points(v, x);
-    shell_look(x, v->data, &s);
+    anchor h[3];
+    wide x[18], g[2][3], A[2][6];
+    const wide_mask director = shell_incidence_points(v, x);
+    shell_geometry(x, v->data, &s);
     for (int i = 0; i < 3; i++)
-        hold_look(x, v->data, i, &h[i]);
+        anchor_geometry(x, v->data, i, &h[i]);
     corner_add(&s, h, v->data, 0, exact, g[0], A[0]);
     corner_add(&s, h, v->data, 3, exact, g[1], A[1]);
     for (int i = 0; i < 3; i++)
-        sum->g[i] += dense_weigh(k, lane_select(director, g[1][i], g[0][i]));
+        sum->g[i] += dense_weight_of(k, wide_select(director, g[1][i], g[0][i]));
     for (int i = 0; i < 6; i++)
-        A[0][i] = lane_select(director, A[1][i], A[0][i]);
+        A[0][i] = wide_select(director, A[1][i], A[0][i]);
     clamp_block(A[0]);
     for (int i = 0; i < 6; i++)
-        sum->A[i] += dense_weigh(k, A[0][i]);
+        sum->A[i] += dense_weight_of(k, A[0][i]);
 }
 
-KERNEL_INLINE lane shell_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide shell_difference(const incidence *v, const wide step[3], wide *noise)
 {
     shell_now before, after;
-    held h, moved;
-    lane x[18], y[18], change = lane_set(0), zero = lane_set(0), sum = zero;
-    const lane_mask director = visit_points(v, x);
+    anchor h, moved;
+    wide x[18], y[18], change = wide_set(0), zero = wide_set(0), sum = zero;
+    const wide_mask director = shell_incidence_points(v, x);
     for (int i = 0; i < 18; i++)
         y[i] = x[i];
     for (int c = 0; c < 3; c++) {
-        y[c] += lane_select(director, zero, step[c]);
-        y[9 + c] += lane_select(director, step[c], zero);
+        y[c] += wide_select(director, zero, step[c]);
+        y[9 + c] += wide_select(director, step[c], zero);
     }
-    shell_look(x, v->data, &before);
-    shell_look(y, v->data, &after);
+    shell_geometry(x, v->data, &before);
+    shell_geometry(y, v->data, &after);
     for (int i = 0; i < 3; i++) {
         change += (sinew_real)0.5 * (after.d[i] - before.d[i]) * (after.m[i] + before.m[i]);
-        sum += lane_abs(after.m[i]) + lane_abs(before.m[i]);
-        hold_look(x, v->data, i, &h);
-        hold_look(y, v->data, i, &moved);
+        sum += wide_abs(after.m[i]) + wide_abs(before.m[i]);
+        anchor_geometry(x, v->data, i, &h);
+        anchor_geometry(y, v->data, i, &moved);
         change += (sinew_real)0.5 * (h.k * (moved.longer - h.longer) * (moved.longer + h.longer) +
                                      h.q * (moved.along - h.along) * (moved.along + h.along));
-        const lane square = number(v->data, DATA_SQUARE + i);
-        sum += square * h.k * (lane_abs(moved.longer) + lane_abs(h.longer)) +
-               h.q * lane_sqrt(square * jacobi_dot(h.e, h.e)) * (lane_abs(moved.along) + lane_abs(h.along));
+        const wide square = number(v->data, DATA_SQUARE + i);
+        sum += square * h.k * (wide_abs(moved.longer) + wide_abs(h.longer)) +
+               h.q * wide_sqrt(square * jacobi_dot(h.e, h.e)) * (wide_abs(moved.along) + wide_abs(h.along));
     }
     /* Angles and distances have errors of some epsilons. */
-    *noise = 16 * LANE_EPSILON * sum;
+    *noise = 16 * WIDE_EPSILON * sum;
     return change;
 }
 
 static void shell_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 5, VISIT_DATA_COUNT, shell_add);
+    incidence_vertex(kernel, 5, INCIDENCE_DATA_COUNT, shell_add);
 }
 
 static void shell_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 5, VISIT_DATA_COUNT, shell_difference);
+    incidence_change(kernel, 5, INCIDENCE_DATA_COUNT, shell_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_shell_bending) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_shell_bending) = {
     .info = {.name = "shell_bending",
              .summary = "D A/2 [(1 - nu) |B|^2 + nu (tr B)^2], B the curvature of slopes at the edges",
              .stencil = SINEW_STENCIL_SHELL,
@@ -530,8 +531,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_shell_bending) = {
     .product = shell_product,
     .hessian = shell_hessian,
     .other_count = 5,
-    .visit_data_count = VISIT_DATA_COUNT,
-    .visit = shell_visit,
+    .incidence_data_count = INCIDENCE_DATA_COUNT,
+    .incidence = shell_incidence,
     .vertex = shell_vertex,
     .vertex_change = shell_vertex_change,
 };

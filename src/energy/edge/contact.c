@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.c: two surfaces that keep apart, and stick where they touch: one contact.
+ * contact.c: the energy of one contact: unilateral normal constraint and Coulomb friction between two surfaces.
  *
  *     z = sum_a w_a x_a                                           weights + on one side, - on the other
  *     normal    psi_n = (max(0, lambda + kn (r - n.z))^2 - lambda^2) / (2 kn)       augmented Lagrangian
@@ -8,20 +8,20 @@
  *               phi   = kt/2 |u|^2              while kt |u| <= L        sticks
  *                     = L (|u| - L / (2 kt))    else                     slides
  *
- * r is the offset, lambda (N) the multiplier, L = mu lambda+ (N) what friction can bear, a the anchor; the solver's
- * owner renews them between iterations (src/world/contact_forces.c). A side that is not a body's (a collider) has no
- * vertices: where it is enters r and a. Of the second derivatives the block while sliding is the true one, L/|u|
- * (P - u u^T / |u|^2): with L/|u| P slip grows by a part of itself each iteration. All blocks are semi-definite. PD
- * takes it as bounded by k = max(kn, kt) (energy.h).
+ * r is the offset, lambda (N) the multiplier, L = mu N (N) the friction limit with the lagged normal force N, a the
+ * anchor. The world updates them between iterations (src/contact/step.c). A collider has no vertices here: its
+ * position enters r and a. While sliding, the Hessian is the exact one, L/|u| (P - u u^T / |u|^2): with L/|u| P alone,
+ * slip grows by a fixed fraction each iteration. All blocks are semi-definite. PD bounds the curvature by
+ * k = max(kn, kt) (energy.h).
  *
- * As a constraint (XPBD, PBD) it is hard: n.z >= r with a multiplier >= 0, and tangent multipliers of at most mu times
- * it towards u = 0; kn, kt, lambda and L play no part.
+ * As a constraint (XPBD, PBD) it is hard: n.z >= r with a multiplier >= 0, and tangent multipliers towards u = 0 of at
+ * most mu times that; kn, kt, lambda and L are not used.
  *
- * Not in the table of energies: elements come from detection alone (src/contact).
+ * The table of energies does not list it: only detection creates its elements (src/contact/elements.c).
  */
 #include "energy/constrain.h"
 #include "energy/contact_data.h"
-#include "energy/reduced_rows.h"
+#include "energy/reduced_vector.h"
 #include "energy/vertex_kernel.h"
 
 enum {
@@ -29,12 +29,11 @@ enum {
     DATA_COUNT = SINEW_CONTACT_DATA_COUNT,
     TANGENT_K = VERTICES, /* weights, then K as 00 11 22 01 02 12 */
     TANGENT_COUNT = VERTICES + 6,
-    /* data of a visit: scale, the node's weight, those of the others, then the contact's from its normal to its anchor
-     */
-    VISIT_OWN = 1,
-    VISIT_OTHERS = 2,
-    VISIT_NORMAL = VISIT_OTHERS + VERTICES - 1,
-    VISIT_DATA_COUNT = VISIT_NORMAL + SINEW_CONTACT_SHAPE_COUNT
+    /* data of an incidence: scale, weight of the vertex, weights of the others, then normal to anchor of the contact */
+    INCIDENCE_OWN = 1,
+    INCIDENCE_OTHERS = 2,
+    INCIDENCE_NORMAL = INCIDENCE_OTHERS + VERTICES - 1,
+    INCIDENCE_DATA_COUNT = INCIDENCE_NORMAL + SINEW_CONTACT_SHAPE_COUNT
 };
 
 static const char *contact_prepare(const sinew_element *element, sinew_real *data)
@@ -46,127 +45,128 @@ static const char *contact_prepare(const sinew_element *element, sinew_real *dat
 
 /* ---- The function of z ------------------------------------------------------------------------ */
 
-/* A contact as its energy needs it, from SINEW_CONTACT_NORMAL on. */
-typedef struct touch {
-    lane n[3], r, lambda, kn, kt, limit, anchor[3];
-} touch;
+/* The parameters of a contact, in the order of its data from SINEW_CONTACT_NORMAL on. */
+typedef struct contact_parameters {
+    wide n[3], r, lambda, kn, kt, limit, anchor[3];
+} contact_parameters;
 
-KERNEL_INLINE touch touch_load(const sinew_real *shape)
+KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
 {
-    touch t;
-    load_lanes(shape, 3, t.n);
-    t.r = lane_load(shape + 3 * LANES);
-    t.lambda = lane_load(shape + 4 * LANES);
-    t.kn = lane_load(shape + 5 * LANES);
-    t.kt = lane_load(shape + 6 * LANES);
-    t.limit = lane_load(shape + 7 * LANES);
-    load_lanes(shape + 8 * LANES, 3, t.anchor);
+    contact_parameters t;
+    load_wide_array(shape, 3, t.n);
+    t.r = wide_load(shape + 3 * SIMD_WIDTH);
+    t.lambda = wide_load(shape + 4 * SIMD_WIDTH);
+    t.kn = wide_load(shape + 5 * SIMD_WIDTH);
+    t.kt = wide_load(shape + 6 * SIMD_WIDTH);
+    t.limit = wide_load(shape + 7 * SIMD_WIDTH);
+    load_wide_array(shape + 8 * SIMD_WIDTH, 3, t.anchor);
     return t;
 }
 
-/* What z means: the normal force, and the slip with its length. */
-typedef struct touch_state {
-    lane force;      /* max(0, lambda + kn (r - n.z)) */
-    lane u[3], slip; /* slip >= LANE_ROOT_TINY */
-    lane_mask sticks;
-} touch_state;
+/* The state at z: normal force, and slip with its length. */
+typedef struct contact_state {
+    wide force;      /* max(0, lambda + kn (r - n.z)) */
+    wide u[3], slip; /* slip >= WIDE_ROOT_TINY */
+    wide_mask sticks;
+} contact_state;
 
-KERNEL_INLINE touch_state touch_at(const touch *t, const lane z[3])
+KERNEL_INLINE contact_state contact_state_at(const contact_parameters *t, const wide z[3])
 {
-    touch_state s;
-    lane d[3];
-    s.force = lane_max(lane_set(0), t->lambda + t->kn * (t->r - dot3(t->n, z)));
+    contact_state s;
+    wide d[3];
+    s.force = wide_max(wide_set(0), t->lambda + t->kn * (t->r - dot3(t->n, z)));
     for (int i = 0; i < 3; i++)
         d[i] = z[i] - t->anchor[i];
-    const lane along = dot3(t->n, d);
+    const wide along = dot3(t->n, d);
     for (int i = 0; i < 3; i++)
         s.u[i] = d[i] - along * t->n[i];
-    s.slip = lane_max(lane_sqrt(dot3(s.u, s.u)), lane_set(LANE_ROOT_TINY));
-    s.sticks = lane_le(t->kt * s.slip, t->limit);
+    s.slip = wide_max(wide_sqrt(dot3(s.u, s.u)), wide_set(WIDE_ROOT_TINY));
+    s.sticks = wide_le(t->kt * s.slip, t->limit);
     return s;
 }
 
-/* The factor of u in the friction: kt, or L/|u|. */
-KERNEL_INLINE lane touch_hold(const touch *t, const touch_state *s)
+/* Friction over slip: kt, or L/|u|. */
+KERNEL_INLINE wide contact_tangent_stiffness(const contact_parameters *t, const contact_state *s)
 {
-    return lane_select(s->sticks, t->kt, t->limit / s->slip);
+    return wide_select(s->sticks, t->kt, t->limit / s->slip);
 }
 
-KERNEL_INLINE lane positive(lane k)
+KERNEL_INLINE wide contact_positive(wide k)
 {
-    return lane_max(k, lane_set(LANE_TINY));
+    return wide_max(k, wide_set(WIDE_TINY));
 }
 
-KERNEL_INLINE lane touch_psi(const touch *t, const touch_state *s)
+KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state *s)
 {
-    const lane half = lane_set((sinew_real)0.5);
-    const lane normal = half * (s->force - t->lambda) * ((s->force + t->lambda) / positive(t->kn));
-    const lane stuck = half * t->kt * s->slip * s->slip;
-    const lane slid = t->limit * (s->slip - half * t->limit / positive(t->kt));
-    return normal + lane_select(s->sticks, stuck, slid);
+    const wide half = wide_set((sinew_real)0.5);
+    const wide normal = half * (s->force - t->lambda) * ((s->force + t->lambda) / contact_positive(t->kn));
+    const wide stuck = half * t->kt * s->slip * s->slip;
+    const wide slid = t->limit * (s->slip - half * t->limit / contact_positive(t->kt));
+    return normal + wide_select(s->sticks, stuck, slid);
 }
 
 /* f = psi'(z) */
-KERNEL_INLINE void touch_force(const touch *t, const touch_state *s, lane f[3])
+KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
 {
-    const lane hold = touch_hold(t, s);
+    const wide tangent_stiffness = contact_tangent_stiffness(t, s);
     for (int i = 0; i < 3; i++)
-        f[i] = hold * s->u[i] - s->force * t->n[i];
+        f[i] = tangent_stiffness * s->u[i] - s->force * t->n[i];
 }
 
-/* K = psi''(z): active kn n n^T + hold (1 - n n^T) - (slides) hold u u^T / |u|^2 */
-KERNEL_INLINE void touch_block(const touch *t, const touch_state *s, lane K[6])
+/* K = psi''(z): (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, k = friction over slip */
+KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_state *s, wide K[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    const lane zero = lane_set(0), hold = touch_hold(t, s);
-    const lane active = lane_select(lane_lt(zero, s->force), t->kn, zero) - hold;
-    const lane along = lane_select(s->sticks, zero, hold / (s->slip * s->slip));
+    const wide zero = wide_set(0), tangent_stiffness = contact_tangent_stiffness(t, s);
+    const wide active = wide_select(wide_lt(zero, s->force), t->kn, zero) - tangent_stiffness;
+    const wide along = wide_select(s->sticks, zero, tangent_stiffness / (s->slip * s->slip));
     for (int i = 0; i < 6; i++)
         K[i] = active * t->n[row[i]] * t->n[column[i]] - along * s->u[row[i]] * s->u[column[i]] +
-               (row[i] == column[i] ? hold : zero);
+               (row[i] == column[i] ? tangent_stiffness : zero);
 }
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-KERNEL_INLINE void gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, lane z[3])
+KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, const sinew_real *weights, wide z[3])
 {
     for (int i = 0; i < 3; i++)
-        z[i] = lane_set(0);
+        z[i] = wide_set(0);
     for (int a = 0; a < VERTICES; a++) {
-        const lane w = lane_load(weights + a * LANES);
-        lane xa[3];
-        lane_gather_point(x, vertex + a * LANES, xa);
+        const wide w = wide_load(weights + a * SIMD_WIDTH);
+        wide xa[3];
+        wide_gather_point(x, vertex + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             z[i] += w * xa[i];
     }
 }
 
 /* g_a += w_a f */
-KERNEL_INLINE void spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const lane f[3])
+KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < VERTICES; a++) {
-        const lane w = lane_load(weights + a * LANES);
-        const lane fa[3] = {w * f[0], w * f[1], w * f[2]};
-        lane_scatter_point(g, vertex + a * LANES, fa);
+        const wide w = wide_load(weights + a * SIMD_WIDTH);
+        const wide fa[3] = {w * f[0], w * f[1], w * f[2]};
+        wide_scatter_point(g, vertex + a * SIMD_WIDTH, fa);
     }
 }
 
-KERNEL_INLINE touch_state element_state(const sinew_groups *groups, const sinew_real *x, int32_t group, touch *t)
+KERNEL_INLINE contact_state contact_element_state(const sinew_groups *groups, const sinew_real *x, int32_t group,
+                                                  contact_parameters *t)
 {
     const sinew_real *data = group_data(groups, group, DATA_COUNT);
-    lane z[3];
-    *t = touch_load(data + SINEW_CONTACT_NORMAL * LANES);
-    gather_z(x, group_vertex(groups, group, VERTICES), data + SINEW_CONTACT_WEIGHTS * LANES, z);
-    return touch_at(t, z);
+    wide z[3];
+    *t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
+    contact_gather_z(x, group_vertex(groups, group, VERTICES), data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, z);
+    return contact_state_at(t, z);
 }
 
 static double contact_value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        touch t;
-        const touch_state s = element_state(&kernel->groups, kernel->x, group, &t);
-        value_add(&sum, lane_load(group_data(&kernel->groups, group, DATA_COUNT)), touch_psi(&t, &s));
+        contact_parameters t;
+        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
+        value_add(&sum, wide_load(group_data(&kernel->groups, group, DATA_COUNT)), contact_psi(&t, &s));
     }
     return value_total(&sum);
 }
@@ -176,15 +176,16 @@ static double contact_gradient(const sinew_kernel *kernel)
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane scale = lane_load(data);
-        touch t;
-        lane f[3];
-        const touch_state s = element_state(&kernel->groups, kernel->x, group, &t);
-        value_add(&sum, scale, touch_psi(&t, &s));
-        touch_force(&t, &s, f);
+        const wide scale = wide_load(data);
+        contact_parameters t;
+        wide f[3];
+        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
+        value_add(&sum, scale, contact_psi(&t, &s));
+        contact_force(&t, &s, f);
         for (int i = 0; i < 3; i++)
             f[i] *= scale;
-        spread(kernel->g, group_vertex(&kernel->groups, group, VERTICES), data + SINEW_CONTACT_WEIGHTS * LANES, f);
+        contact_spread(kernel->g, group_vertex(&kernel->groups, group, VERTICES),
+                       data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
     }
     return value_total(&sum);
 }
@@ -194,19 +195,19 @@ static void contact_linearise(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        touch t;
-        lane K[6];
-        const touch_state s = element_state(&kernel->groups, kernel->x, group, &t);
-        touch_block(&t, &s, K);
+        contact_parameters t;
+        wide K[6];
+        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
+        contact_block(&t, &s, K);
         for (int a = 0; a < VERTICES; a++)
-            lane_store(tangent + a * LANES, lane_load(data + (SINEW_CONTACT_WEIGHTS + a) * LANES));
+            wide_store(tangent + a * SIMD_WIDTH, wide_load(data + (SINEW_CONTACT_WEIGHTS + a) * SIMD_WIDTH));
         for (int i = 0; i < 6; i++)
-            lane_store(tangent + (TANGENT_K + i) * LANES, lane_load(data) * K[i]);
+            wide_store(tangent + (TANGENT_K + i) * SIMD_WIDTH, wide_load(data) * K[i]);
     }
 }
 
 /* f = K z, K from six numbers */
-KERNEL_INLINE void multiply_block(const lane K[6], const lane z[3], lane f[3])
+KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
     f[1] = K[3] * z[0] + K[1] * z[1] + K[5] * z[2];
@@ -218,11 +219,11 @@ static void contact_product(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        lane z[3], f[3], K[6];
-        gather_z(kernel->p, vertex, tangent, z);
-        load_lanes(tangent + TANGENT_K * LANES, 6, K);
-        multiply_block(K, z, f);
-        spread(kernel->g, vertex, tangent, f);
+        wide z[3], f[3], K[6];
+        contact_gather_z(kernel->p, vertex, tangent, z);
+        load_wide_array(tangent + TANGENT_K * SIMD_WIDTH, 6, K);
+        contact_multiply_block(K, z, f);
+        contact_spread(kernel->g, vertex, tangent, f);
     }
 }
 
@@ -232,13 +233,13 @@ static void contact_hessian(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, VERTICES * (VERTICES + 1) / 2);
-        lane w[VERTICES], K[6];
-        load_lanes(tangent, VERTICES, w);
-        load_lanes(tangent + TANGENT_K * LANES, 6, K);
+        wide w[VERTICES], K[6];
+        load_wide_array(tangent, VERTICES, w);
+        load_wide_array(tangent + TANGENT_K * SIMD_WIDTH, 6, K);
         for (int a = 0; a < VERTICES; a++)
             for (int b = 0; b <= a; b++)
                 for (int i = 0; i < 9; i++)
-                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES, w[a] * w[b] * K[entry[i]]);
+                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, w[a] * w[b] * K[entry[i]]);
     }
 }
 
@@ -248,16 +249,18 @@ static void contact_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < VERTICES; a++)
-            lane_store(kernel->rows + (VERTICES * (size_t)group + (size_t)a) * LANES,
-                       lane_load(group_data(&kernel->groups, group, DATA_COUNT) + (SINEW_CONTACT_WEIGHTS + a) * LANES));
+            wide_store(
+                kernel->D + (VERTICES * (size_t)group + (size_t)a) * SIMD_WIDTH,
+                wide_load(group_data(&kernel->groups, group, DATA_COUNT) + (SINEW_CONTACT_WEIGHTS + a) * SIMD_WIDTH));
 }
 
 static void contact_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane k = lane_max(lane_load(data + SINEW_CONTACT_KN * LANES), lane_load(data + SINEW_CONTACT_KT * LANES));
-        lane_store(kernel->weights + group * LANES, lane_load(data) * k);
+        const wide k =
+            wide_max(wide_load(data + SINEW_CONTACT_KN * SIMD_WIDTH), wide_load(data + SINEW_CONTACT_KT * SIMD_WIDTH));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(data) * k);
     }
 }
 
@@ -267,30 +270,30 @@ static void contact_local_project(const sinew_reduced_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        const lane scale = lane_load(data);
-        touch t;
-        lane z[3], f[3];
-        const touch_state s = element_state(&kernel->groups, kernel->x, group, &t);
-        gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * LANES, z);
-        touch_force(&t, &s, f);
+        const wide scale = wide_load(data);
+        contact_parameters t;
+        wide z[3], f[3];
+        const contact_state s = contact_element_state(&kernel->groups, kernel->x, group, &t);
+        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, z);
+        contact_force(&t, &s, f);
         for (int i = 0; i < 3; i++)
-            f[i] = scale * (lane_max(t.kn, t.kt) * z[i] - f[i]);
-        spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * LANES, f);
+            f[i] = scale * (wide_max(t.kn, t.kt) * z[i] - f[i]);
+        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
     }
 }
 
-/* argmin psi(z) + w2/2 |z - y|^2: along the normal, then across it, where the minimum lies on the way from the anchor
- * to y: kt |u| = kt w2 |y_u| / (kt + w2) while that is at most L, else L/w2 nearer to the anchor than y. */
-KERNEL_INLINE void touch_prox(const touch *t, lane w2, const lane y[3], lane z[3])
+/* argmin psi(z) + w2/2 |z - y|^2: along the normal, then in the tangent plane, where the minimum lies between the
+ * anchor and y: kt |u| = kt w2 |y_u| / (kt + w2) while that is at most L, else L/w2 nearer to the anchor than y. */
+KERNEL_INLINE void contact_prox(const contact_parameters *t, wide w2, const wide y[3], wide z[3])
 {
-    const touch_state s = touch_at(t, y);
-    const lane along = dot3(t->n, y), bottom = positive(w2 + t->kn);
-    const lane_mask active = lane_lt(lane_set(0), s.force);
-    const lane normal = lane_select(active, (w2 * along + t->lambda + t->kn * t->r) / bottom, along);
-    const lane part = w2 / positive(w2 + t->kt);
-    const lane_mask sticks = lane_le(t->kt * part * s.slip, t->limit);
-    const lane left = lane_select(sticks, part, 1 - t->limit / positive(w2 * s.slip));
-    const lane anchored = dot3(t->n, t->anchor);
+    const contact_state s = contact_state_at(t, y);
+    const wide along = dot3(t->n, y), bottom = contact_positive(w2 + t->kn);
+    const wide_mask active = wide_lt(wide_set(0), s.force);
+    const wide normal = wide_select(active, (w2 * along + t->lambda + t->kn * t->r) / bottom, along);
+    const wide fraction = w2 / contact_positive(w2 + t->kt);
+    const wide_mask sticks = wide_le(t->kt * fraction * s.slip, t->limit);
+    const wide left = wide_select(sticks, fraction, 1 - t->limit / contact_positive(w2 * s.slip));
+    const wide anchored = dot3(t->n, t->anchor);
     for (int i = 0; i < 3; i++)
         z[i] = (normal - anchored) * t->n[i] + t->anchor[i] + left * s.u[i];
 }
@@ -300,94 +303,95 @@ static void contact_local_prox(const sinew_reduced_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-        const lane w2 = row_weight(kernel, group, lane_load(data));
-        const touch t = touch_load(data + SINEW_CONTACT_NORMAL * LANES);
-        lane C[3], y[3], z[3], f[3];
-        gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * LANES, C);
-        row_shifted(kernel, group, C, y);
-        touch_prox(&t, w2, y, z);
-        row_finish(kernel, group, w2, C, y, z, f);
-        spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * LANES, f);
+        const wide w2 = reduced_weight(kernel, group, wide_load(data));
+        const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
+        wide C[3], y[3], z[3], f[3];
+        contact_gather_z(kernel->x, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, C);
+        reduced_shifted(kernel, group, C, y);
+        contact_prox(&t, w2, y, z);
+        reduced_finish(kernel, group, w2, C, y, z, f);
+        contact_spread(kernel->g, vertex, data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, f);
     }
 }
 
 /* ---- As a hard constraint ---------------------------------------------------------------------- */
 
 /* x_a += w_a / m_a move */
-KERNEL_INLINE void push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const lane w[VERTICES],
-                        const lane move[3], constrained *c)
+KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
+                                const wide move[3], constrained *c)
 {
     sinew_real *to = kernel->dx ? kernel->dx : kernel->xw;
     for (int a = 0; a < VERTICES; a++) {
-        const lane factor = w[a] * c->x[4 * a + 3];
-        lane dx[3];
+        const wide factor = w[a] * c->x[4 * a + 3];
+        wide dx[3];
         for (int i = 0; i < 3; i++) {
             dx[i] = factor * move[i];
             c->x[4 * a + i] += dx[i];
         }
-        lane_scatter_point(to, vertex + a * LANES, dx);
+        wide_scatter_point(to, vertex + a * SIMD_WIDTH, dx);
     }
 }
 
-KERNEL_INLINE void constrained_z(const lane w[VERTICES], const constrained *c, lane z[3])
+KERNEL_INLINE void contact_constrained_z(const wide w[VERTICES], const constrained *c, wide z[3])
 {
     for (int i = 0; i < 3; i++) {
-        z[i] = lane_set(0);
+        z[i] = wide_set(0);
         for (int a = 0; a < VERTICES; a++)
             z[i] += w[a] * c->x[4 * a + i];
     }
 }
 
-/* The normal first, then friction with what the normal now bears. lambda: normal, then three of the tangent. */
-KERNEL_INLINE void constrain_touch(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data)
+/* The normal first, then friction with the new normal multiplier. lambda: normal, then three of the tangent. */
+KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
-    const lane zero = lane_set(0), one = lane_set(1), mu = lane_load(data + SINEW_CONTACT_MU * LANES);
-    const lane share = kernel->share ? lane_load(kernel->share + group * LANES) : one;
-    const touch t = touch_load(data + SINEW_CONTACT_NORMAL * LANES);
+    const wide zero = wide_set(0), one = wide_set(1), mu = wide_load(data + SINEW_CONTACT_MU * SIMD_WIDTH);
+    const wide averaging = kernel->averaging_weight ? wide_load(kernel->averaging_weight + group * SIMD_WIDTH) : one;
+    const contact_parameters t = contact_load(data + SINEW_CONTACT_NORMAL * SIMD_WIDTH);
     sinew_real *memory = group_lambda(kernel, group, 4);
-    lane w[VERTICES], z[3], move[3], mass = zero, held[3];
+    wide w[VERTICES], z[3], move[3], mass = zero, stick[3];
     constrained c;
     constrain_gather(kernel->xw, vertex, VERTICES, &c);
-    load_lanes(data + SINEW_CONTACT_WEIGHTS * LANES, VERTICES, w);
+    load_wide_array(data + SINEW_CONTACT_WEIGHTS * SIMD_WIDTH, VERTICES, w);
     for (int a = 0; a < VERTICES; a++)
         mass += w[a] * w[a] * c.x[4 * a + 3];
-    const lane_mask acts = lane_lt(zero, lane_load(data)) & lane_lt(zero, mass);
-    const lane inverse = lane_select(acts, share / lane_select(acts, mass, one), zero);
-    constrained_z(w, &c, z);
-    const lane before = lane_load(memory);
-    const lane after = lane_max(zero, before + (t.r - dot3(t.n, z)) * inverse);
+    const wide_mask acts = wide_lt(zero, wide_load(data)) & wide_lt(zero, mass);
+    const wide inverse = wide_select(acts, averaging / wide_select(acts, mass, one), zero);
+    contact_constrained_z(w, &c, z);
+    const wide before = wide_load(memory);
+    const wide after = wide_max(zero, before + (t.r - dot3(t.n, z)) * inverse);
     for (int i = 0; i < 3; i++)
         move[i] = (after - before) * t.n[i];
-    lane_store(memory, after);
-    push(kernel, vertex, w, move, &c);
-    constrained_z(w, &c, z);
-    const touch_state s = touch_at(&t, z);
-    load_lanes(memory + LANES, 3, held);
-    lane wanted[3];
+    wide_store(memory, after);
+    contact_push(kernel, vertex, w, move, &c);
+    contact_constrained_z(w, &c, z);
+    const contact_state s = contact_state_at(&t, z);
+    load_wide_array(memory + SIMD_WIDTH, 3, stick);
+    wide wanted[3];
     for (int i = 0; i < 3; i++)
-        wanted[i] = held[i] - s.u[i] * inverse;
-    const lane size = lane_max(lane_sqrt(dot3(wanted, wanted)), lane_set(LANE_ROOT_TINY));
-    const lane part = lane_min(one, mu * after / size);
+        wanted[i] = stick[i] - s.u[i] * inverse;
+    const wide size = wide_max(wide_sqrt(dot3(wanted, wanted)), wide_set(WIDE_ROOT_TINY));
+    const wide fraction = wide_min(one, mu * after / size);
     for (int i = 0; i < 3; i++) {
-        move[i] = part * wanted[i] - held[i];
-        held[i] = part * wanted[i];
+        move[i] = fraction * wanted[i] - stick[i];
+        stick[i] = fraction * wanted[i];
     }
-    store_lanes(memory + LANES, 3, held);
-    push(kernel, vertex, w, move, &c);
+    store_wide_array(memory + SIMD_WIDTH, 3, stick);
+    contact_push(kernel, vertex, w, move, &c);
 }
 
 static void contact_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        constrain_touch(kernel, group, group_data(&kernel->groups, group, DATA_COUNT));
+        contact_constrain_group(kernel, group, group_data(&kernel->groups, group, DATA_COUNT));
 }
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-/* A contact repeats its first vertex where it has fewer than four: its weight is the sum, its other places have none.
- */
-static void contact_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+/* A contact of fewer than four vertices repeats its first: the incidence takes the sum of its weights, and the repeated
+ * entries have weight zero. */
+static void contact_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                              int32_t *others)
 {
     double own = 0;
     for (int a = 0, k = 0; a < VERTICES; a++) {
@@ -396,73 +400,73 @@ static void contact_visit(const sinew_real *data, const int32_t *particles, int 
         if (a == node)
             continue;
         others[k] = particles[a];
-        out[VISIT_OTHERS + k++] = same ? 0 : data[SINEW_CONTACT_WEIGHTS + a];
+        out[INCIDENCE_OTHERS + k++] = same ? 0 : data[SINEW_CONTACT_WEIGHTS + a];
     }
     out[0] = data[0];
-    out[VISIT_OWN] = (sinew_real)own;
-    memcpy(out + VISIT_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
+    out[INCIDENCE_OWN] = (sinew_real)own;
+    memcpy(out + INCIDENCE_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
 }
 
-/* z with the node at v->x; returns the node's weight */
-KERNEL_INLINE lane visit_z(const visit *v, lane z[3])
+/* z with the vertex at v->x; returns the weight of the vertex */
+KERNEL_INLINE wide contact_incidence_z(const incidence *v, wide z[3])
 {
-    const lane own = lane_load(v->data + VISIT_OWN * LANES);
+    const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);
     for (int i = 0; i < 3; i++)
         z[i] = own * v->x[i];
     for (int a = 0; a < VERTICES - 1; a++) {
-        const lane w = lane_load(v->data + (VISIT_OTHERS + a) * LANES);
-        lane xa[3];
-        lane_gather_point(v->q, v->others + a * LANES, xa);
+        const wide w = wide_load(v->data + (INCIDENCE_OTHERS + a) * SIMD_WIDTH);
+        wide xa[3];
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             z[i] += w * xa[i];
     }
     return own;
 }
 
-KERNEL_INLINE void contact_add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void contact_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    const lane scale = lane_load(v->data);
-    const touch t = touch_load(v->data + VISIT_NORMAL * LANES);
-    lane z[3], f[3], K[6];
-    const lane own = visit_z(v, z), factor = scale * own * own;
-    const touch_state s = touch_at(&t, z);
-    touch_force(&t, &s, f);
-    touch_block(&t, &s, K);
+    const wide scale = wide_load(v->data);
+    const contact_parameters t = contact_load(v->data + INCIDENCE_NORMAL * SIMD_WIDTH);
+    wide z[3], f[3], K[6];
+    const wide own = contact_incidence_z(v, z), factor = scale * own * own;
+    const contact_state s = contact_state_at(&t, z);
+    contact_force(&t, &s, f);
+    contact_block(&t, &s, K);
     for (int i = 0; i < 3; i++)
         sum->g[i] += scale * own * f[i];
     for (int i = 0; i < 6; i++)
         sum->A[i] += factor * K[i];
 }
 
-KERNEL_INLINE lane contact_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide contact_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    const touch t = touch_load(v->data + VISIT_NORMAL * LANES);
-    lane z[3];
-    const lane own = visit_z(v, z);
-    const touch_state before = touch_at(&t, z);
+    const contact_parameters t = contact_load(v->data + INCIDENCE_NORMAL * SIMD_WIDTH);
+    wide z[3];
+    const wide own = contact_incidence_z(v, z);
+    const contact_state before = contact_state_at(&t, z);
     for (int i = 0; i < 3; i++)
         z[i] += own * step[i];
-    const touch_state after = touch_at(&t, z);
-    const lane first = touch_psi(&t, &before), second = touch_psi(&t, &after);
-    *noise = 8 * LANE_EPSILON * (lane_abs(first) + lane_abs(second));
+    const contact_state after = contact_state_at(&t, z);
+    const wide first = contact_psi(&t, &before), second = contact_psi(&t, &after);
+    *noise = 8 * WIDE_EPSILON * (wide_abs(first) + wide_abs(second));
     return second - first;
 }
 
 static void contact_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, VERTICES - 1, VISIT_DATA_COUNT, contact_add);
+    incidence_vertex(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, contact_add);
 }
 
 static void contact_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, VERTICES - 1, VISIT_DATA_COUNT, contact_difference);
+    incidence_change(kernel, VERTICES - 1, INCIDENCE_DATA_COUNT, contact_difference);
 }
 
-extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact);
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact) = {
+extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact);
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact) = {
     .info = {.name = "contact",
-             .summary = "surfaces that keep apart and stick where they touch",
+             .summary = "unilateral contact with Coulomb friction",
              .stencil = SINEW_STENCIL_PAIR,
              .vertex_count = VERTICES,
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX |
@@ -478,7 +482,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact) = {
     .linearise = contact_linearise,
     .product = contact_product,
     .hessian = contact_hessian,
-    .row_count = 1,
+    .reduced_count = 1,
     .reduce = contact_reduce,
     .stiffness = contact_stiffness,
     .local_project = contact_local_project,
@@ -486,8 +490,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact) = {
     .constraint_count = 4,
     .constrain = contact_constrain,
     .other_count = VERTICES - 1,
-    .visit_data_count = VISIT_DATA_COUNT,
-    .visit = contact_visit,
+    .incidence_data_count = INCIDENCE_DATA_COUNT,
+    .incidence = contact_incidence,
     .vertex = contact_vertex,
     .vertex_change = contact_vertex_change,
 };

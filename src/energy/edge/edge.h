@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * edge.h: energies that depend on the length of an edge alone, k/2 times the square of its distance from where it wants
- * to be.
+ * edge.h: energies of the length of an edge: k/2 times the squared deviation from a target length.
  *
  *     psi = k/2 (l - p)^2,  l = |x1 - x0|,  d = x1 - x0,  n = d / l
  *     grad_1 = k (1 - p/l) d = -grad_0
  *     H_11 = k [n n^T + (1 - p/l) (1 - n n^T)] = -H_10 = H_00
  *
- * p is one length (springs), or, `limited`, the length nearest to l between a least and a greatest one: then there is
- * neither force nor stiffness between the two. Data: k, the length or the least one, and the greatest.
+ * p is one length (springs) or, if `limited`, the length nearest to l between a minimum and a maximum: then there is
+ * neither force nor stiffness in between. Data: k, the length or the minimum, and the maximum.
  *
  * Eigenvalues of H_11 are k (along n) and k (1 - p/l) (across, twice): a compressed edge is indefinite, and the
  * projection sets the second to zero. At l = 0 the direction is undefined: the gradient there is zero, and in H l
  * counts as no less than EDGE_LENGTH_BOUND of p.
  *
- * `limited` and data_count are known where these functions are inlined (kernel_loop.h), so that a spring pays for no limits.
+ * `limited` and data_count are known where these functions are inlined (kernel_loop.h), so that springs do not pay for
+ * limits.
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_EDGE_H
 #define SINEW_SRC_ENERGY_EDGE_EDGE_H
 
 #include "energy/constrain.h"
 #include "energy/curvature.h"
-#include "energy/reduced_rows.h"
+#include "energy/reduced_vector.h"
 #include "energy/vertex_kernel.h"
 
-/* Place of the length among the data. An energy whose data begin with other numbers defines it before. */
+/* EDGE_DATA: index of the rest length in data. Energies with other numbers before the rest length define EDGE_DATA
+ * before the include. */
 #ifndef EDGE_DATA
 #define EDGE_DATA 1
 #endif
 
 enum {
-    EDGE_LENGTH = EDGE_DATA, /* the one length, or the least */
+    EDGE_LENGTH = EDGE_DATA, /* rest length, or the smallest length */
     EDGE_GREATEST = EDGE_DATA + 1,
     EDGE_TANGENT_COUNT = 6
 }; /* tangent: H_11 as 00 11 22 01 02 12 */
@@ -56,56 +57,56 @@ static inline const char *edge_rest_length(const sinew_element *element, double 
 }
 
 /* p of an edge of length l. */
-KERNEL_INLINE lane edge_target(const sinew_real *data, bool limited, lane l)
+KERNEL_INLINE wide edge_target(const sinew_real *data, bool limited, wide l)
 {
-    const lane least = lane_load(data + EDGE_LENGTH * LANES);
-    return limited ? lane_min(lane_max(l, least), lane_load(data + EDGE_GREATEST * LANES)) : least;
+    const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
+    return limited ? wide_min(wide_max(l, min), wide_load(data + EDGE_GREATEST * SIMD_WIDTH)) : min;
 }
 
-/* Where a limited edge is strictly between its limits. A least length of zero is none: no length is below it. */
-KERNEL_INLINE lane_mask edge_is_free(const sinew_real *data, lane l)
+/* Where a limited edge is strictly between its limits. A minimum of zero is no limit. */
+KERNEL_INLINE wide_mask edge_is_free(const sinew_real *data, wide l)
 {
-    const lane least = lane_load(data + EDGE_LENGTH * LANES);
-    return (lane_lt(least, l) | lane_le(least, lane_set(0))) & lane_lt(l, lane_load(data + EDGE_GREATEST * LANES));
+    const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
+    return (wide_lt(min, l) | wide_le(min, wide_set(0))) & wide_lt(l, wide_load(data + EDGE_GREATEST * SIMD_WIDTH));
 }
 
-static const int edge_other_row[1] = {1}; /* where the edge ends, among a group's rows of vertices */
+static const int edge_other_vertex[1] = {1}; /* index of the second vertex of an edge in a group */
 
 /* d = x1 - x0 */
-KERNEL_INLINE void edge_gather(const sinew_real *x, const int32_t *vertex, lane d[3])
+KERNEL_INLINE void edge_gather(const sinew_real *x, const int32_t *vertex, wide d[3])
 {
-    lane_gather_edges(x, vertex, edge_other_row, 1, (lane(*)[3])d);
+    wide_gather_edges(x, vertex, edge_other_vertex, 1, (wide(*)[3])d);
 }
 
-/* The same; returns its length. */
-KERNEL_INLINE lane edge_span(const sinew_real *x, const int32_t *vertex, lane d[3])
+/* Computes d = x1 - x0 and returns the length of d. */
+KERNEL_INLINE wide edge_span(const sinew_real *x, const int32_t *vertex, wide d[3])
 {
     edge_gather(x, vertex, d);
-    return lane_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    return wide_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const lane f[3])
+KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const wide f[3])
 {
-    lane_scatter_balanced(g, vertex, edge_other_row, 1, (const lane(*)[3])f);
+    wide_scatter_balanced(g, vertex, edge_other_vertex, 1, (const wide(*)[3])f);
 }
 
 /* ---- Evaluating ------------------------------------------------------------------------------ */
 
-/* Value, and where it is wanted gradient. */
+/* Value, and gradient if requested. */
 KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, bool limited, bool scatter)
 {
-    const lane half = lane_set((sinew_real)0.5);
+    const wide half = wide_set((sinew_real)0.5);
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        const lane k = lane_load(data);
-        lane d[3];
-        const lane l = edge_span(kernel->x, vertex, d), stretch = l - edge_target(data, limited, l);
+        const wide k = wide_load(data);
+        wide d[3];
+        const wide l = edge_span(kernel->x, vertex, d), stretch = l - edge_target(data, limited, l);
         if (scatter) {
-            const lane pull = k * stretch / lane_max(l, lane_set(LANE_ROOT_TINY));
+            const wide force_density = k * stretch / wide_max(l, wide_set(WIDE_ROOT_TINY));
             for (int i = 0; i < 3; i++)
-                d[i] *= pull;
+                d[i] *= force_density;
             edge_scatter(kernel->g, vertex, d);
         }
         value_add(&sum, k, half * stretch * stretch);
@@ -114,17 +115,17 @@ KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, b
 }
 
 /* H_11 of an edge d of length l: second derivatives, exact or projected. */
-KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project, lane l, const lane d[3],
-                              lane H[EDGE_TANGENT_COUNT])
+KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project, wide l, const wide d[3],
+                              wide H[EDGE_TANGENT_COUNT])
 {
-    const lane zero = lane_set(0), one = lane_set(1), p = edge_target(data, limited, l),
-               divisor = lane_max(l, lane_set(LANE_ROOT_TINY)), n[3] = {d[0] / divisor, d[1] / divisor, d[2] / divisor};
-    lane k = lane_load(data), across = 1 - p / lane_max(divisor, EDGE_LENGTH_BOUND * p);
-    if (limited) /* between the limits an edge has no stiffness; at them it has that of beyond */
-        k = lane_select(edge_is_free(data, l), zero, k);
+    const wide zero = wide_set(0), one = wide_set(1), p = edge_target(data, limited, l),
+               divisor = wide_max(l, wide_set(WIDE_ROOT_TINY)), n[3] = {d[0] / divisor, d[1] / divisor, d[2] / divisor};
+    wide k = wide_load(data), across = 1 - p / wide_max(divisor, EDGE_LENGTH_BOUND * p);
+    if (limited) /* between the limits an edge has no stiffness; at a limit it has the stiffness beyond the limit */
+        k = wide_select(edge_is_free(data, l), zero, k);
     if (project)
-        across = lane_max(across, zero);
-    const lane along = k * (one - across);
+        across = wide_max(across, zero);
+    const wide along = k * (one - across);
     H[0] = k * across + along * n[0] * n[0];
     H[1] = k * across + along * n[1] * n[1];
     H[2] = k * across + along * n[2] * n[2];
@@ -136,15 +137,15 @@ KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project
 KERNEL_INLINE void edge_linearise(const sinew_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane d[3], H[EDGE_TANGENT_COUNT];
-        const lane l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
+        wide d[3], H[EDGE_TANGENT_COUNT];
+        const wide l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
         edge_block(group_data(&kernel->groups, group, data_count), limited, kernel->project, l, d, H);
-        store_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
+        store_wide_array(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
     }
 }
 
 /* f = H d of a symmetric block. */
-KERNEL_INLINE void edge_apply(const lane H[EDGE_TANGENT_COUNT], const lane d[3], lane f[3])
+KERNEL_INLINE void edge_apply(const wide H[EDGE_TANGENT_COUNT], const wide d[3], wide f[3])
 {
     f[0] = H[0] * d[0] + H[3] * d[1] + H[4] * d[2];
     f[1] = H[3] * d[0] + H[1] * d[1] + H[5] * d[2];
@@ -155,27 +156,27 @@ static inline void edge_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        lane H[EDGE_TANGENT_COUNT], d[3], f[3];
-        load_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
+        wide H[EDGE_TANGENT_COUNT], d[3], f[3];
+        load_wide_array(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
         edge_gather(kernel->p, vertex, d);
         edge_apply(H, d, f);
         edge_scatter(kernel->g, vertex, f);
     }
 }
 
-/* Where the nine entries of a symmetric block are among its six numbers. */
+/* Index of each of the nine entries of a symmetric block among its six stored numbers. */
 static const int edge_entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
 static inline void edge_hessian(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_real *blocks = group_blocks(kernel, group, 3);
-        lane H[EDGE_TANGENT_COUNT];
-        load_lanes(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
+        wide H[EDGE_TANGENT_COUNT];
+        load_wide_array(group_tangent(kernel, group, EDGE_TANGENT_COUNT), EDGE_TANGENT_COUNT, H);
         for (int i = 0; i < 9; i++) {
-            lane_store(blocks + i * LANES, H[edge_entry[i]]);
-            lane_store(blocks + (9 + i) * LANES, -H[edge_entry[i]]);
-            lane_store(blocks + (18 + i) * LANES, H[edge_entry[i]]);
+            wide_store(blocks + i * SIMD_WIDTH, H[edge_entry[i]]);
+            wide_store(blocks + (9 + i) * SIMD_WIDTH, -H[edge_entry[i]]);
+            wide_store(blocks + (18 + i) * SIMD_WIDTH, H[edge_entry[i]]);
         }
     }
 }
@@ -183,15 +184,15 @@ static inline void edge_hessian(const sinew_kernel *kernel)
 static inline void edge_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane_store(kernel->rows + (2 * (size_t)group) * LANES, lane_set(-1));
-        lane_store(kernel->rows + (2 * (size_t)group + 1) * LANES, lane_set(1));
+        wide_store(kernel->D + (2 * (size_t)group) * SIMD_WIDTH, wide_set(-1));
+        wide_store(kernel->D + (2 * (size_t)group + 1) * SIMD_WIDTH, wide_set(1));
     }
 }
 
 KERNEL_INLINE void edge_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, data_count)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
 /* g += k D^T p n */
@@ -200,36 +201,37 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        lane d[3];
-        const lane l = edge_span(kernel->x, vertex, d);
-        const lane pull = lane_load(data) * edge_target(data, limited, l) / lane_max(l, lane_set(LANE_ROOT_TINY));
+        wide d[3];
+        const wide l = edge_span(kernel->x, vertex, d);
+        const wide force_density =
+            wide_load(data) * edge_target(data, limited, l) / wide_max(l, wide_set(WIDE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
-            d[i] *= pull;
+            d[i] *= force_density;
         edge_scatter(kernel->g, vertex, d);
     }
 }
 
-/* z = (k p + w2 |y|) / (k + w2) along y, p that of |y|: z is on the same side of the limits as y. Along x where y has
- * no direction. d = D x; leaves in f what goes to g. */
+/* z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is on the same side of the limits as
+ * y. If y is zero, z is along x. d = D x; f receives the contribution to g. */
 KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
-                                const lane d[3], lane f[3])
+                                const wide d[3], wide f[3])
 {
-    const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
-    lane y[3];
-    row_shifted(kernel, group, d, y);
-    const lane l = lane_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = edge_target(data, limited, l);
-    const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
-    const lane scale = (k * L / lane_max(l, lane_set(LANE_ROOT_TINY)) + w2) / divisor;
-    const lane_mask nowhere = lane_le(l, lane_set(LANE_ROOT_TINY));
-    const lane z[3] = {lane_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
-    row_finish(kernel, group, w2, d, y, z, f);
+    const wide k = wide_load(data), w2 = reduced_weight(kernel, group, k);
+    wide y[3];
+    reduced_shifted(kernel, group, d, y);
+    const wide l = wide_sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]), L = edge_target(data, limited, l);
+    const wide divisor = wide_max(k + w2, wide_set(WIDE_TINY));
+    const wide scale = (k * L / wide_max(l, wide_set(WIDE_ROOT_TINY)) + w2) / divisor;
+    const wide_mask nowhere = wide_le(l, wide_set(WIDE_ROOT_TINY));
+    const wide z[3] = {wide_select(nowhere, k * L / divisor, scale * y[0]), scale * y[1], scale * y[2]};
+    reduced_finish(kernel, group, w2, d, y, z, f);
 }
 
 KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-        lane d[3], f[3];
+        wide d[3], f[3];
         edge_gather(kernel->x, vertex, d);
         edge_prox_at(kernel, group, group_data(&kernel->groups, group, data_count), limited, d, f);
         edge_scatter(kernel->g, vertex, f);
@@ -238,65 +240,65 @@ KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count,
 
 /* ---- Constraints ----------------------------------------------------------------------------- */
 
-/* The length that a constraint pulls towards. With limits it follows from the multiplier: after an update that made the
- * multiplier zero the length would be l - w lambda, w the sum of inverse masses; where that is between the limits the
- * update is to be this one, else the multiplier pulls towards the limit that is passed. So what a limit pushed with is
- * given back when the edge leaves it. A hard constraint has no memory: it goes to the nearer limit. */
-KERNEL_INLINE lane edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
-                                          lane l, lane w, lane lambda)
+/* Target length of a constraint. With limits it depends on the multiplier: an update to a zero multiplier would give
+ * the length l - w lambda, w the sum of inverse masses. If that is between the limits it is the target, else the
+ * violated limit is. So the impulse of a limit is returned when the edge leaves it. A hard constraint moves to the
+ * nearer limit. */
+KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
+                                          wide l, wide w, wide lambda)
 {
-    const lane memory = lane_set(kernel->compliance > 0 ? 1 : 0);
+    const wide memory = wide_set(kernel->compliance > 0 ? 1 : 0);
     return edge_target(data, limited, limited ? l - memory * w * lambda : l);
 }
 
-/* The common case with one square root and one division, neither of which waits for the other:
+/* The common case with one square root and one division that do not depend on each other:
  *
  *     dlambda / l = (-k C - c lambda) / (W l) = (l (k L - c lambda) - k l^2) / (W l^2),   W = (w0 + w1) k + c
  *
- * c the factor of the compliance. */
+ * c is the factor of the compliance. */
 typedef struct edge_group {
-    lane a[4], b[4], step;
+    wide a[4], b[4], step;
 } edge_group;
 
 KERNEL_INLINE void edge_plain_gather(const sinew_constrain_kernel *kernel, int32_t group, edge_group *p)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-    lane_gather_four(kernel->xw, vertex, p->a);
-    lane_gather_four(kernel->xw, vertex + LANES, p->b);
+    wide_gather_four(kernel->xw, vertex, p->a);
+    wide_gather_four(kernel->xw, vertex + SIMD_WIDTH, p->b);
 }
 
 KERNEL_INLINE void edge_plain_step(const sinew_constrain_kernel *kernel, int32_t group, int data_count, bool limited,
                                    edge_group *p)
 {
-    const lane zero = lane_set(0), c = lane_set(kernel->compliance);
+    const wide zero = wide_set(0), c = wide_set(kernel->compliance);
     const sinew_real *data = group_data(&kernel->groups, group, data_count);
-    const lane k = lane_load(data);
+    const wide k = wide_load(data);
     sinew_real *multiplier = group_lambda(kernel, group, 1);
-    const lane lambda = lane_load(multiplier);
-    const lane d[3] = {p->b[0] - p->a[0], p->b[1] - p->a[1], p->b[2] - p->a[2]};
-    const lane squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = lane_sqrt(squared);
-    const lane L = edge_constraint_target(kernel, data, limited, l, p->a[3] + p->b[3], lambda);
-    const lane bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
-    const lane top = l * (k * L - c * lambda) - k * squared;
-    p->step = top * lane_select(lane_lt(zero, bottom), kernel->stiffness / bottom, zero);
-    lane_store(multiplier, lambda + p->step * l);
+    const wide lambda = wide_load(multiplier);
+    const wide d[3] = {p->b[0] - p->a[0], p->b[1] - p->a[1], p->b[2] - p->a[2]};
+    const wide squared = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], l = wide_sqrt(squared);
+    const wide L = edge_constraint_target(kernel, data, limited, l, p->a[3] + p->b[3], lambda);
+    const wide bottom = ((p->a[3] + p->b[3]) * k + c) * squared;
+    const wide top = l * (k * L - c * lambda) - k * squared;
+    p->step = top * wide_select(wide_lt(zero, bottom), kernel->stiffness / bottom, zero);
+    wide_store(multiplier, lambda + p->step * l);
 }
 
 KERNEL_INLINE void edge_plain_move(const sinew_constrain_kernel *kernel, int32_t group, const edge_group *p)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
-    const lane back = p->step * p->a[3], forth = p->step * p->b[3];
-    lane a[4] = {p->a[0], p->a[1], p->a[2], p->a[3]}, b[4] = {p->b[0], p->b[1], p->b[2], p->b[3]};
+    const wide back = p->step * p->a[3], forth = p->step * p->b[3];
+    wide a[4] = {p->a[0], p->a[1], p->a[2], p->a[3]}, b[4] = {p->b[0], p->b[1], p->b[2], p->b[3]};
     for (int i = 0; i < 3; i++) {
-        const lane d = b[i] - a[i];
+        const wide d = b[i] - a[i];
         a[i] -= back * d;
         b[i] += forth * d;
     }
-    lane_store_four(kernel->xw, vertex, a);
-    lane_store_four(kernel->xw, vertex + LANES, b);
+    wide_store_four(kernel->xw, vertex, a);
+    wide_store_four(kernel->xw, vertex + SIMD_WIDTH, b);
 }
 
-/* Groups that share no particle. Root and division take long: the one before is moved while they are under way. */
+/* Groups that share no particle. Root and division have a long latency: the previous group is moved meanwhile. */
 KERNEL_INLINE void edge_constrain_plain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
                                         int32_t first, int32_t count)
 {
@@ -312,48 +314,48 @@ KERNEL_INLINE void edge_constrain_plain(const sinew_constrain_kernel *kernel, in
     edge_plain_move(kernel, first + count - 1, &now);
 }
 
-/* r times the gradient of the length in c, r the length or what stands for it near zero; returns the length. */
-KERNEL_INLINE lane edge_length_of(constrained *c, lane *r)
+/* r times the gradient of the length in c, r the length or its lower bound near zero; returns the length. */
+KERNEL_INLINE wide edge_length_of(constrained *c, wide *r)
 {
-    lane squared = lane_set(0);
+    wide squared = wide_set(0);
     for (int i = 0; i < 3; i++) {
-        const lane d = c->x[4 + i] - c->x[i];
+        const wide d = c->x[4 + i] - c->x[i];
         squared += d * d;
         c->gradient[3 + i] = d;
         c->gradient[i] = -d;
     }
-    const lane l = lane_sqrt(squared);
-    *r = lane_max(l, lane_set(LANE_ROOT_TINY));
+    const wide l = wide_sqrt(squared);
+    *r = wide_max(l, wide_set(WIDE_ROOT_TINY));
     return l;
 }
 
-/* C = l - p, or with `whole` C = (l - p)^2 / 2, whose gradient, of so many numbers, has another factor. */
-KERNEL_INLINE lane edge_constraint(bool whole, int count, lane stretch, constrained *c)
+/* C = l - p, or with `as_energy` C = (l - p)^2 / 2, whose gradient has another factor. */
+KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, constrained *c)
 {
-    if (!whole)
+    if (!as_energy)
         return stretch;
     for (int i = 0; i < count; i++)
         c->gradient[i] *= stretch;
     return (sinew_real)0.5 * stretch * stretch;
 }
 
-/* One group with everything that a sweep may ask for. */
+/* One group, for all options of a sweep. */
 KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int data_count, bool limited, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, data_count);
     const int32_t *vertex = group_vertex(&kernel->groups, group, 2);
     sinew_real *lambda = group_lambda(kernel, group, 1);
     constrained c;
-    lane r;
+    wide r;
     constrain_gather(kernel->xw, vertex, 2, &c);
-    const lane l = edge_length_of(&c, &r);
-    const lane p = edge_constraint_target(kernel, data, limited, l, c.x[3] + c.x[7], lane_load(lambda));
-    const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 6, l - p, &c);
-    constrain_apply(kernel, group, vertex, 2, C, r, lane_load(data), false, lambda, &c);
+    const wide l = edge_length_of(&c, &r);
+    const wide p = edge_constraint_target(kernel, data, limited, l, c.x[3] + c.x[7], wide_load(lambda));
+    const wide C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 6, l - p, &c);
+    constrain_apply(kernel, group, vertex, 2, C, r, wide_load(data), false, lambda, &c);
 }
 
-/* A group whose constraint is anything but the common case. A call of its own: inlined, it would take the registers of
- * that. */
+/* A group with options beyond the common case. A separate function: inlined, it would take registers from the common
+ * case. */
 typedef void edge_constrain_group(const sinew_constrain_kernel *kernel, int32_t group);
 
 KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
@@ -368,138 +370,138 @@ KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data
             any(kernel, group);
 }
 
-/* The nearer limit p of a hard edge, of which the greatest is the only one where the least is zero. Returns the sign
- * with which sign (l - p) >= 0 is wanted: 0 where both limits are one length, and l = p. */
-KERNEL_INLINE lane edge_side(const sinew_real *data, lane l, lane *p)
+/* The nearer limit p of a hard edge; if the lower limit is zero, only the upper one exists. Returns s such that the
+ * constraint is s (l - p) >= 0; 0 if both limits are equal, so that the constraint is l = p. */
+KERNEL_INLINE wide edge_side(const sinew_real *data, wide l, wide *p)
 {
-    const lane zero = lane_set(0), one = lane_set(1), least = lane_load(data + EDGE_LENGTH * LANES);
-    const lane greatest = lane_load(data + EDGE_GREATEST * LANES);
-    const lane middle = lane_select(lane_lt(zero, least), (sinew_real)0.5 * least + (sinew_real)0.5 * greatest, zero);
-    const lane_mask upper = lane_le(middle, l);
-    *p = lane_select(upper, greatest, least);
-    return lane_select(lane_lt(least, greatest), lane_select(upper, -one, one), zero);
+    const wide zero = wide_set(0), one = wide_set(1), min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
+    const wide greatest = wide_load(data + EDGE_GREATEST * SIMD_WIDTH);
+    const wide middle = wide_select(wide_lt(zero, min), (sinew_real)0.5 * min + (sinew_real)0.5 * greatest, zero);
+    const wide_mask upper = wide_le(middle, l);
+    *p = wide_select(upper, greatest, min);
+    return wide_select(wide_lt(min, greatest), wide_select(upper, -one, one), zero);
 }
 
-/* The same as a row C >= 0 of its nearer limit. */
+/* Writes the constraint as an inequality C >= 0 of the nearer limit. */
 KERNEL_INLINE void edge_jacobian_one_sided(const sinew_jacobian_kernel *kernel, int32_t group, int n,
-                                           const sinew_real *data, lane l, lane r, constrained *c)
+                                           const sinew_real *data, wide l, wide r, constrained *c)
 {
-    lane p;
-    const lane side = edge_side(data, l, &p), sign = lane_select(lane_lt(side, lane_set(0)), -lane_set(1), lane_set(1));
+    wide p;
+    const wide side = edge_side(data, l, &p), sign = wide_select(wide_lt(side, wide_set(0)), -wide_set(1), wide_set(1));
     for (int i = 0; i < 3 * n; i++)
         c->gradient[i] *= sign;
-    jacobian_write(kernel, group, 0, 1, n, sign * (l - p), r, lane_load(data), false, c);
-    lane_store(kernel->one_sided + (size_t)group * LANES, side);
+    jacobian_write(kernel, group, 0, 1, n, sign * (l - p), r, wide_load(data), false, c);
+    wide_store(kernel->one_sided + (size_t)group * SIMD_WIDTH, side);
 }
 
-/* C, its gradient and the compliance 1/k as numbers, of n vertices, r times the gradient of l in c. Between the limits
- * C is zero and so is its gradient, unless the caller asks which side it is on. */
+/* Writes C, its gradient and the compliance 1/k for n vertices; c holds r times the gradient of l. Between the limits C
+ * and its gradient are zero, unless the caller requests one_sided. */
 KERNEL_INLINE void edge_jacobian_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
-                                    bool limited, lane l, lane r, constrained *c)
+                                    bool limited, wide l, wide r, constrained *c)
 {
     if (limited && kernel->one_sided) {
         edge_jacobian_one_sided(kernel, group, n, data, l, r, c);
         return;
     }
-    const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * n, l - edge_target(data, limited, l), c);
+    const wide C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 3 * n, l - edge_target(data, limited, l), c);
     for (int i = 0; limited && i < 3 * n; i++)
-        c->gradient[i] = lane_select(edge_is_free(data, l), lane_set(0), c->gradient[i]);
-    jacobian_write(kernel, group, 0, 1, n, C, r, lane_load(data), false, c);
+        c->gradient[i] = wide_select(edge_is_free(data, l), wide_set(0), c->gradient[i]);
+    jacobian_write(kernel, group, 0, 1, n, C, r, wide_load(data), false, c);
 }
 
 KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         constrained c;
-        lane r;
+        wide r;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 2), 2, &c);
-        const lane l = edge_length_of(&c, &r);
+        const wide l = edge_length_of(&c, &r);
         edge_jacobian_at(kernel, group, 2, group_data(&kernel->groups, group, data_count), limited, l, r, &c);
     }
 }
 
-/* Its second derivatives, z of length l the span of n vertices with the coefficients c. */
+/* Second derivatives of C; z is the vector sum_a c_a x_a over n vertices, l its length. */
 KERNEL_INLINE void edge_curvature_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
-                                     bool limited, lane l, const lane z[3], const lane *c)
+                                     bool limited, wide l, const wide z[3], const wide *c)
 {
-    lane lambda = curvature_factor(kernel, group, 0, 1, lane_load(data)), p = edge_target(data, limited, l);
+    wide lambda = curvature_factor(kernel, group, 0, 1, wide_load(data)), p = edge_target(data, limited, l);
     if (limited && kernel->one_sided)
-        lambda = lane_select(lane_lt(edge_side(data, l, &p), lane_set(0)), -lambda, lambda);
+        lambda = wide_select(wide_lt(edge_side(data, l, &p), wide_set(0)), -lambda, lambda);
     else if (limited)
-        lambda = lane_select(edge_is_free(data, l), lane_set(0), lambda);
+        lambda = wide_select(edge_is_free(data, l), wide_set(0), lambda);
     curvature_of_length(kernel, group, n, lambda, p, z, c);
 }
 
 KERNEL_INLINE void edge_curvature(const sinew_jacobian_kernel *kernel, int data_count, bool limited)
 {
-    const lane ends[2] = {lane_set(-1), lane_set(1)};
+    const wide ends[2] = {wide_set(-1), wide_set(1)};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane d[3];
-        const lane l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
+        wide d[3];
+        const wide l = edge_span(kernel->x, group_vertex(&kernel->groups, group, 2), d);
         edge_curvature_at(kernel, group, 2, group_data(&kernel->groups, group, data_count), limited, l, d, ends);
     }
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
-KERNEL_INLINE void edge_visit(const sinew_real *data, int data_count, const int32_t *particles, int node,
-                              sinew_real *out, int32_t *others)
+KERNEL_INLINE void edge_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
+                                  sinew_real *out, int32_t *others)
 {
     memcpy(out, data, (size_t)data_count * sizeof *out);
     others[0] = particles[1 - node];
 }
 
-/* d = x1 - x0, x0 the visiting node; returns its length */
-KERNEL_INLINE lane edge_visit_span(const visit *v, lane d[3])
+/* d = x1 - x0, x0 the vertex of this incidence; returns the length of d */
+KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
 {
-    lane_gather_point(v->q, v->others, d);
+    wide_gather_point(v->q, v->others, d);
     for (int i = 0; i < 3; i++)
         d[i] -= v->x[i];
-    return lane_sqrt(dot3(d, d));
+    return wide_sqrt(dot3(d, d));
 }
 
-/* The cheap block is k 1: psi is the least of the k/2 |d - p|^2 over all p of a length that is wanted, so it is a
- * bound, and definite also under compression. The exact one has no less than EDGE_ACROSS_FLOOR of k across the edge,
- * and between limits that much in all directions. */
-KERNEL_INLINE void edge_add(const visit *v, bool limited, bool exact, visit_sum *sum)
+/* The approximate block is k 1. psi is the minimum of k/2 |d - p|^2 over all p of an allowed length, so the block is an
+ * upper bound, and definite also under compression. The exact block has at least EDGE_ACROSS_FLOOR k across the edge,
+ * and between limits in all directions. */
+KERNEL_INLINE void edge_add(const incidence *v, bool limited, bool exact, incidence_sum *sum)
 {
-    const lane k = lane_load(v->data);
-    lane d[3];
-    const lane l = lane_max(edge_visit_span(v, d), lane_set(LANE_ROOT_TINY)), p = edge_target(v->data, limited, l);
-    const lane pull = k * (l - p) / l;
+    const wide k = wide_load(v->data);
+    wide d[3];
+    const wide l = wide_max(edge_incidence_span(v, d), wide_set(WIDE_ROOT_TINY)), p = edge_target(v->data, limited, l);
+    const wide force_density = k * (l - p) / l;
     for (int i = 0; i < 3; i++)
-        sum->g[i] -= pull * d[i];
+        sum->g[i] -= force_density * d[i];
     if (!exact) {
-        block_add(sum->A, k, lane_set(0), d);
+        block_add(sum->A, k, wide_set(0), d);
         return;
     }
-    const lane across = lane_max(1 - p / l, lane_set(EDGE_ACROSS_FLOOR));
-    lane along = k * (1 - across) / (l * l);
+    const wide across = wide_max(1 - p / l, wide_set(EDGE_ACROSS_FLOOR));
+    wide along = k * (1 - across) / (l * l);
     if (limited)
-        along = lane_select(edge_is_free(v->data, l), lane_set(0), along);
+        along = wide_select(edge_is_free(v->data, l), wide_set(0), along);
     block_add(sum->A, k * across, along, d);
 }
 
-/* psi per unit of weight at the length `after` less that at `before`, whose squares differ by `squares`:
- * l' - l = (l'^2 - l^2) / (l' + l), nothing cancels for a small step. */
-KERNEL_INLINE lane edge_change(const sinew_real *data, bool limited, lane before, lane after, lane squares, lane *noise)
+/* Change of psi per unit of weight from the length `before` to the length `after`, whose squares differ by `squares`:
+ * l' - l = (l'^2 - l^2) / (l' + l), without cancellation for a small step. */
+KERNEL_INLINE wide edge_change(const sinew_real *data, bool limited, wide before, wide after, wide squares, wide *noise)
 {
-    const lane half = lane_set((sinew_real)0.5), p = edge_target(data, limited, before);
-    const lane sum = before + after, longer = squares / lane_max(sum, lane_set(LANE_ROOT_TINY));
+    const wide half = wide_set((sinew_real)0.5), p = edge_target(data, limited, before);
+    const wide sum = before + after, longer = squares / wide_max(sum, wide_set(WIDE_ROOT_TINY));
     if (!limited) {
-        *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + p);
+        *noise = 8 * WIDE_EPSILON * wide_abs(longer) * (sum + p);
         return half * longer * (sum - 2 * p);
     }
-    const lane moved = edge_target(data, limited, after);
-    *noise = 8 * LANE_EPSILON * lane_abs(longer) * (sum + p + moved);
+    const wide moved = edge_target(data, limited, after);
+    *noise = 8 * WIDE_EPSILON * wide_abs(longer) * (sum + p + moved);
     return half * (longer - (moved - p)) * (sum - (p + moved));
 }
 
-KERNEL_INLINE lane edge_difference(const visit *v, bool limited, const lane step[3], lane *noise)
+KERNEL_INLINE wide edge_difference(const incidence *v, bool limited, const wide step[3], wide *noise)
 {
-    lane d[3];
-    const lane before = edge_visit_span(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
-    const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
+    wide d[3];
+    const wide before = edge_incidence_span(v, d), squares = dot3(step, step) - 2 * dot3(step, d);
+    const wide after = wide_sqrt(wide_max(before * before + squares, wide_set(0)));
     return edge_change(v->data, limited, before, after, squares, noise);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * edge_energy.h: the operations of an energy of an edge's length (edge.h), made of its own DATA_COUNT, EDGE_LIMITED and
- * parameters: a template, which an energy's file includes once, below these. Its table is EDGE_ENERGY_INFO,
+ * edge_energy.h: the operations of an energy of an edge's length (edge.h), from the file's DATA_COUNT, EDGE_LIMITED and
+ * parameters: a template that an energy's file includes once, below these. Its table is EDGE_ENERGY_INFO,
  * EDGE_ENERGY_OPS, name, summary and prepare.
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_EDGE_ENERGY_H
@@ -52,34 +52,34 @@ static void jacobian(const sinew_jacobian_kernel *kernel)
     edge_jacobian(kernel, DATA_COUNT, EDGE_LIMITED);
 }
 
-static void rows_curvature(const sinew_jacobian_kernel *kernel)
+static void edge_constraint_curvature(const sinew_jacobian_kernel *kernel)
 {
     edge_curvature(kernel, DATA_COUNT, EDGE_LIMITED);
 }
 
-static void visit_of(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void incidence_of(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    edge_visit(data, DATA_COUNT, particles, node, out, others);
+    edge_incidence(data, DATA_COUNT, particles, node, out, others);
 }
 
-KERNEL_INLINE void add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void add(const incidence *v, bool exact, incidence_sum *sum)
 {
     edge_add(v, EDGE_LIMITED, exact, sum);
 }
 
-KERNEL_INLINE lane difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide difference(const incidence *v, const wide step[3], wide *noise)
 {
     return edge_difference(v, EDGE_LIMITED, step, noise);
 }
 
 static void vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 1, DATA_COUNT, add);
+    incidence_vertex(kernel, 1, DATA_COUNT, add);
 }
 
 static void vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 1, DATA_COUNT, difference);
+    incidence_change(kernel, 1, DATA_COUNT, difference);
 }
 
 #define EDGE_ENERGY_INFO                                                                                               \
@@ -88,10 +88,10 @@ static void vertex_change(const sinew_vertex_kernel *kernel)
 
 #define EDGE_ENERGY_OPS                                                                                                \
     .data_count = DATA_COUNT, .tangent_count = EDGE_TANGENT_COUNT, .target_slot = -1, .value = value,                  \
-    .gradient = gradient, .linearise = linearise, .product = edge_product, .hessian = edge_hessian, .row_count = 1,    \
-    .reduce = edge_reduce, .stiffness = stiffness, .local_project = local_project, .local_prox = local_prox,           \
-    .constraint_count = 1, .constrain = constrain, .jacobian = jacobian, .curvature = rows_curvature,                  \
-    .other_count = 1, .visit_data_count = DATA_COUNT, .visit = visit_of, .vertex = vertex,                             \
-    .vertex_change = vertex_change, .vertex_bounds = SINEW_BOUND_CHEAP
+    .gradient = gradient, .linearise = linearise, .product = edge_product, .hessian = edge_hessian,                    \
+    .reduced_count = 1, .reduce = edge_reduce, .stiffness = stiffness, .local_project = local_project,                 \
+    .local_prox = local_prox, .constraint_count = 1, .constrain = constrain, .jacobian = jacobian,                     \
+    .curvature = edge_constraint_curvature, .other_count = 1, .incidence_data_count = DATA_COUNT,                      \
+    .incidence = incidence_of, .vertex = vertex, .vertex_change = vertex_change, .vertex_bounds = SINEW_BOUND_CHEAP
 
 #endif

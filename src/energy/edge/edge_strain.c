@@ -5,8 +5,8 @@
  *     psi = k/2 L (l/L - s)^2,  s the number nearest to l/L in [minimum, maximum]
  *
  * Bouaziz et al. 2014, section 5.1 (strain of edges), with the rest length for the measure of the element: k is the
- * force per strain of a rope (EA), in N, so that halving all edges of a net leaves its stiffness as it was. With
- * minimum = maximum = 1 it is a spring of k/L. edge.h has the rest: the length is limited to [minimum L, maximum L].
+ * force per strain of a rope (EA), in N, so that the stiffness of a net does not depend on the length of its edges.
+ * With minimum = maximum = 1 it is a spring of k/L. In edge.h the length is limited to [minimum L, maximum L].
  */
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
@@ -52,7 +52,7 @@ static const char *edge_strain_prepare(const sinew_element *element, sinew_real 
 #define EDGE_LIMITED true
 #include "energy/edge/edge_energy.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_edge_strain) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_edge_strain) = {
     .info = {.name = "edge_strain",
              .summary = "k/2 L (l/L - s)^2, s = l/L clamped to [minimum, maximum]",
              EDGE_ENERGY_INFO},

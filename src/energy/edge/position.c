@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * position.c: a spring of no length that holds a vertex at a target.
+ * position.c: a spring of zero rest length between a vertex and a target.
  *
  *     psi = k/2 |x - target|^2        grad = k (x - target)        H = k 1
  *
- * Bouaziz et al. 2014, section 5.1. Targets lie in the data, from target_slot on, and may move between steps. Soft: a
- * load f leaves the vertex |f|/k away. Where a vertex must be on its target, pin it.
+ * Bouaziz et al. 2014, section 5.1. Targets are in data from target_slot on, and may move between steps. The attachment
+ * is soft: a load f displaces the vertex by |f|/k. Pins are exact.
  */
 #include "energy/constrain.h"
 #include "energy/curvature.h"
-#include "energy/reduced_rows.h"
+#include "energy/reduced_vector.h"
 #include "energy/vertex_kernel.h"
 
 enum {
@@ -38,22 +38,22 @@ static const char *position_prepare(const sinew_element *element, sinew_real *da
 }
 
 /* d = x - target; returns |d|^2 / 2 */
-KERNEL_INLINE lane position_offset(const sinew_kernel *kernel, int32_t group, lane d[3])
+KERNEL_INLINE wide position_offset(const sinew_kernel *kernel, int32_t group, wide d[3])
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-    lane_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
+    wide_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
     for (int i = 0; i < 3; i++)
-        d[i] -= lane_load(data + (DATA_TARGET + i) * LANES);
-    return lane_set((sinew_real)0.5) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        d[i] -= wide_load(data + (DATA_TARGET + i) * SIMD_WIDTH);
+    return wide_set((sinew_real)0.5) * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
 static double position_value(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane d[3];
-        const lane psi = position_offset(kernel, group, d);
-        value_add(&sum, lane_load(group_data(&kernel->groups, group, DATA_COUNT)), psi);
+        wide d[3];
+        const wide psi = position_offset(kernel, group, d);
+        value_add(&sum, wide_load(group_data(&kernel->groups, group, DATA_COUNT)), psi);
     }
     return value_total(&sum);
 }
@@ -62,12 +62,12 @@ static double position_gradient(const sinew_kernel *kernel)
 {
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const lane k = lane_load(group_data(&kernel->groups, group, DATA_COUNT));
-        lane d[3];
-        const lane psi = position_offset(kernel, group, d);
+        const wide k = wide_load(group_data(&kernel->groups, group, DATA_COUNT));
+        wide d[3];
+        const wide psi = position_offset(kernel, group, d);
         for (int i = 0; i < 3; i++)
             d[i] *= k;
-        lane_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), d);
+        wide_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), d);
         value_add(&sum, k, psi);
     }
     return value_total(&sum);
@@ -76,47 +76,47 @@ static double position_gradient(const sinew_kernel *kernel)
 static void position_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(group_tangent(kernel, group, TANGENT_COUNT),
-                   lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
+        wide_store(group_tangent(kernel, group, TANGENT_COUNT),
+                   wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 static void position_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
-        const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
-        lane f[3];
-        lane_gather_point(kernel->p, vertex, f);
+        const wide k = wide_load(group_tangent(kernel, group, TANGENT_COUNT));
+        wide f[3];
+        wide_gather_point(kernel->p, vertex, f);
         for (int i = 0; i < 3; i++)
             f[i] *= k;
-        lane_scatter_point(kernel->g, vertex, f);
+        wide_scatter_point(kernel->g, vertex, f);
     }
 }
 
 static void position_hessian(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const lane k = lane_load(group_tangent(kernel, group, TANGENT_COUNT));
+        const wide k = wide_load(group_tangent(kernel, group, TANGENT_COUNT));
         for (int i = 0; i < 9; i++)
-            lane_store(group_blocks(kernel, group, 1) + i * LANES, i % 4 == 0 ? k : lane_set(0));
+            wide_store(group_blocks(kernel, group, 1) + i * SIMD_WIDTH, i % 4 == 0 ? k : wide_set(0));
     }
 }
 
 static void position_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->rows + group * LANES, lane_set(1));
+        wide_store(kernel->D + group * SIMD_WIDTH, wide_set(1));
 }
 
 static void position_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-KERNEL_INLINE void load_target(const sinew_real *data, lane t[3])
+KERNEL_INLINE void load_target(const sinew_real *data, wide t[3])
 {
-    load_lanes(data + DATA_TARGET * LANES, 3, t);
+    load_wide_array(data + DATA_TARGET * SIMD_WIDTH, 3, t);
 }
 
 /* g += k target */
@@ -124,11 +124,11 @@ static void position_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane t[3];
+        wide t[3];
         load_target(data, t);
         for (int i = 0; i < 3; i++)
-            t[i] *= lane_load(data);
-        lane_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), t);
+            t[i] *= wide_load(data);
+        wide_scatter_point(kernel->g, group_vertex(&kernel->groups, group, 1), t);
     }
 }
 
@@ -138,32 +138,32 @@ static void position_local_prox(const sinew_reduced_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 1);
-        const lane k = lane_load(data), w2 = row_weight(kernel, group, k);
-        const lane divisor = lane_max(k + w2, lane_set(LANE_TINY));
-        lane x[3], y[3], z[3], t[3], f[3];
-        lane_gather_point(kernel->x, vertex, x);
-        row_shifted(kernel, group, x, y);
+        const wide k = wide_load(data), w2 = reduced_weight(kernel, group, k);
+        const wide divisor = wide_max(k + w2, wide_set(WIDE_TINY));
+        wide x[3], y[3], z[3], t[3], f[3];
+        wide_gather_point(kernel->x, vertex, x);
+        reduced_shifted(kernel, group, x, y);
         load_target(data, t);
         for (int i = 0; i < 3; i++)
             z[i] = (k * t[i] + w2 * y[i]) / divisor;
-        row_finish(kernel, group, w2, x, y, z, f);
-        lane_scatter_point(kernel->g, vertex, f);
+        reduced_finish(kernel, group, w2, x, y, z, f);
+        wide_scatter_point(kernel->g, vertex, f);
     }
 }
 
 /* C = |x - target|, alpha = 1/k */
-KERNEL_INLINE lane distance_of(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
+KERNEL_INLINE wide distance_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
-    *weight = lane_load(data);
-    lane t[3], squared = lane_set(0);
+    *weight = wide_load(data);
+    wide t[3], squared = wide_set(0);
     load_target(data, t);
     for (int i = 0; i < 3; i++) {
         c->gradient[i] = c->x[i] - t[i];
         squared += c->gradient[i] * c->gradient[i];
     }
-    const lane distance = lane_sqrt(squared);
-    *r = whole ? lane_set(1) : lane_max(distance, lane_set(LANE_ROOT_TINY));
-    return whole ? lane_set((sinew_real)0.5) * squared : distance;
+    const wide distance = wide_sqrt(squared);
+    *r = as_energy ? wide_set(1) : wide_max(distance, wide_set(WIDE_ROOT_TINY));
+    return as_energy ? wide_set((sinew_real)0.5) * squared : distance;
 }
 
 static void position_constrain(const sinew_constrain_kernel *kernel)
@@ -179,20 +179,21 @@ static void position_jacobian(const sinew_jacobian_kernel *kernel)
 
 static void position_curvature(const sinew_jacobian_kernel *kernel)
 {
-    const lane one = lane_set(1);
+    const wide one = wide_set(1);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane d[3], t[3];
-        lane_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
+        wide d[3], t[3];
+        wide_gather_point(kernel->x, group_vertex(&kernel->groups, group, 1), d);
         load_target(data, t);
         for (int i = 0; i < 3; i++)
             d[i] -= t[i];
-        curvature_of_length(kernel, group, 1, curvature_factor(kernel, group, 0, 1, lane_load(data)), lane_set(0), d,
+        curvature_of_length(kernel, group, 1, curvature_factor(kernel, group, 0, 1, wide_load(data)), wide_set(0), d,
                             &one);
     }
 }
 
-static void position_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void position_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                               int32_t *others)
 {
     (void)particles;
     (void)node;
@@ -200,39 +201,39 @@ static void position_visit(const sinew_real *data, const int32_t *particles, int
     memcpy(out, data, DATA_COUNT * sizeof *out);
 }
 
-KERNEL_INLINE void position_add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void position_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    const lane k = lane_load(v->data);
-    lane t[3];
+    const wide k = wide_load(v->data);
+    wide t[3];
     load_target(v->data, t);
     for (int i = 0; i < 3; i++)
         sum->g[i] += k * (v->x[i] - t[i]);
-    block_add(sum->A, k, lane_set(0), t);
+    block_add(sum->A, k, wide_set(0), t);
 }
 
-KERNEL_INLINE lane position_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide position_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    lane t[3];
+    wide t[3];
     load_target(v->data, t);
     for (int i = 0; i < 3; i++)
         t[i] = v->x[i] - t[i];
-    const lane linear = dot3(t, step), square = lane_set((sinew_real)0.5) * dot3(step, step);
-    *noise = 4 * LANE_EPSILON * (lane_abs(linear) + square);
+    const wide linear = dot3(t, step), square = wide_set((sinew_real)0.5) * dot3(step, step);
+    *noise = 4 * WIDE_EPSILON * (wide_abs(linear) + square);
     return linear + square;
 }
 
 static void position_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 0, DATA_COUNT, position_add);
+    incidence_vertex(kernel, 0, DATA_COUNT, position_add);
 }
 
 static void position_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 0, DATA_COUNT, position_difference);
+    incidence_change(kernel, 0, DATA_COUNT, position_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_position) = {
     .info = {.name = "position",
              .summary = "k/2 |x - target|^2",
              .stencil = SINEW_STENCIL_VERTEX,
@@ -251,7 +252,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .linearise = position_linearise,
     .product = position_product,
     .hessian = position_hessian,
-    .row_count = 1,
+    .reduced_count = 1,
     .reduce = position_reduce,
     .stiffness = position_stiffness,
     .local_project = position_local_project,
@@ -262,8 +263,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_position) = {
     .rooted = true,
     .curvature = position_curvature,
     .other_count = 0,
-    .visit_data_count = DATA_COUNT,
-    .visit = position_visit,
+    .incidence_data_count = DATA_COUNT,
+    .incidence = position_incidence,
     .vertex = position_vertex,
     .vertex_change = position_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,

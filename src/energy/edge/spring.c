@@ -4,8 +4,8 @@
  *
  *     psi = k/2 (l - L)^2,  l = |x1 - x0|
  *
- * L is the length at rest times rest_scale. Derivatives, constraints and visits are those of every energy of an edge's
- * length (edge.h).
+ * L is the length at rest times rest_scale. edge.h has the derivatives, constraints and incidences of all energies of
+ * an edge's length.
  */
 #include "energy/edge/edge.h"
 
@@ -43,7 +43,7 @@ static const char *spring_prepare(const sinew_element *element, sinew_real *data
 #define EDGE_LIMITED false
 #include "energy/edge/edge_energy.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_spring) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_spring) = {
     .info = {.name = "spring", .summary = "k/2 (|x1 - x0| - L)^2", EDGE_ENERGY_INFO},
     EDGE_ENERGY_OPS,
     .prepare = spring_prepare,

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * joint.h: rows between two frames of four vertices each, A and B: what joints, their limits and their motors are made
- * of. Rigid bodies have such frames (world/rigid.c); any tet of a soft body is one, too.
+ * joint.h: constraints between two frames A and B of four vertices each, for joints, their limits and motors. Rigid
+ * bodies have such frames (world/bodies/rigid.c); a tet of a soft body is one, too.
  *
- * A point that moves with a frame is a sum of its vertices with weights that add up to one, a direction one with
- * weights that add up to zero; both are found in the rest shape. The vectors of a joint and the products of two of
- * them that rows are made of:
+ * A point of a frame is a sum of its vertices with weights of sum one, a direction has weights of sum zero; both are
+ * computed in the rest shape. The vectors of a joint, and the products of two vectors in constraints:
  *
- *     P = p_B - p_A                the joint's point, in B less in A
+ *     P = p_B - p_A                the joint's point, in B minus in A
  *     e_1 e_2 e_3, f_1 f_3         directions of A and of B that agree at rest, e_3 the axis; f times the arm r
- *     P.e_1  P.e_2  P.e_3          how far the points are apart, in A's directions, m
- *     f_3.e_1  f_3.e_2  f_1.e_2    r times the sines by which B has turned; f_1.e_1 a cosine
+ *     P.e_1  P.e_2  P.e_3          distance of the points in A's directions, m
+ *     f_3.e_1  f_3.e_2  f_1.e_2    r times the sines of B's rotation; f_1.e_1 a cosine
  *
- *     C_i = sum_m a_im (u_m . w_m) + c_i        psi = k/2 sum_i C_i^2, one-sided rows: only where C_i < 0
+ *     C_i = sum_m a_im (u_m . w_m) + c_i        psi = k/2 sum_i C_i^2, one-sided constraints: only where C_i < 0
  *     grad_a C_i = sum_m a_im (cu_a w + cw_a u)          H_ab = sum_m a_im (cu_a cw_b + cw_a cu_b) 1
  *
  * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the middles of
- * their frames, so that all C are lengths and one k does for all. Second derivatives of C are constant.
+ * their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
  *
- * A template, which an energy's file includes once, below JOINT_ROWS, JOINT_FIRST (where in its data the vectors
- * begin), JOINT_DATA_COUNT, JOINT_ONE_SIDED and its function joint_row_of.
+ * A template, which an energy's file includes once, below JOINT_CONSTRAINTS, JOINT_FIRST (where in its data the vectors
+ * begin), JOINT_DATA_COUNT, JOINT_ONE_SIDED and its function joint_coefficients.
  */
 #ifndef SINEW_SRC_ENERGY_JOINT_JOINT_H
 #define SINEW_SRC_ENERGY_JOINT_JOINT_H
@@ -31,10 +30,10 @@
 enum {
     JOINT_POINTS = 8,
     JOINT_SIZE = 3 * JOINT_POINTS,
-    /* Weights of the last three vertices of a frame: that of the first follows from the sum. */
-    JOINT_PLACE_A = JOINT_FIRST,
-    JOINT_PLACE_B = JOINT_PLACE_A + 3,
-    JOINT_AXES = JOINT_PLACE_B + 3, /* e_1 e_2 e_3 f_1 f_3 */
+    /* The last three vertices of a frame have stored weights; the weight of the first follows from the sum. */
+    JOINT_ANCHOR_A = JOINT_FIRST,
+    JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
+    JOINT_AXES = JOINT_ANCHOR_B + 3, /* e_1 e_2 e_3 f_1 f_3 */
     JOINT_AXIS_COUNT = 5,
     JOINT_END = JOINT_AXES + 3 * JOINT_AXIS_COUNT
 };
@@ -65,12 +64,12 @@ static const int joint_product[PRODUCT_COUNT][2] = {
     {VECTOR_F3, VECTOR_E2}, {VECTOR_F1, VECTOR_E2}, {VECTOR_F1, VECTOR_E1},
 };
 
-/* a [PRODUCT_COUNT] of row i; returns c. */
-KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a);
+/* a [PRODUCT_COUNT] of constraint i; returns c. */
+KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a);
 
 /* ---- Rest shape ------------------------------------------------------------------------------------ */
 
-/* The parameters that every such energy begins with. */
+/* The first parameters of every joint energy. */
 enum {
     JOINT_TYPE,
     JOINT_STIFFNESS,
@@ -88,8 +87,8 @@ enum {
         .name = text, .unit = "", .minimum = -1e9, .maximum = 1e9, .preset = value,                                    \
         .meaning = "the joint's axis in the rest shape, of any length"                                                 \
     }
-#define JOINT_PARAMETERS(types, most, about)                                                                           \
-    [JOINT_TYPE] = {.name = "type", .unit = "", .choices = types, .maximum = most, .meaning = about},                  \
+#define JOINT_PARAMETERS(types, max, about)                                                                            \
+    [JOINT_TYPE] = {.name = "type", .unit = "", .choices = types, .maximum = max, .meaning = about},                   \
     [JOINT_STIFFNESS] = {.name = "stiffness",                                                                          \
                          .unit = "N/m",                                                                                \
                          .minimum = 0,                                                                                 \
@@ -108,7 +107,7 @@ static inline double joint_determinant(const double M[9])
     return M[0] * (M[4] * M[8] - M[5] * M[7]) - M[1] * (M[3] * M[8] - M[5] * M[6]) + M[2] * (M[3] * M[7] - M[4] * M[6]);
 }
 
-/* A frame at rest: its first vertex and the inverse of the matrix whose columns are the ways to the others. */
+/* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
     double spread; /* sum of squared distances from the middle */
@@ -140,14 +139,14 @@ static inline bool joint_measure(const sinew_real *x, joint_frame *f)
 }
 
 /* data [3] = weights of the last three vertices in the vector v, times `scale`. */
-static inline void joint_weigh(const joint_frame *f, const double v[3], double scale, sinew_real *data)
+static inline void joint_weight_of(const joint_frame *f, const double v[3], double scale, sinew_real *data)
 {
     for (int i = 0; i < 3; i++)
         data[i] = (sinew_real)(scale * (f->inverse[3 * i] * v[0] + f->inverse[3 * i + 1] * v[1] +
                                         f->inverse[3 * i + 2] * v[2]));
 }
 
-/* e [3][3]: the axis third, two directions across it first. False: it has no length. */
+/* e [3][3]: the axis third, two directions across it first. False if the axis has no length. */
 static inline bool joint_directions(const sinew_real *axis, double e[3][3])
 {
     double length = 0;
@@ -157,12 +156,12 @@ static inline bool joint_directions(const sinew_real *axis, double e[3][3])
         return false;
     for (int i = 0; i < 3; i++)
         e[2][i] = (double)axis[i] / sqrt(length);
-    int least = 0;
+    int min = 0;
     for (int i = 1; i < 3; i++)
-        least = fabs(e[2][i]) < fabs(e[2][least]) ? i : least;
-    const double across = sqrt(1 - e[2][least] * e[2][least]);
+        min = fabs(e[2][i]) < fabs(e[2][min]) ? i : min;
+    const double across = sqrt(1 - e[2][min] * e[2][min]);
     for (int i = 0; i < 3; i++)
-        e[0][i] = ((i == least) - e[2][least] * e[2][i]) / across;
+        e[0][i] = ((i == min) - e[2][min] * e[2][i]) / across;
     for (int i = 0; i < 3; i++)
         e[1][i] = e[2][(i + 1) % 3] * e[0][(i + 2) % 3] - e[2][(i + 2) % 3] * e[0][(i + 1) % 3];
     return true;
@@ -185,42 +184,42 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 3; i++)
             way[i] = (double)p[JOINT_POINT + i] - f[j].origin[i];
-        joint_weigh(&f[j], way, 1, data + (j == 0 ? JOINT_PLACE_A : JOINT_PLACE_B));
+        joint_weight_of(&f[j], way, 1, data + (j == 0 ? JOINT_ANCHOR_A : JOINT_ANCHOR_B));
     }
     for (int k = 0; k < 3; k++)
-        joint_weigh(&f[0], e[k], 1, data + JOINT_AXES + 3 * k);
-    joint_weigh(&f[1], e[0], arm, data + JOINT_AXES + 9);
-    joint_weigh(&f[1], e[2], arm, data + JOINT_AXES + 12);
+        joint_weight_of(&f[0], e[k], 1, data + JOINT_AXES + 3 * k);
+    joint_weight_of(&f[1], e[0], arm, data + JOINT_AXES + 9);
+    joint_weight_of(&f[1], e[2], arm, data + JOINT_AXES + 12);
     return NULL;
 }
 
 /* ---- Where it is ----------------------------------------------------------------------------------- */
 
 typedef struct joint_now {
-    lane vector[VECTOR_COUNT][3];
-    lane weight[VECTOR_COUNT][JOINT_POINTS];
+    wide vector[VECTOR_COUNT][3];
+    wide weight[VECTOR_COUNT][JOINT_POINTS];
 } joint_now;
 
 /* Weights of a frame's vertices, the first from the sum of all. */
-KERNEL_INLINE void joint_load(const sinew_real *data, lane sum, lane sign, lane weight[4])
+KERNEL_INLINE void joint_load(const sinew_real *data, wide sum, wide sign, wide weight[4])
 {
     weight[0] = sign * sum;
     for (int a = 0; a < 3; a++) {
-        weight[a + 1] = sign * lane_load(data + a * LANES);
+        weight[a + 1] = sign * wide_load(data + a * SIMD_WIDTH);
         weight[0] -= weight[a + 1];
     }
 }
 
-KERNEL_INLINE void joint_look(const lane *x, const sinew_real *data, joint_now *s)
+KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_now *s)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
+    const wide zero = wide_set(0), one = wide_set(1);
     for (int v = 0; v < VECTOR_COUNT; v++)
         for (int a = 0; a < JOINT_POINTS; a++)
             s->weight[v][a] = zero;
-    joint_load(data + JOINT_PLACE_A * LANES, one, -one, s->weight[VECTOR_P]);
-    joint_load(data + JOINT_PLACE_B * LANES, one, one, s->weight[VECTOR_P] + 4);
+    joint_load(data + JOINT_ANCHOR_A * SIMD_WIDTH, one, -one, s->weight[VECTOR_P]);
+    joint_load(data + JOINT_ANCHOR_B * SIMD_WIDTH, one, one, s->weight[VECTOR_P] + 4);
     for (int k = 0; k < JOINT_AXIS_COUNT; k++)
-        joint_load(data + (JOINT_AXES + 3 * k) * LANES, zero, one, s->weight[VECTOR_E1 + k] + (k < 3 ? 0 : 4));
+        joint_load(data + (JOINT_AXES + 3 * k) * SIMD_WIDTH, zero, one, s->weight[VECTOR_E1 + k] + (k < 3 ? 0 : 4));
     for (int v = 0; v < VECTOR_COUNT; v++)
         for (int i = 0; i < 3; i++) {
             s->vector[v][i] = zero;
@@ -229,12 +228,12 @@ KERNEL_INLINE void joint_look(const lane *x, const sinew_real *data, joint_now *
         }
 }
 
-/* C of row i, its coefficients in a and, unless g is NULL, its gradient. */
-KERNEL_INLINE lane joint_row(const joint_now *s, const sinew_real *data, int i, lane a[PRODUCT_COUNT], lane *g)
+/* C of constraint i, its coefficients in a and, unless g is NULL, its gradient. */
+KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, int i, wide a[PRODUCT_COUNT], wide *g)
 {
-    lane C = joint_row_of(data, i, a);
+    wide C = joint_coefficients(data, i, a);
     for (int k = 0; g && k < JOINT_SIZE; k++)
-        g[k] = lane_set(0);
+        g[k] = wide_set(0);
     for (int m = 0; m < PRODUCT_COUNT; m++) {
         const int u = joint_product[m][0], w = joint_product[m][1];
         C += a[m] * dot3(s->vector[u], s->vector[w]);
@@ -244,23 +243,23 @@ KERNEL_INLINE lane joint_row(const joint_now *s, const sinew_real *data, int i, 
     return C;
 }
 
-/* C, and zero where a one-sided row does not act. */
-KERNEL_INLINE lane joint_acts(lane C)
+/* C, and zero if a one-sided constraint is inactive. */
+KERNEL_INLINE wide joint_acts(wide C)
 {
-    return JOINT_ONE_SIDED ? lane_min(C, lane_set(0)) : C;
+    return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
 }
 
 /* ---- Value and derivatives -------------------------------------------------------------------------- */
 
-KERNEL_INLINE lane joint_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide joint_first(const wide *x, const sinew_real *data, wide *g)
 {
     joint_now s;
-    lane psi = lane_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
-    joint_look(x, data, &s);
+    wide psi = wide_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
+    joint_geometry(x, data, &s);
     for (int k = 0; g && k < JOINT_SIZE; k++)
-        g[k] = lane_set(0);
-    for (int i = 0; i < JOINT_ROWS; i++) {
-        const lane C = joint_acts(joint_row(&s, data, i, a, g ? slope : NULL));
+        g[k] = wide_set(0);
+    for (int i = 0; i < JOINT_CONSTRAINTS; i++) {
+        const wide C = joint_acts(joint_evaluate(&s, data, i, a, g ? slope : NULL));
         psi += (sinew_real)0.5 * C * C;
         for (int k = 0; g && k < JOINT_SIZE; k++)
             g[k] += C * slope[k];
@@ -269,9 +268,9 @@ KERNEL_INLINE lane joint_first(const lane *x, const sinew_real *data, lane *g)
 }
 
 /* The factor of 1 in the block of vertices p and q. */
-KERNEL_INLINE lane joint_bend(const joint_now *s, const lane a[PRODUCT_COUNT], int p, int q)
+KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
 {
-    lane sum = lane_set(0);
+    wide sum = wide_set(0);
     for (int m = 0; m < PRODUCT_COUNT; m++) {
         const int u = joint_product[m][0], w = joint_product[m][1];
         sum += a[m] * (s->weight[u][p] * s->weight[w][q] + s->weight[w][p] * s->weight[u][q]);
@@ -279,23 +278,23 @@ KERNEL_INLINE lane joint_bend(const joint_now *s, const lane a[PRODUCT_COUNT], i
     return sum;
 }
 
-static void joint_second(const lane *x, const sinew_real *data, lane *H)
+static void joint_second(const wide *x, const sinew_real *data, wide *H)
 {
     joint_now s;
-    lane slope[JOINT_SIZE], a[PRODUCT_COUNT];
-    joint_look(x, data, &s);
+    wide slope[JOINT_SIZE], a[PRODUCT_COUNT];
+    joint_geometry(x, data, &s);
     for (int k = 0; k < DENSE_COUNT(JOINT_POINTS); k++)
-        H[k] = lane_set(0);
-    for (int i = 0; i < JOINT_ROWS; i++) {
-        const lane C = joint_row(&s, data, i, a, slope);
-        const lane on = JOINT_ONE_SIDED ? lane_select(lane_lt(C, lane_set(0)), lane_set(1), lane_set(0)) : lane_set(1);
+        H[k] = wide_set(0);
+    for (int i = 0; i < JOINT_CONSTRAINTS; i++) {
+        const wide C = joint_evaluate(&s, data, i, a, slope);
+        const wide on = JOINT_ONE_SIDED ? wide_select(wide_lt(C, wide_set(0)), wide_set(1), wide_set(0)) : wide_set(1);
         for (int p = 0; p < JOINT_POINTS; p++)
             for (int q = 0; q <= p; q++) {
-                const lane bend = on * C * joint_bend(&s, a, p, q);
+                const wide bend = on * C * joint_bend(&s, a, p, q);
                 for (int k = 0; k < 9; k++)
                     if (3 * p + k / 3 >= 3 * q + k % 3)
                         H[dense_at(3 * p + k / 3, 3 * q + k % 3)] +=
-                            on * slope[3 * p + k / 3] * slope[3 * q + k % 3] + (k / 3 == k % 3 ? bend : lane_set(0));
+                            on * slope[3 * p + k / 3] * slope[3 * q + k % 3] + (k / 3 == k % 3 ? bend : wide_set(0));
             }
     }
 }
@@ -317,7 +316,7 @@ static void joint_linearise(const sinew_kernel *kernel)
 
 static void joint_product_by(const sinew_kernel *kernel)
 {
-    dense_product(kernel, JOINT_POINTS);
+    element_dense_product(kernel, JOINT_POINTS);
 }
 
 static void joint_hessian(const sinew_kernel *kernel)
@@ -327,79 +326,80 @@ static void joint_hessian(const sinew_kernel *kernel)
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */
 
-/* Row i at the points in c; `all`: one-sided rows also where they do not act. */
-KERNEL_INLINE lane joint_constraint(const sinew_real *data, int i, bool all, bool whole, constrained *c, lane *weight)
+/* Constraint i at the points in c; `all`: inactive one-sided constraints, too. */
+KERNEL_INLINE wide joint_constraint(const sinew_real *data, int i, bool all, bool as_energy, constrained *c,
+                                    wide *weight)
 {
-    const lane zero = lane_set(0);
+    const wide zero = wide_set(0);
     joint_now s;
-    lane x[JOINT_SIZE], a[PRODUCT_COUNT], used = zero;
+    wide x[JOINT_SIZE], a[PRODUCT_COUNT], used = zero;
     for (int k = 0; k < JOINT_SIZE; k++)
         x[k] = c->x[4 * (k / 3) + k % 3];
-    joint_look(x, data, &s);
-    const lane C = joint_row(&s, data, i, a, c->gradient);
+    joint_geometry(x, data, &s);
+    const wide C = joint_evaluate(&s, data, i, a, c->gradient);
     for (int m = 0; m < PRODUCT_COUNT; m++)
-        used = lane_max(used, lane_abs(a[m]));
-    const lane_mask idle = lane_le(used, zero), past = lane_le(zero, C);
-    *weight = lane_select(JOINT_ONE_SIDED && !all ? idle | past : idle, zero, lane_load(data));
-    const lane acting = joint_acts(C);
-    for (int k = 0; whole && k < JOINT_SIZE; k++)
+        used = wide_max(used, wide_abs(a[m]));
+    const wide_mask idle = wide_le(used, zero), past = wide_le(zero, C);
+    *weight = wide_select(JOINT_ONE_SIDED && !all ? idle | past : idle, zero, wide_load(data));
+    const wide acting = joint_acts(C);
+    for (int k = 0; as_energy && k < JOINT_SIZE; k++)
         c->gradient[k] *= acting;
-    return whole ? (sinew_real)0.5 * acting * acting : C;
+    return as_energy ? (sinew_real)0.5 * acting * acting : C;
 }
 
-KERNEL_INLINE lane joint_moves(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+KERNEL_INLINE wide joint_moves(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
-    return joint_constraint(data, i, false, whole, c, weight);
+    return joint_constraint(data, i, false, as_energy, c, weight);
 }
 
-KERNEL_INLINE lane joint_counts(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+KERNEL_INLINE wide joint_counts(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
-    return joint_constraint(data, i, true, whole, c, weight);
+    return joint_constraint(data, i, true, as_energy, c, weight);
 }
 
 static void joint_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_ROWS, joint_moves);
+        several_constrain(kernel, group, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_moves);
 }
 
 static void joint_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_ROWS, joint_counts);
+    several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
-/* B, row-major, += lambda times the block of vertices p and q of row i's second derivatives; of half its square where
- * `whole`. */
-KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool whole, lane lambda, int p, int q,
-                               lane B[9])
+/* B, row-major, += lambda times the block of vertices p and q of the second derivatives of constraint i; of half its
+ * square if `as_energy`. */
+KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool as_energy, wide lambda, int p,
+                               int q, wide B[9])
 {
-    lane a[PRODUCT_COUNT], slope[JOINT_SIZE];
-    const lane C = joint_row(s, data, i, a, slope);
-    const lane_mask off = JOINT_ONE_SIDED && whole ? lane_le(lane_set(0), C) : lane_lt(C, C);
-    const lane factor = lane_select(off, lane_set(0), lambda), bend = joint_bend(s, a, p, q);
+    wide a[PRODUCT_COUNT], slope[JOINT_SIZE];
+    const wide C = joint_evaluate(s, data, i, a, slope);
+    const wide_mask off = JOINT_ONE_SIDED && as_energy ? wide_le(wide_set(0), C) : wide_lt(C, C);
+    const wide factor = wide_select(off, wide_set(0), lambda), bend = joint_bend(s, a, p, q);
     for (int k = 0; k < 9; k++) {
-        const lane square = whole ? slope[3 * p + k / 3] * slope[3 * q + k % 3] : lane_set(0);
-        B[k] += factor * (square + (k % 4 == 0 ? (whole ? C * bend : bend) : lane_set(0)));
+        const wide square = as_energy ? slope[3 * p + k / 3] * slope[3 * q + k % 3] : wide_set(0);
+        B[k] += factor * (square + (k % 4 == 0 ? (as_energy ? C * bend : bend) : wide_set(0)));
     }
 }
 
 static void joint_curvature(const sinew_jacobian_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, JOINT_DATA_COUNT);
         sinew_real *blocks = curvature_blocks(kernel, group, JOINT_POINTS);
-        lane x[JOINT_SIZE];
+        wide x[JOINT_SIZE];
         joint_now s;
         dense_gather(kernel->x, group_vertex(&kernel->groups, group, JOINT_POINTS), JOINT_POINTS, x);
-        joint_look(x, data, &s);
+        joint_geometry(x, data, &s);
         for (int p = 0; p < JOINT_POINTS; p++)
             for (int q = 0; q <= p; q++) {
-                lane B[9] = {0};
-                for (int i = 0; i < JOINT_ROWS; i++)
-                    joint_curve(&s, data, i, whole, curvature_factor(kernel, group, i, JOINT_ROWS, lane_load(data)), p,
-                                q, B);
-                store_lanes(blocks + block_index(p, q) * 9 * LANES, 9, B);
+                wide B[9] = {0};
+                for (int i = 0; i < JOINT_CONSTRAINTS; i++)
+                    joint_curve(&s, data, i, as_energy,
+                                curvature_factor(kernel, group, i, JOINT_CONSTRAINTS, wide_load(data)), p, q, B);
+                store_wide_array(blocks + block_index(p, q) * 9 * SIMD_WIDTH, 9, B);
             }
     }
 }
@@ -412,7 +412,7 @@ static void joint_curvature(const sinew_jacobian_kernel *kernel)
 #define JOINT_OPS                                                                                                      \
     .data_count = JOINT_DATA_COUNT, .tangent_count = DENSE_COUNT(JOINT_POINTS), .target_slot = -1,                     \
     .value = joint_value, .gradient = joint_gradient, .linearise = joint_linearise, .product = joint_product_by,       \
-    .hessian = joint_hessian, .constraint_count = JOINT_ROWS, .constrain = joint_constrain,                            \
+    .hessian = joint_hessian, .constraint_count = JOINT_CONSTRAINTS, .constrain = joint_constrain,                     \
     .jacobian = joint_jacobian, .curvature = joint_curvature
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * joint_limit.c: how far a joint (joint.c) may go, as two one-sided rows C >= 0 (joint.h):
+ * joint_limit.c: limits of a joint (joint.c), as two inequalities C >= 0 (joint.h):
  *
  *     angle   C_0 = r sin(theta - low)    C_1 = r sin(high - theta)      theta: B's turn about the axis, from rest
  *     slide   C_0 = z - low               C_1 = high - z                 z = P.e_3, along the axis
  *
- * psi = k/2 sum min(C_i, 0)^2. Sines tell the sides apart within half a turn only, so that low and high must be less
- * than that apart, and a joint must not be thrown across the other side in one step.
+ * psi = k/2 sum min(C_i, 0)^2. Sines are unique within half a turn only, so that the distance of low and high must be
+ * less, and a joint must not cross the opposite side in one step.
  */
-#define JOINT_ROWS       2
-#define JOINT_FIRST      1
-#define JOINT_DATA_COUNT (JOINT_END + 4 * JOINT_ROWS)
-#define JOINT_ONE_SIDED  true
+#define JOINT_CONSTRAINTS 2
+#define JOINT_FIRST       1
+#define JOINT_DATA_COUNT  (JOINT_END + 4 * JOINT_CONSTRAINTS)
+#define JOINT_ONE_SIDED   true
 #include "energy/joint/joint.h"
 #include "energy/limits.h"
 
@@ -33,7 +33,7 @@ static const sinew_parameter parameters[LIMIT_COUNT] = {
 };
 
 /* Coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the constant. */
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *joint_limit_prepare(const sinew_element *element, sinew_real *data)
 {
     const double low = (double)element->parameters[LIMIT_LOW], high = (double)element->parameters[LIMIT_HIGH];
     const char *flaw = joint_prepare_vectors(element, data);
@@ -41,29 +41,30 @@ static const char *prepare(const sinew_element *element, sinew_real *data)
     if (!flaw && element->parameters[JOINT_TYPE] == 0 && !(high - low < 3.1))
         return "its limits are 3.1 rad apart or more, and sines cannot tell its sides there; bring them nearer";
     const bool angle = element->parameters[JOINT_TYPE] == 0;
-    const double rows[2][4] = {{angle ? -sin(low) : 0, angle ? cos(low) : 0, angle ? 0 : 1, angle ? 0 : -low},
-                               {angle ? sin(high) : 0, angle ? -cos(high) : 0, angle ? 0 : -1, angle ? 0 : high}};
+    const double constraints[2][4] = {
+        {angle ? -sin(low) : 0, angle ? cos(low) : 0, angle ? 0 : 1, angle ? 0 : -low},
+        {angle ? sin(high) : 0, angle ? -cos(high) : 0, angle ? 0 : -1, angle ? 0 : high}};
     for (int i = 0; !flaw && i < 8; i++)
-        data[JOINT_END + i] = (sinew_real)rows[i / 4][i % 4];
+        data[JOINT_END + i] = (sinew_real)constraints[i / 4][i % 4];
     return flaw;
 }
 
-KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a)
+KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a)
 {
-    const sinew_real *row = data + (JOINT_END + 4 * i) * LANES;
+    const sinew_real *constraint = data + (JOINT_END + 4 * i) * SIMD_WIDTH;
     for (int m = 0; m < PRODUCT_COUNT; m++)
-        a[m] = lane_set(0);
-    a[PRODUCT_F1E1] = lane_load(row);
-    a[PRODUCT_F1E2] = lane_load(row + LANES);
-    a[PRODUCT_P3] = lane_load(row + 2 * LANES);
-    return lane_load(row + 3 * LANES);
+        a[m] = wide_set(0);
+    a[PRODUCT_F1E1] = wide_load(constraint);
+    a[PRODUCT_F1E2] = wide_load(constraint + SIMD_WIDTH);
+    a[PRODUCT_P3] = wide_load(constraint + 2 * SIMD_WIDTH);
+    return wide_load(constraint + 3 * SIMD_WIDTH);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_joint_limit) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_joint_limit) = {
     .info = {.name = "joint_limit",
-             .summary = "k/2 sum min(C_i, 0)^2, two one-sided rows that limit a joint's angle or way",
+             .summary = "k/2 sum min(C_i, 0)^2, two one-sided constraints that limit a joint's angle or way",
              JOINT_INFO},
     JOINT_OPS,
-    .prepare = prepare,
+    .prepare = joint_limit_prepare,
     .inequalities = 3,
 };

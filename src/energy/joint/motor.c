@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * motor.c: turns or pushes a joint (joint.c) to where it is to be at the end of each step (joint.h):
+ * motor.c: drives a joint (joint.c) to its target at the end of each step (joint.h):
  *
  *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: B's turn about the axis, from rest
  *     slide   C = z - z_t                     z_t = target + speed t          z = P.e_3, along the axis
  *
- * psi = k/2 C^2: a servo whose torque is its multiplier, k r C at most; hard, it gets there whatever that takes. It
- * should be within a quarter of a turn of its target, where the sine grows; half a turn away it pulls no more.
+ * psi = k/2 C^2: a servo whose torque is its multiplier, k r C at most; a hard motor reaches its target with any
+ * torque. It should be within a quarter turn of its target, where the sine increases; half a turn away its torque is
+ * zero.
  *
  * The numbers of the target are shared by all elements and set when a step begins, so that an energy has one target.
  */
-#define JOINT_ROWS       1
-#define JOINT_FIRST      5
-#define JOINT_DATA_COUNT JOINT_END
-#define JOINT_ONE_SIDED  false
+#define JOINT_CONSTRAINTS 1
+#define JOINT_FIRST       5
+#define JOINT_DATA_COUNT  JOINT_END
+#define JOINT_ONE_SIDED   false
 #include "base/base.h"
 #include "energy/joint/joint.h"
 
@@ -38,57 +39,59 @@ static const sinew_parameter parameters[MOTOR_COUNT] = {
     [MOTOR_SPEED] = MOTOR("speed", "rad/s or m/s by which the target moves"),
 };
 
-static void share_at(const sinew_real *p, double time, sinew_real *shared)
+static void motor_shared_data_at(const sinew_real *p, double time, sinew_real *shared)
 {
     const double target = (double)p[MOTOR_TARGET] + (double)p[MOTOR_SPEED] * time;
     const bool angle = p[JOINT_TYPE] == 0;
-    const double row[4] = {angle ? -sin(target) : 0, angle ? cos(target) : 0, angle ? 0 : 1, angle ? 0 : -target};
+    const double constraint[4] = {angle ? -sin(target) : 0, angle ? cos(target) : 0, angle ? 0 : 1,
+                                  angle ? 0 : -target};
     shared[0] = p[JOINT_STIFFNESS];
     for (int i = 0; i < 4; i++)
-        shared[1 + i] = (sinew_real)row[i];
+        shared[1 + i] = (sinew_real)constraint[i];
 }
 
-static const char *prepare(const sinew_element *element, sinew_real *data)
+static const char *motor_prepare(const sinew_element *element, sinew_real *data)
 {
     const char *flaw = joint_prepare_vectors(element, data);
     if (!flaw)
-        share_at(element->parameters, 0, data);
+        motor_shared_data_at(element->parameters, 0, data);
     return flaw;
 }
 
-static sinew_status check_whole(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
+static sinew_status check_elements(const sinew_global_constraint *all, const sinew_allocator *allocator,
+                                   sinew_error *error)
 {
     static const int shared[] = {JOINT_TYPE, JOINT_STIFFNESS, MOTOR_TARGET, MOTOR_SPEED};
     (void)allocator;
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-        if (whole->by_element >> shared[i] & 1)
+        if (all->by_element >> shared[i] & 1)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "motor: %s differs from joint to joint; give each its own energy",
                               parameters[shared[i]].name);
     return SINEW_OK;
 }
 
-static void share(const sinew_whole *whole, sinew_real *shared)
+static void motor_update_shared_data(const sinew_global_constraint *all, sinew_real *shared)
 {
-    share_at(whole->parameters, whole->time, shared);
+    motor_shared_data_at(all->parameters, all->time, shared);
 }
 
-KERNEL_INLINE lane joint_row_of(const sinew_real *data, int i, lane *a)
+KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a)
 {
     (void)i;
     for (int m = 0; m < PRODUCT_COUNT; m++)
-        a[m] = lane_set(0);
-    a[PRODUCT_F1E1] = lane_load(data + LANES);
-    a[PRODUCT_F1E2] = lane_load(data + 2 * LANES);
-    a[PRODUCT_P3] = lane_load(data + 3 * LANES);
-    return lane_load(data + 4 * LANES);
+        a[m] = wide_set(0);
+    a[PRODUCT_F1E1] = wide_load(data + SIMD_WIDTH);
+    a[PRODUCT_F1E2] = wide_load(data + 2 * SIMD_WIDTH);
+    a[PRODUCT_P3] = wide_load(data + 3 * SIMD_WIDTH);
+    return wide_load(data + 4 * SIMD_WIDTH);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_motor) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_motor) = {
     .info = {.name = "motor", .summary = "k/2 C^2, drives a joint's angle or way to a moving target", JOINT_INFO},
     JOINT_OPS,
-    .prepare = prepare,
-    .check_whole = check_whole,
+    .prepare = motor_prepare,
+    .check_elements = check_elements,
     .shared_count = SHARED_COUNT,
-    .share = share,
+    .update_shared_data = motor_update_shared_data,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: the energies of one lane variant. Adding one is one line here.
+ * table.c: the energies of one SIMD variant. A new energy is one line here.
  */
 #include "energy/energy.h"
-#include "math/lanes.h"
+#include "math/simd.h"
 
 #define ENERGIES(X)                                                                                                    \
     X(SINEW_ENERGY_STRAIN, strain)                                                                                     \
@@ -16,16 +16,16 @@
     X(SINEW_ENERGY_SPRING, spring)                                                                                     \
     X(SINEW_ENERGY_POSITION, position)                                                                                 \
     X(SINEW_ENERGY_WEAK, weak)                                                                                         \
-    /* more on tets */                                                                                                 \
+    /* further energies on tets */                                                                                     \
     X(SINEW_ENERGY_STRAIN_LIMIT, strain_limit)                                                                         \
     X(SINEW_ENERGY_FIBRE_STRAIN, fibre_strain)                                                                         \
     X(SINEW_ENERGY_VOLUME, volume)                                                                                     \
     X(SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC, neo_hookean_isochoric)                                                       \
     X(SINEW_ENERGY_EXAMPLES, examples)                                                                                 \
     X(SINEW_ENERGY_REINFORCED, reinforced)                                                                             \
-    /* more on edges */                                                                                                \
+    /* further energies on edges */                                                                                    \
     X(SINEW_ENERGY_EDGE_STRAIN, edge_strain)                                                                           \
-    /* on triangles */                                                                                                 \
+    /* energies on triangles */                                                                                        \
     X(SINEW_ENERGY_TRIANGLE_STRAIN, triangle_strain)                                                                   \
     X(SINEW_ENERGY_WOVEN_STRAIN, woven_strain)                                                                         \
     X(SINEW_ENERGY_AREA, area)                                                                                         \
@@ -34,46 +34,45 @@
     X(SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, membrane_neo_hookean)                                                         \
     X(SINEW_ENERGY_BARAFF_WITKIN, baraff_witkin)                                                                       \
     X(SINEW_ENERGY_ORTHOTROPIC, orthotropic)                                                                           \
-    /* on hinges and rings */                                                                                          \
+    /* energies on hinges and rings */                                                                                 \
     X(SINEW_ENERGY_HINGE, hinge)                                                                                       \
     X(SINEW_ENERGY_ISOMETRIC, isometric)                                                                               \
     X(SINEW_ENERGY_MEAN_CURVATURE, mean_curvature)                                                                     \
-    /* on shells */                                                                                                    \
+    /* energies on shells */                                                                                           \
     X(SINEW_ENERGY_SHELL_BENDING, shell_bending)                                                                       \
-    /* on rods */                                                                                                      \
+    /* energies on rods */                                                                                             \
     X(SINEW_ENERGY_ROD, rod)                                                                                           \
     X(SINEW_ENERGY_DIRECTOR, director)                                                                                 \
     /* loads */                                                                                                        \
     X(SINEW_ENERGY_PRESSURE, pressure)                                                                                 \
-    /* vector constraints, and those of a whole surface */                                                             \
+    /* vector constraints, and constraints of a whole surface */                                                       \
     X(SINEW_ENERGY_GREEN_STRAIN, green_strain)                                                                         \
     X(SINEW_ENERGY_ENCLOSED_VOLUME, enclosed_volume)                                                                   \
-    /* between frames */                                                                                               \
+    /* joints between frames */                                                                                        \
     X(SINEW_ENERGY_JOINT, joint)                                                                                       \
     X(SINEW_ENERGY_JOINT_LIMIT, joint_limit)                                                                           \
     X(SINEW_ENERGY_MOTOR, motor)
 
-#define DECLARE(kind, name) extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_##name);
-#define ENTRY(kind, name)   [kind] = &SINEW_LANE_SYMBOL(sinew_energy_##name),
+#define DECLARE(kind, name) extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_##name);
+#define ENTRY(kind, name)   [kind] = &SINEW_SIMD_SYMBOL(sinew_energy_##name),
 
 ENERGIES(DECLARE)
 
 static const sinew_energy_ops *const energies[SINEW_ENERGY_COUNT] = {ENERGIES(ENTRY)};
 
-extern const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_contact);
-extern const sinew_dense_kernels SINEW_LANE_SYMBOL(sinew_dense_kernels);
-extern const sinew_panel_kernels SINEW_LANE_SYMBOL(sinew_panel_kernels);
-extern const sinew_slot_kernels SINEW_LANE_SYMBOL(sinew_slot_kernels);
-extern const sinew_visit_kernels SINEW_LANE_SYMBOL(sinew_visit_kernels);
-extern const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant);
-const sinew_lane_variant SINEW_LANE_SYMBOL(sinew_lane_variant) = {
-    .name = LANE_NAME,
-    .width = LANES,
+extern const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_contact);
+extern const sinew_dense_kernels SINEW_SIMD_SYMBOL(sinew_dense_kernels);
+extern const sinew_supernode_kernels SINEW_SIMD_SYMBOL(sinew_supernode_kernels);
+extern const sinew_slot_kernels SINEW_SIMD_SYMBOL(sinew_slot_kernels);
+extern const sinew_vertex_step_kernels SINEW_SIMD_SYMBOL(sinew_vertex_step_kernels);
+extern const sinew_simd_variant SINEW_SIMD_SYMBOL(sinew_simd_variant);
+const sinew_simd_variant SINEW_SIMD_SYMBOL(sinew_simd_variant) = {
+    .name = SIMD_NAME,
+    .width = SIMD_WIDTH,
     .energies = energies,
-    .contact = &SINEW_LANE_SYMBOL(sinew_energy_contact),
-    .panels = &SINEW_LANE_SYMBOL(sinew_panel_kernels),
-    .dense = &SINEW_LANE_SYMBOL(sinew_dense_kernels),
-    .slots = &SINEW_LANE_SYMBOL(sinew_slot_kernels),
-    .visits = &SINEW_LANE_SYMBOL(sinew_visit_kernels),
-    .usable = lane_usable,
+    .contact = &SINEW_SIMD_SYMBOL(sinew_energy_contact),
+    .supernodes = &SINEW_SIMD_SYMBOL(sinew_supernode_kernels),
+    .dense = &SINEW_SIMD_SYMBOL(sinew_dense_kernels),
+    .slots = &SINEW_SIMD_SYMBOL(sinew_slot_kernels),
+    .vertex_steps = &SINEW_SIMD_SYMBOL(sinew_vertex_step_kernels),
 };

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * director.c: keeps a director point at its distance from the middle of its edge, and across it.
+ * director.c: keeps a director point at its distance from the midpoint of its edge, and orthogonal to it.
  *
  *     e = x1 - x0,  l = |e|,  t = e / l,  m = p - (x0 + x1) / 2
  *     psi = B/(2 L s^2) [(|m| - s)^2 + (m . t - c)^2]      L, s, c as in the rest shape (c = 0 for points across)
  *
- * Rods read from a director point in which direction it lies across the edge, nothing else (rod_geometry.h), and pull at
- * it in the one direction that psi leaves free: round the edge. Both terms can be zero whatever the edge does, so in
- * equilibrium psi is zero and B matters for no result. It is what keeps a point that is turned round its edge from
- * going through it: with B as large as the rod's GJ that costs more than the twist it would save.
+ * Rods use only the direction of a director point across the edge (rod_geometry.h), and their forces act in the one
+ * direction that psi leaves free: around the edge. Both terms can be zero for any edge, so in equilibrium psi is zero
+ * and B does not change results. psi keeps a point from crossing its edge: with B as large as the rod's GJ that costs
+ * more than the twist it would release.
  *
  *     C_1 = |m| - s:      grad_m = m / |m|,                   H_mm = (1 - m m^T / |m|^2) / |m|
  *     C_2 = m . t - c:    grad_m = t,  grad_e = w / l,        H_me = (1 - t t^T) / l,
  *                         H_ee = -(t w^T + w t^T + (m . t) (1 - t t^T)) / l^2,   w = m - (m . t) t
  *
  * Lengths l and |m| count as no less than LENGTH_BOUND of those at rest. Projected, the Hessian is clamped by its
- * eigenvalues. It is no distance to a set in fixed coordinates, as t turns: no projection and no prox.
+ * eigenvalues. It is no distance to a set in fixed coordinates, as t rotates: no projection and no prox.
  */
 #include "energy/constrain.h"
 #include "energy/dense_element.h"
@@ -25,9 +25,9 @@
 enum {
     DATA_DISTANCE = 1, /* s */
     DATA_ALONG = 2,    /* c */
-    DATA_FLOOR = 3,    /* of |m|, of l */
+    DATA_FLOOR = 3,    /* lower bounds of |m| and of l */
     DATA_COUNT = 5,
-    VISIT_DATA_COUNT = DATA_COUNT + 1 /* the same, then which of the points the node is */
+    INCIDENCE_DATA_COUNT = DATA_COUNT + 1 /* the same, then which of the points the node is */
 };
 
 enum {
@@ -77,93 +77,93 @@ static const char *director_prepare(const sinew_element *element, sinew_real *da
     return NULL;
 }
 
-/* Where the point is: unit vectors along m and e, w / l, lengths, and both terms. */
+/* Geometry of the point: unit vectors along m and e, w / l, lengths, and both terms. */
 typedef struct director_now {
-    lane u[3], t[3], w[3], C[TERMS];
-    lane distance, l, along;
+    wide u[3], t[3], w[3], C[TERMS];
+    wide distance, l, along;
 } director_now;
 
-KERNEL_INLINE void director_look(const lane *x, const sinew_real *data, director_now *s)
+KERNEL_INLINE void director_geometry(const wide *x, const sinew_real *data, director_now *s)
 {
-    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
-    lane m[3];
+    const wide half = wide_set((sinew_real)0.5), tiny = wide_set(WIDE_ROOT_TINY);
+    wide m[3];
     for (int i = 0; i < 3; i++) {
         s->t[i] = x[3 + i] - x[i];
         m[i] = x[6 + i] - half * (x[i] + x[3 + i]);
     }
-    const lane l = lane_sqrt(jacobi_dot(s->t, s->t)), distance = lane_sqrt(jacobi_dot(m, m));
+    const wide l = wide_sqrt(jacobi_dot(s->t, s->t)), distance = wide_sqrt(jacobi_dot(m, m));
     for (int i = 0; i < 3; i++) {
-        s->t[i] /= lane_max(l, tiny);
-        s->u[i] = m[i] / lane_max(distance, tiny);
+        s->t[i] /= wide_max(l, tiny);
+        s->u[i] = m[i] / wide_max(distance, tiny);
     }
-    s->distance = lane_max(distance, lane_load(data + DATA_FLOOR * LANES));
-    s->l = lane_max(l, lane_load(data + (DATA_FLOOR + 1) * LANES));
+    s->distance = wide_max(distance, wide_load(data + DATA_FLOOR * SIMD_WIDTH));
+    s->l = wide_max(l, wide_load(data + (DATA_FLOOR + 1) * SIMD_WIDTH));
     s->along = jacobi_dot(m, s->t);
     for (int i = 0; i < 3; i++)
         s->w[i] = (m[i] - s->along * s->t[i]) / s->l;
-    s->C[0] = distance - lane_load(data + DATA_DISTANCE * LANES);
-    s->C[1] = s->along - lane_load(data + DATA_ALONG * LANES);
+    s->C[0] = distance - wide_load(data + DATA_DISTANCE * SIMD_WIDTH);
+    s->C[1] = s->along - wide_load(data + DATA_ALONG * SIMD_WIDTH);
 }
 
-/* Parts of a vertex in m and e: m = sum of m dx, e likewise. */
-typedef struct director_share {
-    lane m, e;
-} director_share;
+/* Coefficients of a vertex in m and e: m = sum of m dx, e = sum of e dx. */
+typedef struct director_weights {
+    wide m, e;
+} director_weights;
 
-KERNEL_INLINE director_share share_of(int vertex)
+KERNEL_INLINE director_weights director_weights_of(int vertex)
 {
-    return (director_share){lane_set(vertex == 2 ? 1 : (sinew_real)-0.5), lane_set((sinew_real)(vertex == 0   ? -1
-                                                                                                : vertex == 1 ? 1
-                                                                                                              : 0))};
+    return (director_weights){wide_set(vertex == 2 ? 1 : (sinew_real)-0.5), wide_set((sinew_real)(vertex == 0   ? -1
+                                                                                                  : vertex == 1 ? 1
+                                                                                                                : 0))};
 }
 
 /* Gradient of a term by a vertex. */
-KERNEL_INLINE void term_slope(const director_now *s, int term, director_share share, lane g[3])
+KERNEL_INLINE void term_slope(const director_now *s, int term, director_weights weights, wide g[3])
 {
     for (int i = 0; i < 3; i++)
-        g[i] = term == 0 ? share.m * s->u[i] : share.m * s->t[i] + share.e * s->w[i];
+        g[i] = term == 0 ? weights.m * s->u[i] : weights.m * s->t[i] + weights.e * s->w[i];
 }
 
 /* Block of vertices a and b, row-major. */
-KERNEL_INLINE void director_block(const director_now *s, director_share a, director_share b, lane B[9])
+KERNEL_INLINE void director_block(const director_now *s, director_weights a, director_weights b, wide B[9])
 {
-    const lane first = s->C[0] / s->distance, second = s->C[1] / s->l, mm = a.m * b.m * first;
-    const lane me = (a.m * b.e + a.e * b.m) * second, ee = a.e * b.e * second;
-    lane g[TERMS][2][3];
+    const wide first = s->C[0] / s->distance, second = s->C[1] / s->l, mm = a.m * b.m * first;
+    const wide me = (a.m * b.e + a.e * b.m) * second, ee = a.e * b.e * second;
+    wide g[TERMS][2][3];
     for (int k = 0; k < TERMS; k++) {
         term_slope(s, k, a, g[k][0]);
         term_slope(s, k, b, g[k][1]);
     }
     for (int n = 0; n < 9; n++) {
         const int i = n / 3, j = n % 3;
-        const lane one = lane_set((sinew_real)(i == j)), across = one - s->t[i] * s->t[j];
+        const wide one = wide_set((sinew_real)(i == j)), across = one - s->t[i] * s->t[j];
         B[n] = g[0][0][i] * g[0][1][j] + g[1][0][i] * g[1][1][j] + mm * (one - s->u[i] * s->u[j]) + me * across -
                ee * (s->t[i] * s->w[j] + s->w[i] * s->t[j] + s->along / s->l * across);
     }
 }
 
-KERNEL_INLINE lane director_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide director_first(const wide *x, const sinew_real *data, wide *g)
 {
     director_now s;
-    director_look(x, data, &s);
+    director_geometry(x, data, &s);
     for (int a = 0; g && a < POINTS; a++) {
-        lane term[TERMS][3];
+        wide term[TERMS][3];
         for (int k = 0; k < TERMS; k++)
-            term_slope(&s, k, share_of(a), term[k]);
+            term_slope(&s, k, director_weights_of(a), term[k]);
         for (int i = 0; i < 3; i++)
             g[3 * a + i] = s.C[0] * term[0][i] + s.C[1] * term[1][i];
     }
     return (sinew_real)0.5 * (s.C[0] * s.C[0] + s.C[1] * s.C[1]);
 }
 
-static void director_second(const lane *x, const sinew_real *data, lane *H)
+static void director_second(const wide *x, const sinew_real *data, wide *H)
 {
     director_now s;
-    director_look(x, data, &s);
+    director_geometry(x, data, &s);
     for (int a = 0; a < POINTS; a++)
         for (int b = 0; b <= a; b++) {
-            lane B[9];
-            director_block(&s, share_of(a), share_of(b), B);
+            wide B[9];
+            director_block(&s, director_weights_of(a), director_weights_of(b), B);
             for (int i = 0; i < 9; i++)
                 if (3 * a + i / 3 >= 3 * b + i % 3)
                     H[dense_at(3 * a + i / 3, 3 * b + i % 3)] = B[i];
@@ -187,7 +187,7 @@ static void director_linearise(const sinew_kernel *kernel)
 
 static void director_product(const sinew_kernel *kernel)
 {
-    dense_product(kernel, POINTS);
+    element_dense_product(kernel, POINTS);
 }
 
 static void director_hessian(const sinew_kernel *kernel)
@@ -195,36 +195,36 @@ static void director_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, POINTS);
 }
 
-/* z = m: data[0] 1 is the Hessian of psi by p but for the direction round the edge. */
+/* z = m: data[0] 1 is the Hessian of psi by p, except in the direction around the edge. */
 static void director_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int a = 0; a < POINTS; a++)
-            lane_store(kernel->rows + (POINTS * (size_t)group + (size_t)a) * LANES, share_of(a).m);
+            wide_store(kernel->D + (POINTS * (size_t)group + (size_t)a) * SIMD_WIDTH, director_weights_of(a).m);
 }
 
 static void director_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, DATA_COUNT)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
 /* C = term number i, alpha = L s^2 / B */
-KERNEL_INLINE lane term_of(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+KERNEL_INLINE wide term_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;
-    lane x[SIZE];
+    wide x[SIZE];
     for (int a = 0; a < SIZE; a++)
         x[a] = c->x[4 * (a / 3) + a % 3];
-    director_look(x, data, &s);
-    const lane C = s.C[i];
+    director_geometry(x, data, &s);
+    const wide C = s.C[i];
     for (int a = 0; a < POINTS; a++) {
-        term_slope(&s, i, share_of(a), c->gradient + 3 * a);
-        for (int n = 0; whole && n < 3; n++)
+        term_slope(&s, i, director_weights_of(a), c->gradient + 3 * a);
+        for (int n = 0; as_energy && n < 3; n++)
             c->gradient[3 * a + n] *= C;
     }
-    *weight = lane_load(data);
-    return whole ? (sinew_real)0.5 * C * C : C;
+    *weight = wide_load(data);
+    return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
 static void director_constrain(const sinew_constrain_kernel *kernel)
@@ -240,68 +240,69 @@ static void director_jacobian(const sinew_jacobian_kernel *kernel)
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-static void director_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void director_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                               int32_t *others)
 {
-    visit_write(data, DATA_COUNT, particles, POINTS, node, out, others);
+    incidence_write(data, DATA_COUNT, particles, POINTS, node, out, others);
 }
 
-KERNEL_INLINE director_share visit_share(const lane is[POINTS])
+KERNEL_INLINE director_weights director_incidence_weights(const wide is[POINTS])
 {
-    return (director_share){is[2] - (sinew_real)0.5 * (is[0] + is[1]), is[1] - is[0]};
+    return (director_weights){is[2] - (sinew_real)0.5 * (is[0] + is[1]), is[1] - is[0]};
 }
 
-/* The cheap block is the sum of the slopes' squares (Gauss-Newton). */
-KERNEL_INLINE void director_add(const visit *v, bool exact, visit_sum *sum)
+/* The approximate block is the sum of the squared slopes (Gauss-Newton). */
+KERNEL_INLINE void director_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data);
+    const wide weight = wide_load(v->data);
     director_now s;
-    lane x[SIZE], is[POINTS];
-    visit_place(v, POINTS, DATA_COUNT, NULL, x, is);
-    director_look(x, v->data, &s);
-    const director_share share = visit_share(is);
+    wide x[SIZE], is[POINTS];
+    incidence_points_of(v, POINTS, DATA_COUNT, NULL, x, is);
+    director_geometry(x, v->data, &s);
+    const director_weights weights = director_incidence_weights(is);
     for (int k = 0; k < TERMS; k++) {
-        lane g[3];
-        term_slope(&s, k, share, g);
+        wide g[3];
+        term_slope(&s, k, weights, g);
         for (int i = 0; i < 3; i++)
             sum->g[i] += weight * s.C[k] * g[i];
         if (!exact)
-            block_add(sum->A, lane_set(0), weight, g);
+            block_add(sum->A, wide_set(0), weight, g);
     }
     if (!exact)
         return;
-    lane B[9];
-    director_block(&s, share, share, B);
-    visit_add_definite(B, weight, sum->A);
+    wide B[9];
+    director_block(&s, weights, weights, B);
+    incidence_add_definite(B, weight, sum->A);
 }
 
-KERNEL_INLINE lane director_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide director_difference(const incidence *v, const wide step[3], wide *noise)
 {
     director_now before, after;
-    lane x[SIZE], is[POINTS], change = lane_set(0);
-    visit_place(v, POINTS, DATA_COUNT, NULL, x, is);
-    director_look(x, v->data, &before);
-    visit_place(v, POINTS, DATA_COUNT, step, x, is);
-    director_look(x, v->data, &after);
-    *noise = lane_set(0);
+    wide x[SIZE], is[POINTS], change = wide_set(0);
+    incidence_points_of(v, POINTS, DATA_COUNT, NULL, x, is);
+    director_geometry(x, v->data, &before);
+    incidence_points_of(v, POINTS, DATA_COUNT, step, x, is);
+    director_geometry(x, v->data, &after);
+    *noise = wide_set(0);
     for (int k = 0; k < TERMS; k++) {
-        const lane sum = before.C[k] + after.C[k];
+        const wide sum = before.C[k] + after.C[k];
         change += (sinew_real)0.5 * (after.C[k] - before.C[k]) * sum;
-        *noise += 8 * LANE_EPSILON * lane_abs(sum) * (after.distance + before.distance + after.l);
+        *noise += 8 * WIDE_EPSILON * wide_abs(sum) * (after.distance + before.distance + after.l);
     }
     return change;
 }
 
 static void director_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, POINTS - 1, VISIT_DATA_COUNT, director_add);
+    incidence_vertex(kernel, POINTS - 1, INCIDENCE_DATA_COUNT, director_add);
 }
 
 static void director_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, POINTS - 1, VISIT_DATA_COUNT, director_difference);
+    incidence_change(kernel, POINTS - 1, INCIDENCE_DATA_COUNT, director_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_director) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_director) = {
     .info = {.name = "director",
              .summary = "B/(2 L s^2) [(|m| - s)^2 + (m . t)^2], m from the middle of an edge to its director point",
              .stencil = SINEW_STENCIL_DIRECTOR,
@@ -318,15 +319,15 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_director) = {
     .linearise = director_linearise,
     .product = director_product,
     .hessian = director_hessian,
-    .row_count = 1,
+    .reduced_count = 1,
     .reduce = director_reduce,
     .stiffness = director_stiffness,
     .constraint_count = TERMS,
     .constrain = director_constrain,
     .jacobian = director_jacobian,
     .other_count = POINTS - 1,
-    .visit_data_count = VISIT_DATA_COUNT,
-    .visit = director_visit,
+    .incidence_data_count = INCIDENCE_DATA_COUNT,
+    .incidence = director_incidence,
     .vertex = director_vertex,
     .vertex_change = director_vertex_change,
 };

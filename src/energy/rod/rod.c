@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod.c: a rod that bends and twists where two of its segments meet.
+ * rod.c: bending and twist of a rod at the vertex between two segments.
  *
  *     psi = [EI_1 (kappa_1 - kappa_1')^2 + EI_2 (kappa_2 - kappa_2')^2 + GJ (tau - tau')^2] / (2 L)
  *
- * L is half the length of both segments at rest, a prime marks what is measured in the rest shape or zero (`rest`),
- * with the curvature and twist that are asked for on top. Bergou et al., Discrete elastic rods, 2008; the frames are
- * carried by director points, so that they are unknowns like every other point (rod_geometry.h has strains, derivatives
- * and limits). edge_strain adds EA, director keeps the director points at their distance.
+ * L is half the length of both segments at rest, a prime marks values of the rest shape or zero (`rest`), plus the
+ * given curvature and twist. Bergou et al., Discrete elastic rods, 2008; director points carry the frames, so that they
+ * are unknowns like every other point (rod_geometry.h has strains, derivatives and limits). edge_strain adds EA,
+ * director keeps the director points at their distance.
  *
  * Projected, the Hessian is clamped by its eigenvalues. As constraints the three strains are one each, with the
  * compliances L/EI_1, L/EI_2 and L/GJ. In reduced coordinates, for qn, bending is the difference of the segments'
@@ -22,15 +22,15 @@
 enum {
     DATA_STIFFNESS = 1, /* EI_1 / L, EI_2 / L, GJ / L */
     DATA_REST = DATA_STIFFNESS + ROD_STRAINS,
-    DATA_ROWS = DATA_REST + ROD_REST_COUNT, /* factors of the reduced coordinates: segments, then directors */
-    DATA_MOST = DATA_ROWS + 4,              /* the largest stiffness */
-    DATA_COUNT = DATA_MOST + 1
+    DATA_REDUCED = DATA_REST + ROD_REST_COUNT, /* factors of the reduced coordinates: segments, then directors */
+    DATA_MAX = DATA_REDUCED + 4,               /* the largest stiffness */
+    DATA_COUNT = DATA_MAX + 1
 };
 
-/* data of a visit: as above up to the rest shape, then which of the points the node is */
+/* data of an incidence: as above up to the rest shape, then the index of the node */
 enum {
-    VISIT_NODE = DATA_ROWS,
-    VISIT_DATA_COUNT = VISIT_NODE + 1
+    INCIDENCE_NODE = DATA_REDUCED,
+    INCIDENCE_DATA_COUNT = INCIDENCE_NODE + 1
 };
 
 enum {
@@ -69,7 +69,7 @@ static const sinew_parameter parameters[] = {
 
 /* ---- Rest shape -------------------------------------------------------------------------------- */
 
-/* A segment at rest: its axes, length and how far the director point is from its line. */
+/* A segment at rest: its axes, length and the distance of the director point from its line. */
 typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
@@ -91,11 +91,11 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
         return "one of its segments has no length at rest";
     for (int i = 0; i < 3; i++)
         t[i] /= f->l;
-    const double mu = rest_dot(t, d), whole = sqrt(rest_dot(d, d));
+    const double mu = rest_dot(t, d), total = sqrt(rest_dot(d, d));
     for (int i = 0; i < 3; i++)
         d[i] -= mu * t[i];
     f->rho = sqrt(rest_dot(d, d));
-    if (!(f->rho > 1e-6 * fmax(f->l, whole)) || !isfinite(f->rho))
+    if (!(f->rho > 1e-6 * fmax(f->l, total)) || !isfinite(f->rho))
         return "a director point lies on the line of its segment at rest; move it aside";
     for (int i = 0; i < 3; i++)
         d[i] /= f->rho;
@@ -119,15 +119,15 @@ static const char *rest_strains(const rest_frame *a, const rest_frame *b, double
 
 /* Reduced coordinates are scaled so that the largest stiffness is that of the element: the numbers are factors of
  * t_b - t_a and of d_b - d_a, by the lengths at rest. */
-static void prepare_rows(const double stiffness[ROD_STRAINS], const rest_frame f[2], sinew_real *data)
+static void rod_prepare_reduced(const double stiffness[ROD_STRAINS], const rest_frame f[2], sinew_real *data)
 {
-    const double bend = fmax(stiffness[0], stiffness[1]), most = fmax(bend, stiffness[2]);
-    const double part[2] = {most > 0 ? sqrt(bend / most) : 1, most > 0 ? sqrt(stiffness[2] / most) : 1};
+    const double bend = fmax(stiffness[0], stiffness[1]), max = fmax(bend, stiffness[2]);
+    const double ratio[2] = {max > 0 ? sqrt(bend / max) : 1, max > 0 ? sqrt(stiffness[2] / max) : 1};
     for (int j = 0; j < 2; j++) {
-        data[DATA_ROWS + j] = (sinew_real)(part[0] / f[j].l);
-        data[DATA_ROWS + 2 + j] = (sinew_real)(part[1] / f[j].rho);
+        data[DATA_REDUCED + j] = (sinew_real)(ratio[0] / f[j].l);
+        data[DATA_REDUCED + 2 + j] = (sinew_real)(ratio[1] / f[j].rho);
     }
-    data[DATA_MOST] = (sinew_real)most;
+    data[DATA_MAX] = (sinew_real)max;
 }
 
 static const char *rod_prepare(const sinew_element *element, sinew_real *data)
@@ -159,26 +159,26 @@ static const char *rod_prepare(const sinew_element *element, sinew_real *data)
     }
     data[DATA_REST + ROD_REST_TAU] = (sinew_real)cos(strain[2]);
     data[DATA_REST + ROD_REST_TAU + 1] = (sinew_real)sin(strain[2]);
-    prepare_rows(stiffness, f, data);
+    rod_prepare_reduced(stiffness, f, data);
     return NULL;
 }
 
 /* ---- Value and derivatives ---------------------------------------------------------------------- */
 
-KERNEL_INLINE void rod_at(const lane *x, const sinew_real *data, rod_now *s, lane stiffness[ROD_STRAINS])
+KERNEL_INLINE void rod_at(const wide *x, const sinew_real *data, rod_now *s, wide stiffness[ROD_STRAINS])
 {
-    rod_look(x, data + DATA_REST * LANES, s);
-    load_lanes(data + DATA_STIFFNESS * LANES, ROD_STRAINS, stiffness);
+    rod_geometry(x, data + DATA_REST * SIMD_WIDTH, s);
+    load_wide_array(data + DATA_STIFFNESS * SIMD_WIDTH, ROD_STRAINS, stiffness);
 }
 
-KERNEL_INLINE lane rod_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
 {
-    const lane zero = lane_set(0);
+    const wide zero = wide_set(0);
     rod_now s;
-    lane k[ROD_STRAINS], torque[3] = {zero, zero, zero}, psi = zero;
+    wide k[ROD_STRAINS], torque[3] = {zero, zero, zero}, psi = zero;
     rod_at(x, data, &s, k);
     for (int i = 0; i < ROD_STRAINS; i++) {
-        const lane force = k[i] * s.strain[i];
+        const wide force = k[i] * s.strain[i];
         psi += force * s.strain[i];
         for (int c = 0; c < 3; c++)
             torque[c] += force * s.slope[i][c];
@@ -189,23 +189,23 @@ KERNEL_INLINE lane rod_first(const lane *x, const sinew_real *data, lane *g)
 }
 
 /* Every pair of slots whose first vertex is not before its second adds to that block. */
-static void rod_second(const lane *x, const sinew_real *data, lane *H)
+static void rod_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
     rod_curve c;
-    lane k[ROD_STRAINS];
+    wide k[ROD_STRAINS];
     rod_at(x, data, &s, k);
-    rod_curve_look(&s, k, &c);
+    rod_curve_geometry(&s, k, &c);
     for (int i = 0; i < DENSE_COUNT(ROD_POINTS); i++)
-        H[i] = lane_set(0);
+        H[i] = wide_set(0);
     for (int pair = 0; pair < 4 * ROD_SLOTS * ROD_SLOTS; pair++) {
         const int j = pair / (2 * ROD_SLOTS * ROD_SLOTS), m = pair / (ROD_SLOTS * ROD_SLOTS) % 2;
         const int row = pair / ROD_SLOTS % ROD_SLOTS, column = pair % ROD_SLOTS;
         const int a = rod_vertex[j][row], b = rod_vertex[m][column];
         if (a < b)
             continue;
-        lane B[9] = {0};
-        rod_block(&s, &c, j, rod_share_of(&s.f[j], row), m, rod_share_of(&s.f[m], column), B);
+        wide B[9] = {0};
+        rod_block(&s, &c, j, rod_weights_of(&s.f[j], row), m, rod_weights_of(&s.f[m], column), B);
         for (int i = 0; i < 9; i++)
             if (3 * a + i / 3 >= 3 * b + i % 3)
                 H[dense_at(3 * a + i / 3, 3 * b + i % 3)] += B[i];
@@ -229,7 +229,7 @@ static void rod_linearise(const sinew_kernel *kernel)
 
 static void rod_product(const sinew_kernel *kernel)
 {
-    dense_product(kernel, ROD_POINTS);
+    element_dense_product(kernel, ROD_POINTS);
 }
 
 static void rod_hessian(const sinew_kernel *kernel)
@@ -239,17 +239,17 @@ static void rod_hessian(const sinew_kernel *kernel)
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
 
-/* Rows: t_b - t_a and d_b - d_a with lengths at rest, factors included. */
+/* D: t_b - t_a and d_b - d_a with lengths at rest, factors included. */
 static void rod_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane f[4];
-        load_lanes(data + DATA_ROWS * LANES, 4, f);
-        const lane half = lane_set((sinew_real)0.5), zero = lane_set(0);
-        const lane row[2 * ROD_POINTS] = {f[0],        -f[0] - f[1],         f[1],         zero,  zero,
+        wide f[4];
+        load_wide_array(data + DATA_REDUCED * SIMD_WIDTH, 4, f);
+        const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
+        const wide row[2 * ROD_POINTS] = {f[0],        -f[0] - f[1],         f[1],         zero,  zero,
                                           half * f[2], half * (f[2] - f[3]), -half * f[3], -f[2], f[3]};
-        store_lanes(kernel->rows + (size_t)group * (2 * ROD_POINTS * LANES), 2 * ROD_POINTS, row);
+        store_wide_array(kernel->D + (size_t)group * (2 * ROD_POINTS * SIMD_WIDTH), 2 * ROD_POINTS, row);
     }
 }
 
@@ -257,26 +257,27 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane_store(kernel->weights + group * LANES, lane_load(data) * lane_load(data + DATA_MOST * LANES));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(data) * wide_load(data + DATA_MAX * SIMD_WIDTH));
     }
 }
 
 /* ---- Constraints --------------------------------------------------------------------------------- */
 
 /* C = strain number i, alpha = 1 / stiffness */
-KERNEL_INLINE lane strain_of(const sinew_real *data, int i, bool whole, constrained *c, lane *weight)
+KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;
-    lane x[ROD_SIZE], k[ROD_STRAINS];
+    wide x[ROD_SIZE], k[ROD_STRAINS];
     for (int a = 0; a < ROD_SIZE; a++)
         x[a] = c->x[4 * (a / 3) + a % 3];
     rod_at(x, data, &s, k);
-    const lane C = s.strain[i];
-    const lane torque[3] = {whole ? C * s.slope[i][0] : s.slope[i][0], whole ? C * s.slope[i][1] : s.slope[i][1],
-                            whole ? C * s.slope[i][2] : s.slope[i][2]};
+    const wide C = s.strain[i];
+    const wide torque[3] = {as_energy ? C * s.slope[i][0] : s.slope[i][0],
+                            as_energy ? C * s.slope[i][1] : s.slope[i][1],
+                            as_energy ? C * s.slope[i][2] : s.slope[i][2]};
     rod_gradient(&s, torque, c->gradient);
-    *weight = lane_load(data) * k[i];
-    return whole ? (sinew_real)0.5 * C * C : C;
+    *weight = wide_load(data) * k[i];
+    return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
 static void rod_constrain(const sinew_constrain_kernel *kernel)
@@ -292,88 +293,88 @@ static void rod_jacobian(const sinew_jacobian_kernel *kernel)
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-static void rod_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void rod_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
-    visit_write(data, VISIT_NODE, particles, ROD_POINTS, node, out, others);
+    incidence_write(data, INCIDENCE_NODE, particles, ROD_POINTS, node, out, others);
 }
 
-/* How the node moves frame j. */
-KERNEL_INLINE rod_share visit_share(const rod_now *s, int j, const lane is[ROD_POINTS])
+/* Derivative of frame j by the node. */
+KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const wide is[ROD_POINTS])
 {
-    rod_share sum = {lane_set(0), lane_set(0)};
+    rod_weights sum = {wide_set(0), wide_set(0)};
     for (int slot = 0; slot < ROD_SLOTS; slot++) {
-        const rod_share share = rod_share_of(&s->f[j], slot);
-        sum.e += is[rod_vertex[j][slot]] * share.e;
-        sum.q += is[rod_vertex[j][slot]] * share.q;
+        const rod_weights weights = rod_weights_of(&s->f[j], slot);
+        sum.e += is[rod_vertex[j][slot]] * weights.e;
+        sum.q += is[rod_vertex[j][slot]] * weights.q;
     }
     return sum;
 }
 
-/* The exact block of the node, made definite. A call of its own: it is large. */
-static __attribute__((noinline)) void visit_block(const rod_now *s, const lane *stiffness, const rod_share share[2],
-                                                  lane weight, lane A[6])
+/* The exact block of the node, projected. Not inlined, as it is large. */
+static __attribute__((noinline)) void incidence_block(const rod_now *s, const wide *stiffness,
+                                                      const rod_weights weights[2], wide weight, wide A[6])
 {
     rod_curve c;
-    lane B[9] = {0};
-    rod_curve_look(s, stiffness, &c);
+    wide B[9] = {0};
+    rod_curve_geometry(s, stiffness, &c);
     for (int j = 0; j < 4; j++)
-        rod_block(s, &c, j / 2, share[j / 2], j % 2, share[j % 2], B);
-    visit_add_definite(B, weight, A);
+        rod_block(s, &c, j / 2, weights[j / 2], j % 2, weights[j % 2], B);
+    incidence_add_definite(B, weight, A);
 }
 
-/* The cheap block is the sum of the slopes' squares (Gauss-Newton). */
-KERNEL_INLINE void rod_add(const visit *v, bool exact, visit_sum *sum)
+/* The approximate block is the sum of the squared slopes (Gauss-Newton). */
+KERNEL_INLINE void rod_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data), zero = lane_set(0);
+    const wide weight = wide_load(v->data), zero = wide_set(0);
     rod_now s;
-    lane x[ROD_SIZE], is[ROD_POINTS], k[ROD_STRAINS];
-    visit_place(v, ROD_POINTS, VISIT_NODE, NULL, x, is);
+    wide x[ROD_SIZE], is[ROD_POINTS], k[ROD_STRAINS];
+    incidence_points_of(v, ROD_POINTS, INCIDENCE_NODE, NULL, x, is);
     rod_at(x, v->data, &s, k);
-    const rod_share share[2] = {visit_share(&s, 0, is), visit_share(&s, 1, is)};
+    const rod_weights weights[2] = {rod_incidence_weights(&s, 0, is), rod_incidence_weights(&s, 1, is)};
     for (int i = 0; i < ROD_STRAINS; i++) {
-        const lane back[3] = {-s.slope[i][0], -s.slope[i][1], -s.slope[i][2]};
-        lane g[3] = {zero, zero, zero};
-        rod_force(&s.f[0], share[0], s.slope[i], g);
-        rod_force(&s.f[1], share[1], back, g);
+        const wide back[3] = {-s.slope[i][0], -s.slope[i][1], -s.slope[i][2]};
+        wide g[3] = {zero, zero, zero};
+        rod_force(&s.f[0], weights[0], s.slope[i], g);
+        rod_force(&s.f[1], weights[1], back, g);
         for (int c = 0; c < 3; c++)
-            sum->g[c] += dense_weigh(weight, k[i] * s.strain[i] * g[c]);
+            sum->g[c] += dense_weight_of(weight, k[i] * s.strain[i] * g[c]);
         if (!exact)
-            block_add(sum->A, zero, dense_weigh(weight, k[i]), g);
+            block_add(sum->A, zero, dense_weight_of(weight, k[i]), g);
     }
     if (exact)
-        visit_block(&s, k, share, weight, sum->A);
+        incidence_block(&s, k, weights, weight, sum->A);
 }
 
-KERNEL_INLINE lane rod_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide rod_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    const lane zero = lane_set(0);
+    const wide zero = wide_set(0);
     rod_now before, after;
-    lane x[ROD_SIZE], is[ROD_POINTS], k[ROD_STRAINS], change = zero;
-    visit_place(v, ROD_POINTS, VISIT_NODE, NULL, x, is);
+    wide x[ROD_SIZE], is[ROD_POINTS], k[ROD_STRAINS], change = zero;
+    incidence_points_of(v, ROD_POINTS, INCIDENCE_NODE, NULL, x, is);
     rod_at(x, v->data, &before, k);
-    visit_place(v, ROD_POINTS, VISIT_NODE, step, x, is);
+    incidence_points_of(v, ROD_POINTS, INCIDENCE_NODE, step, x, is);
     rod_at(x, v->data, &after, k);
     *noise = zero;
     for (int i = 0; i < ROD_STRAINS; i++) {
-        const lane sum = before.strain[i] + after.strain[i];
+        const wide sum = before.strain[i] + after.strain[i];
         change += (sinew_real)0.5 * k[i] * (after.strain[i] - before.strain[i]) * sum;
         /* Strains have an error of some epsilons, more where the rod is folded. */
-        *noise += 16 * LANE_EPSILON * k[i] * lane_abs(sum) / lane_min(after.chi, before.chi);
+        *noise += 16 * WIDE_EPSILON * k[i] * wide_abs(sum) / wide_min(after.chi, before.chi);
     }
     return change;
 }
 
 static void rod_vertex_add(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, ROD_POINTS - 1, VISIT_DATA_COUNT, rod_add);
+    incidence_vertex(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_add);
 }
 
 static void rod_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, ROD_POINTS - 1, VISIT_DATA_COUNT, rod_difference);
+    incidence_change(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_rod) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_rod) = {
     .info = {.name = "rod",
              .summary = "bending and twist where two segments meet, EI_1, EI_2 and GJ",
              .stencil = SINEW_STENCIL_ROD,
@@ -390,15 +391,15 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_rod) = {
     .linearise = rod_linearise,
     .product = rod_product,
     .hessian = rod_hessian,
-    .row_count = 2,
+    .reduced_count = 2,
     .reduce = rod_reduce,
     .stiffness = rod_stiffness,
     .constraint_count = ROD_STRAINS,
     .constrain = rod_constrain,
     .jacobian = rod_jacobian,
     .other_count = ROD_POINTS - 1,
-    .visit_data_count = VISIT_DATA_COUNT,
-    .visit = rod_visit,
+    .incidence_data_count = INCIDENCE_DATA_COUNT,
+    .incidence = rod_incidence,
     .vertex = rod_vertex_add,
     .vertex_change = rod_vertex_change,
 };

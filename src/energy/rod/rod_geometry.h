@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_geometry.h: two segments of a rod that meet at a vertex: their frames, how far it bends and twists between them, and
- * the derivatives of this. Points x0 x1 x2 p0 p1: segment j runs from x_j to x_j+1 and has the director point p_j.
+ * rod_geometry.h: two segments of a rod that meet at a vertex: their frames, bending and twist between them, and
+ * derivatives. Points x0 x1 x2 p0 p1: segment j runs from x_j to x_j+1 and has the director point p_j.
  *
  *     e = x_j+1 - x_j,  l = |e|,  t = e / l           the segment's direction
  *     m = p_j - (x_j + x_j+1) / 2 = mu t + rho d      d is the frame's first axis across it, n = t x d the second
@@ -13,10 +13,10 @@
  *     tau     = atan2(n_a . d_b - d_a . n_b, d_a . d_b + n_a . n_b)
  *
  * kappa are the components of the curvature binormal 2 t_a x t_b / chi in the mean of both frames (Bergou et al.,
- * Discrete elastic rods, 2008), tau the angle that is left of the frames after parallel transport from t_a to t_b.
+ * Discrete elastic rods, 2008), tau the angle between the frames after parallel transport from t_a to t_b.
  *
- * Derivatives go through rotations. A step (de, dm) turns a frame by w = t x E + t (n . Q), E = de / l and
- * Q = (dm - (mu / l) de) / rho; frames turned by w_a and w_b change a strain s by v . (w_a - w_b), where
+ * Derivatives go through rotations. A step (de, dm) turns a frame by w = t x E + t (n . Q), E = de / l and Q = (dm -
+ * (mu / l) de) / rho; frames turned by w_a and w_b change a strain s by v . (w_a - w_b), where
  *
  *     v_1 = (d_a x t_b - t_a x d_b - kappa_1 t_a x t_b) / chi,   v_2 with n for d,   v_3 = -(t_a + t_b) / chi
  *
@@ -25,8 +25,8 @@
  *     w' = (-2 Q_n Q_d - 2 Q_t E_n - E_d E_n,  Q_n E_d + 2 E_t E_n,  Q_n E_n - 2 E_t E_d)
  *
  * Limits: where the rod is folded back on itself (chi = 0) kappa has no direction; chi counts as no less than
- * ROD_CHI_FLOOR. Lengths l and rho count as no less than ROD_FLOOR of those at rest. tau jumps by 2 pi where it is pi
- * away from what it is at rest.
+ * ROD_CHI_FLOOR. Lengths l and rho count as no less than ROD_FLOOR of those at rest. tau jumps by 2 pi where it differs
+ * by pi from its rest value.
  */
 #ifndef SINEW_SRC_ENERGY_ROD_ROD_GEOMETRY_H
 #define SINEW_SRC_ENERGY_ROD_ROD_GEOMETRY_H
@@ -44,8 +44,8 @@ enum {
     ROD_SIZE = 3 * ROD_POINTS
 };
 
-/* Where the rest shape stands in an element's data: lengths below which l and rho of both segments do not count,
- * kappa_1 and kappa_2, cosine and sine of tau. */
+/* Layout of the rest shape in data: lower bounds of l and rho of both segments, kappa_1 and kappa_2, cosine and sine of
+ * tau. */
 enum {
     ROD_REST_FLOOR = 0,
     ROD_REST_KAPPA = 4,
@@ -54,18 +54,18 @@ enum {
 };
 
 typedef struct rod_frame {
-    lane axis[3][3]; /* t, d, n */
-    lane l, rho;
-    lane slant; /* mu / l */
+    wide axis[3][3]; /* t, d, n */
+    wide l, rho;
+    wide slant; /* mu / l */
 } rod_frame;
 
 typedef struct rod_now {
     rod_frame f[2];
-    lane chi;
-    lane strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau, less those at rest */
-    lane kappa[2];              /* as they are */
-    lane slope[ROD_STRAINS][3]; /* v */
-    lane turn[3];               /* t_a x t_b */
+    wide chi;
+    wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
+    wide kappa[2];              /* kappa_1 and kappa_2 */
+    wide slope[ROD_STRAINS][3]; /* v */
+    wide turn[3];               /* t_a x t_b */
 } rod_now;
 
 /* The slots of a segment are its two ends and its director point. */
@@ -74,41 +74,41 @@ enum {
 };
 static const int rod_vertex[2][ROD_SLOTS] = {{0, 1, 3}, {1, 2, 4}};
 
-/* How a vertex moves a frame: E = e dx, Q = q dx. */
-typedef struct rod_share {
-    lane e, q;
-} rod_share;
+/* Derivative of a frame by a vertex: E = e dx, Q = q dx. */
+typedef struct rod_weights {
+    wide e, q;
+} rod_weights;
 
-KERNEL_INLINE void rod_frame_look(const lane *a, const lane *b, const lane *p, lane l_floor, lane rho_floor,
-                                  rod_frame *f)
+KERNEL_INLINE void rod_frame_geometry(const wide *a, const wide *b, const wide *p, wide l_floor, wide rho_floor,
+                                      rod_frame *f)
 {
-    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
-    lane *t = f->axis[0], *d = f->axis[1], m[3];
+    const wide half = wide_set((sinew_real)0.5), tiny = wide_set(WIDE_ROOT_TINY);
+    wide *t = f->axis[0], *d = f->axis[1], m[3];
     for (int i = 0; i < 3; i++) {
         t[i] = b[i] - a[i];
         m[i] = p[i] - half * (a[i] + b[i]);
     }
-    const lane l = lane_sqrt(jacobi_dot(t, t)), inverse = 1 / lane_max(l, tiny);
+    const wide l = wide_sqrt(jacobi_dot(t, t)), inverse = 1 / wide_max(l, tiny);
     for (int i = 0; i < 3; i++)
         t[i] *= inverse;
-    const lane mu = jacobi_dot(m, t);
+    const wide mu = jacobi_dot(m, t);
     for (int i = 0; i < 3; i++)
         d[i] = m[i] - mu * t[i];
-    const lane rho = lane_sqrt(jacobi_dot(d, d)), across = 1 / lane_max(rho, tiny);
+    const wide rho = wide_sqrt(jacobi_dot(d, d)), across = 1 / wide_max(rho, tiny);
     for (int i = 0; i < 3; i++)
         d[i] *= across;
     jacobi_cross(t, d, f->axis[2]);
-    f->l = lane_max(l, l_floor);
-    f->rho = lane_max(rho, rho_floor);
+    f->l = wide_max(l, l_floor);
+    f->rho = wide_max(rho, rho_floor);
     f->slant = mu / f->l;
 }
 
 /* kappa_k and v_k: k = 1 with d, 2 with n */
 KERNEL_INLINE void rod_bend(rod_now *s, int k)
 {
-    const lane *ta = s->f[0].axis[0], *tb = s->f[1].axis[0], *da = s->f[0].axis[k], *db = s->f[1].axis[k];
-    const lane kappa = (jacobi_dot(da, tb) - jacobi_dot(ta, db)) / s->chi;
-    lane first[3], second[3];
+    const wide *ta = s->f[0].axis[0], *tb = s->f[1].axis[0], *da = s->f[0].axis[k], *db = s->f[1].axis[k];
+    const wide kappa = (jacobi_dot(da, tb) - jacobi_dot(ta, db)) / s->chi;
+    wide first[3], second[3];
     jacobi_cross(da, tb, first);
     jacobi_cross(ta, db, second);
     for (int i = 0; i < 3; i++)
@@ -116,92 +116,92 @@ KERNEL_INLINE void rod_bend(rod_now *s, int k)
     s->kappa[k - 1] = kappa;
 }
 
-/* x[ROD_SIZE], rest as ROD_REST_... says */
-KERNEL_INLINE void rod_look(const lane *x, const sinew_real *rest, rod_now *s)
+/* x[ROD_SIZE], rest in the layout of ROD_REST_... */
+KERNEL_INLINE void rod_geometry(const wide *x, const sinew_real *rest, rod_now *s)
 {
-    lane r[ROD_REST_COUNT];
-    load_lanes(rest, ROD_REST_COUNT, r);
+    wide r[ROD_REST_COUNT];
+    load_wide_array(rest, ROD_REST_COUNT, r);
     for (int j = 0; j < 2; j++)
-        rod_frame_look(x + 3 * rod_vertex[j][0], x + 3 * rod_vertex[j][1], x + 3 * rod_vertex[j][2],
-                       r[ROD_REST_FLOOR + 2 * j], r[ROD_REST_FLOOR + 2 * j + 1], &s->f[j]);
-    const lane(*a)[3] = (const lane(*)[3])s->f[0].axis;
-    const lane(*b)[3] = (const lane(*)[3])s->f[1].axis;
-    s->chi = lane_max(1 + jacobi_dot(a[0], b[0]), lane_set(ROD_CHI_FLOOR));
+        rod_frame_geometry(x + 3 * rod_vertex[j][0], x + 3 * rod_vertex[j][1], x + 3 * rod_vertex[j][2],
+                           r[ROD_REST_FLOOR + 2 * j], r[ROD_REST_FLOOR + 2 * j + 1], &s->f[j]);
+    const wide(*a)[3] = (const wide(*)[3])s->f[0].axis;
+    const wide(*b)[3] = (const wide(*)[3])s->f[1].axis;
+    s->chi = wide_max(1 + jacobi_dot(a[0], b[0]), wide_set(ROD_CHI_FLOOR));
     jacobi_cross(a[0], b[0], s->turn);
     for (int k = 1; k < 3; k++) {
         rod_bend(s, k);
         s->strain[k - 1] = s->kappa[k - 1] - r[ROD_REST_KAPPA + k - 1];
     }
-    const lane sine = jacobi_dot(a[2], b[1]) - jacobi_dot(a[1], b[2]);
-    const lane cosine = jacobi_dot(a[1], b[1]) + jacobi_dot(a[2], b[2]);
-    const lane rest_cosine = r[ROD_REST_TAU], rest_sine = r[ROD_REST_TAU + 1];
-    s->strain[2] = lane_atan2(sine * rest_cosine - cosine * rest_sine, cosine * rest_cosine + sine * rest_sine);
+    const wide sine = jacobi_dot(a[2], b[1]) - jacobi_dot(a[1], b[2]);
+    const wide cosine = jacobi_dot(a[1], b[1]) + jacobi_dot(a[2], b[2]);
+    const wide rest_cosine = r[ROD_REST_TAU], rest_sine = r[ROD_REST_TAU + 1];
+    s->strain[2] = wide_atan2(sine * rest_cosine - cosine * rest_sine, cosine * rest_cosine + sine * rest_sine);
     for (int i = 0; i < 3; i++)
         s->slope[2][i] = -(a[0][i] + b[0][i]) / s->chi;
 }
 
-KERNEL_INLINE rod_share rod_share_of(const rod_frame *f, int slot)
+KERNEL_INLINE rod_weights rod_weights_of(const rod_frame *f, int slot)
 {
-    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), e = 1 / f->l, q = 1 / f->rho;
+    const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), e = 1 / f->l, q = 1 / f->rho;
     if (slot == 0)
-        return (rod_share){-e, q * (f->slant - half)};
+        return (rod_weights){-e, q * (f->slant - half)};
     if (slot == 1)
-        return (rod_share){e, -q * (f->slant + half)};
-    return (rod_share){zero, q};
+        return (rod_weights){e, -q * (f->slant + half)};
+    return (rod_weights){zero, q};
 }
 
-/* g += what the torque (spatial) on a frame is as a force on a vertex: e (t x)^T torque + q n (t . torque) */
-KERNEL_INLINE void rod_force(const rod_frame *f, rod_share share, const lane torque[3], lane g[3])
+/* g += force on a vertex of a spatial torque on a frame: e (t x)^T torque + q n (t . torque) */
+KERNEL_INLINE void rod_force(const rod_frame *f, rod_weights weights, const wide torque[3], wide g[3])
 {
-    lane along[3];
+    wide along[3];
     jacobi_cross(torque, f->axis[0], along);
-    const lane twist = share.q * jacobi_dot(torque, f->axis[0]);
+    const wide twist = weights.q * jacobi_dot(torque, f->axis[0]);
     for (int i = 0; i < 3; i++)
-        g[i] += share.e * along[i] + twist * f->axis[2][i];
+        g[i] += weights.e * along[i] + twist * f->axis[2][i];
 }
 
 /* g[ROD_SIZE] = the forces of opposite torques on both frames; torque = v gives a strain's gradient. */
-KERNEL_INLINE void rod_gradient(const rod_now *s, const lane torque[3], lane *g)
+KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
 {
-    const lane back[3] = {-torque[0], -torque[1], -torque[2]};
+    const wide back[3] = {-torque[0], -torque[1], -torque[2]};
     for (int i = 0; i < ROD_SIZE; i++)
-        g[i] = lane_set(0);
+        g[i] = wide_set(0);
     for (int j = 0; j < 2; j++)
         for (int slot = 0; slot < ROD_SLOTS; slot++)
-            rod_force(&s->f[j], rod_share_of(&s->f[j], slot), j ? back : torque, g + 3 * rod_vertex[j][slot]);
+            rod_force(&s->f[j], rod_weights_of(&s->f[j], slot), j ? back : torque, g + 3 * rod_vertex[j][slot]);
 }
 
 /* ---- Second derivatives of sum_s k_s strain_s^2 / 2 ---------------------------------------------- */
 
 typedef struct rod_curve {
-    lane torque[3];     /* sum k strain v, of frame a */
-    lane same[9];       /* Hessian over rotations: of either frame with itself ... */
-    lane other[9];      /* ... and rows of frame b, columns of frame a */
-    lane bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
+    wide torque[3];     /* torque on frame a: sum k strain v */
+    wide same[9];       /* Hessian over rotations: of either frame with itself ... */
+    wide other[9];      /* ... and rows of frame b, columns of frame a */
+    wide bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
 } rod_curve;
 
 /* A += f (x y^T + y x^T) */
-KERNEL_INLINE void rod_add_symmetric(lane A[9], lane f, const lane x[3], const lane y[3])
+KERNEL_INLINE void rod_add_symmetric(wide A[9], wide f, const wide x[3], const wide y[3])
 {
     for (int i = 0; i < 9; i++)
         A[i] += f * (x[i / 3] * y[i % 3] + y[i / 3] * x[i % 3]);
 }
 
 /* A += f x y^T */
-KERNEL_INLINE void rod_add_outer(lane A[9], lane f, const lane x[3], const lane y[3])
+KERNEL_INLINE void rod_add_outer(wide A[9], wide f, const wide x[3], const wide y[3])
 {
     for (int i = 0; i < 9; i++)
         A[i] += f * x[i / 3] * y[i % 3];
 }
 
 /* M = sum over kappa_1 and kappa_2 of k strain times (d_a t_b^T - t_a d_b^T - kappa t_a t_b^T) / chi */
-KERNEL_INLINE void rod_mixed(const rod_now *s, const lane force[ROD_STRAINS], lane M[9])
+KERNEL_INLINE void rod_mixed(const rod_now *s, const wide force[ROD_STRAINS], wide M[9])
 {
-    const lane *ta = s->f[0].axis[0], *tb = s->f[1].axis[0];
+    const wide *ta = s->f[0].axis[0], *tb = s->f[1].axis[0];
     for (int i = 0; i < 9; i++)
-        M[i] = lane_set(0);
+        M[i] = wide_set(0);
     for (int k = 1; k < 3; k++) {
-        const lane f = force[k - 1] / s->chi;
+        const wide f = force[k - 1] / s->chi;
         rod_add_outer(M, f, s->f[0].axis[k], tb);
         rod_add_outer(M, -f, ta, s->f[1].axis[k]);
         rod_add_outer(M, -f * s->kappa[k - 1], ta, tb);
@@ -209,10 +209,10 @@ KERNEL_INLINE void rod_mixed(const rod_now *s, const lane force[ROD_STRAINS], la
 }
 
 /* The Hessian over rotations. stiffness[ROD_STRAINS] are the k. */
-KERNEL_INLINE void rod_rotations(const rod_now *s, const lane *stiffness, rod_curve *c)
+KERNEL_INLINE void rod_rotations(const rod_now *s, const wide *stiffness, rod_curve *c)
 {
-    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0);
-    lane force[ROD_STRAINS], M[9], N[9], y[3] = {zero, zero, zero};
+    const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
+    wide force[ROD_STRAINS], M[9], N[9], y[3] = {zero, zero, zero};
     for (int i = 0; i < 9; i++)
         N[i] = zero;
     for (int i = 0; i < 3; i++)
@@ -227,23 +227,23 @@ KERNEL_INLINE void rod_rotations(const rod_now *s, const lane *stiffness, rod_cu
     }
     rod_add_symmetric(N, -1 / s->chi, y, s->turn);
     rod_mixed(s, force, M);
-    const lane trace = M[0] + M[4] + M[8], v[3] = {half * force[2] * s->slope[2][0], half * force[2] * s->slope[2][1],
+    const wide trace = M[0] + M[4] + M[8], v[3] = {half * force[2] * s->slope[2][0], half * force[2] * s->slope[2][1],
                                                    half * force[2] * s->slope[2][2]};
-    const lane cross[9] = {zero, -v[2], v[1], v[2], zero, -v[0], -v[1], v[0], zero};
+    const wide cross[9] = {zero, -v[2], v[1], v[2], zero, -v[0], -v[1], v[0], zero};
     for (int i = 0; i < 9; i++) {
-        const lane diagonal = i % 4 == 0 ? trace : zero;
+        const wide diagonal = i % 4 == 0 ? trace : zero;
         c->same[i] = half * (M[i] + M[3 * (i % 3) + i / 3]) - diagonal + N[i];
         c->other[i] = diagonal - M[i] - N[i] + cross[i];
     }
 }
 
 /* The forms of w' of one frame on which `torque` acts. */
-KERNEL_INLINE void rod_frame_curve(const rod_frame *f, const lane torque[3], lane bend[3][9])
+KERNEL_INLINE void rod_frame_curve(const rod_frame *f, const wide torque[3], wide bend[3][9])
 {
-    const lane half = lane_set((sinew_real)0.5), *t = f->axis[0], *d = f->axis[1], *n = f->axis[2];
-    const lane gt = jacobi_dot(torque, t), gd = jacobi_dot(torque, d), gn = jacobi_dot(torque, n);
+    const wide half = wide_set((sinew_real)0.5), *t = f->axis[0], *d = f->axis[1], *n = f->axis[2];
+    const wide gt = jacobi_dot(torque, t), gd = jacobi_dot(torque, d), gn = jacobi_dot(torque, n);
     for (int i = 0; i < 27; i++)
-        bend[i / 9][i % 9] = lane_set(0);
+        bend[i / 9][i % 9] = wide_set(0);
     rod_add_symmetric(bend[0], -half * gt, d, n);
     rod_add_symmetric(bend[0], gd, t, n);
     rod_add_symmetric(bend[0], -gn, t, d);
@@ -253,29 +253,29 @@ KERNEL_INLINE void rod_frame_curve(const rod_frame *f, const lane torque[3], lan
     rod_add_symmetric(bend[2], -gt, d, n);
 }
 
-KERNEL_INLINE void rod_curve_look(const rod_now *s, const lane *stiffness, rod_curve *c)
+KERNEL_INLINE void rod_curve_geometry(const rod_now *s, const wide *stiffness, rod_curve *c)
 {
     rod_rotations(s, stiffness, c);
-    const lane back[3] = {-c->torque[0], -c->torque[1], -c->torque[2]};
+    const wide back[3] = {-c->torque[0], -c->torque[1], -c->torque[2]};
     rod_frame_curve(&s->f[0], c->torque, c->bend[0]);
     rod_frame_curve(&s->f[1], back, c->bend[1]);
 }
 
 /* K = e [t x] + q t n^T: how a vertex turns a frame */
-KERNEL_INLINE void rod_turning(const rod_frame *f, rod_share share, lane K[9])
+KERNEL_INLINE void rod_turning(const rod_frame *f, rod_weights weights, wide K[9])
 {
-    const lane *t = f->axis[0], zero = lane_set(0);
-    const lane cross[9] = {zero, -t[2], t[1], t[2], zero, -t[0], -t[1], t[0], zero};
+    const wide *t = f->axis[0], zero = wide_set(0);
+    const wide cross[9] = {zero, -t[2], t[1], t[2], zero, -t[0], -t[1], t[0], zero};
     for (int i = 0; i < 9; i++)
-        K[i] = share.e * cross[i] + share.q * t[i / 3] * f->axis[2][i % 3];
+        K[i] = weights.e * cross[i] + weights.q * t[i / 3] * f->axis[2][i % 3];
 }
 
 /* B += the block of a vertex with `row` in frame j and one with `column` in frame k. */
-static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_share row, int k, rod_share column,
-                             lane B[9])
+static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_weights row, int k, rod_weights column,
+                             wide B[9])
 {
-    const lane *W = j == k ? c->same : c->other;
-    lane L[9], R[9], WR[9];
+    const wide *W = j == k ? c->same : c->other;
+    wide L[9], R[9], WR[9];
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
@@ -286,7 +286,7 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_sh
         B[i] += L[i / 3] * WR[i % 3] + L[3 + i / 3] * WR[3 + i % 3] + L[6 + i / 3] * WR[6 + i % 3];
     if (j != k)
         return;
-    const lane(*bend)[9] = (const lane(*)[9])c->bend[j];
+    const wide(*bend)[9] = (const wide(*)[9])c->bend[j];
     for (int i = 0; i < 9; i++)
         B[i] += row.e * column.e * bend[0][i] + row.e * column.q * bend[1][i] +
                 row.q * column.e * bend[1][3 * (i % 3) + i / 3] + row.q * column.q * bend[2][i];

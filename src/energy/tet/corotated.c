@@ -4,9 +4,8 @@
  *
  *     psi = mu |F - R|^2 + lambda/2 (J - 1)^2        P = 2 mu (F - R) + lambda (J - 1) cof F
  *
- * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. Defined for every F; P jumps where
- * sigma1 + sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element
- * would fall without bound.
+ * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. Defined for every F; P jumps where sigma1 + sigma2 =
+ * 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element has no lower bound.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -19,18 +18,18 @@ enum {
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
-static const char *corotated_prepare(const sinew_element *element, sinew_real *data)
+static const char *tet_corotated_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TET_MATERIAL] = (sinew_real)lame_ratio(element->parameters);
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-KERNEL_INLINE lane corotated_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide corotated_rotated_stress(const wide F[9], const wide R[9], const sinew_real *material, wide P[9])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane C[9];
-    const lane growth = cofactor3(F, C) - 1;
-    lane distance[9];
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
+    wide C[9];
+    const wide growth = cofactor3(F, C) - 1;
+    wide distance[9];
     for (int i = 0; i < 9; i++) {
         distance[i] = F[i] - R[i];
         P[i] = 2 * distance[i] + ratio * growth * C[i];
@@ -38,19 +37,19 @@ KERNEL_INLINE lane corotated_rotated_stress(const lane F[9], const lane R[9], co
     return norm3(distance) + half * ratio * growth * growth;
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    lane R[9];
+    wide R[9];
     sinew_polar3(F, R);
     return corotated_rotated_stress(F, R, material, P);
 }
 
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
-    const lane ratio = lane_load(material);
-    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
-    lane term[3];
-    isotropic_volume_form(sigma, lane_set(2), ratio * growth, ratio, eigen);
+    const wide ratio = wide_load(material);
+    const wide growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    wide term[3];
+    isotropic_volume_form(sigma, wide_set(2), ratio * growth, ratio, eigen);
     isotropic_rotation_term(sigma, term);
     for (int pair = 0; pair < 3; pair++)
         eigen->odd[pair] -= 2 * term[pair];
@@ -73,13 +72,13 @@ static void corotated_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
-/* The gradient and the cheap block, of R only R b. */
-KERNEL_INLINE void corotated_add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3],
-                                       visit_sum *sum)
+/* Adds the gradient and the approximate block, which depend on R only by R b. */
+KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
+                                       incidence_sum *sum)
 {
-    const lane ratio = lane_load(v->data + TET_MATERIAL * LANES), weight = lane_load(v->data);
-    lane C[9], c[3], fb[3], rb[3];
-    const lane pressure = weight * ratio * (cofactor3(F, C) - 1);
+    const wide ratio = wide_load(v->data + TET_MATERIAL * SIMD_WIDTH), weight = wide_load(v->data);
+    wide C[9], c[3], fb[3], rb[3];
+    const wide pressure = weight * ratio * (cofactor3(F, C) - 1);
     apply3(C, b, c);
     apply3(F, b, fb);
     apply3(R, b, rb);
@@ -91,18 +90,18 @@ KERNEL_INLINE void corotated_add_cheap(const visit *v, const lane F[9], const la
 static void corotated_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
         tet_rotated_vertex(kernel, DATA_COUNT, corotated_add_cheap);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_corotated) = {
     .info = {.name = "corotated",
              .summary = "mu |F - R|^2 + lambda/2 (J - 1)^2 per volume",
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES},
     TET_MATERIAL_OPS,
-    .prepare = corotated_prepare,
+    .prepare = tet_corotated_prepare,
     .vertex = corotated_vertex,
     .value = corotated_value,
     .gradient = corotated_gradient,
@@ -113,6 +112,6 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_corotated) = {
     .constrain = corotated_constrain,
     .jacobian = material_jacobian,
     .rooted = true,
-    VISIT_GENERAL_OPS,
+    INCIDENCE_ANY_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * examples.c: strain from a rest shape that is blended of examples.
+ * examples.c: strain from a rest shape that is a blend of examples.
  *
  *     psi = k/2 |F - R H(w)|^2,  H(w) = 1 + sum_i w_i E_i,  E_i = R_i G_i - 1
  *
  * Bouaziz et al. 2014, (17), (18), (27). G_i is the deformation gradient of example i, R_i the rotation that aligns it
  * with the rest shape, the transpose of that of its polar decomposition: so 1 + E_i is its stretch, a symmetric matrix,
- * and an element keeps six numbers for each. R is any rotation; the weights w are free in each element, or given, the
- * same for all where the caller says so. What is left of a deformation that some blend of the examples makes costs
- * nothing. Without examples it is strain.
+ * and an element keeps six numbers for each. R is any rotation; the weights w are free in each element, or given.
+ * Deformations that are a blend of the examples have no energy. Without examples psi is that of strain.
  *
- * psi is the squared distance to the set of all R H(w) (tet_distance.h). R and w are found by turns, as (27) has it: R by
- * the polar decomposition of F H, w by a linear system, from the best of a few starts. It ends in a minimum from where
- * neither improves; far from all examples there may be a nearer one. Where the nearest rotation jumps, P does.
+ * psi is the squared distance to the set of all R H(w) (tet_distance.h). R and w are computed alternately, as in (27):
+ * R by the polar decomposition of F H, w by a linear system, from the best of a few starts. The result is a local
+ * minimum; far from all examples another one may be nearer. Where the nearest rotation jumps, P does.
  *
- * Second derivatives: with F' = R^T F, tangents t of the set, [e_a] H by rotations and E_i by weights, and
- * M = t^T t less what the set's own curvature adds, dP/dF = R (1 - t M^-1 t^T) R^T. M has tr(S) 1 - S, S = F' H, for
- * rotations, E_i : E_j for weights, and ax(E_i H - D E_i), D = F' - H, between the two.
+ * Second derivatives: with F' = R^T F, tangents t of the set, [e_a] H by rotations and E_i by weights, and M = t^T t
+ * minus the curvature term of the set, dP/dF = R (1 - t M^-1 t^T) R^T. For rotations M has tr(S) 1 - S, S = F' H; for
+ * weights E_i : E_j; between the two ax(E_i H - D E_i), D = F' - H.
  */
 #include "energy/example_shapes.h"
 #include "energy/tet/tet_distance.h"
@@ -38,7 +37,7 @@ enum {
     WEIGHT = 2
 }; /* parameters */
 
-#define TURNS_MOST 200
+#define TURNS_MAX 200
 
 #define WEIGHT_PARAMETER(text, which)                                                                                  \
     {                                                                                                                  \
@@ -105,32 +104,32 @@ static const char *examples_prepare(const sinew_element *element, sinew_real *da
 /* ---- Nearest point of the set ---------------------------------------------------------------- */
 
 typedef struct blend {
-    lane E[EXAMPLES][9], H[9], R[9], w[EXAMPLES];
-    lane_mask given;
+    wide E[EXAMPLES][9], H[9], R[9], w[EXAMPLES];
+    wide_mask given;
 } blend;
 
 /* H = 1 + sum w E */
 KERNEL_INLINE void blend_shape(blend *b)
 {
     for (int i = 0; i < 9; i++) {
-        b->H[i] = lane_set(i % 4 == 0);
+        b->H[i] = wide_set(i % 4 == 0);
         for (int e = 0; e < EXAMPLES; e++)
             b->H[i] += b->w[e] * b->E[e][i];
     }
 }
 
-KERNEL_INLINE lane matrix_dot(const lane A[9], const lane B[9])
+KERNEL_INLINE wide matrix_dot(const wide A[9], const wide B[9])
 {
-    lane sum = A[0] * B[0];
+    wide sum = A[0] * B[0];
     for (int i = 1; i < 9; i++)
         sum += A[i] * B[i];
     return sum;
 }
 
 /* The weights that are best for a rotation: sum_j (E_i : E_j) w_j = E_i : (R^T F - 1). */
-KERNEL_INLINE void blend_weights(const blend *b, const lane F[9], lane w[EXAMPLES])
+KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLES])
 {
-    lane apart[9], gram[6], slope[EXAMPLES];
+    wide apart[9], gram[6], slope[EXAMPLES];
     multiply3_tn(b->R, F, apart);
     for (int i = 0; i < 3; i++)
         apart[4 * i] -= 1;
@@ -141,77 +140,76 @@ KERNEL_INLINE void blend_weights(const blend *b, const lane F[9], lane w[EXAMPLE
     gram[3] = matrix_dot(b->E[0], b->E[1]);
     gram[4] = matrix_dot(b->E[0], b->E[2]);
     gram[5] = matrix_dot(b->E[1], b->E[2]);
-    solve_definite(gram, lane_set(0), slope, w);
+    solve_definite(gram, wide_set(0), slope, w);
 }
 
-/* One turn: R for the weights that b has, then the weights w for that R; returns how far F is from the blend of both.
- */
-KERNEL_INLINE lane blend_turn(blend *b, const lane F[9], lane w[EXAMPLES])
+/* One alternation: R for the weights of b, then the weights w for that R; returns the distance of F from the blend. */
+KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
 {
-    lane M[9], left[9];
+    wide M[9], left[9];
     blend_shape(b);
     multiply3(F, b->H, M);
     sinew_polar3(M, b->R);
     blend_weights(b, F, w);
     multiply3_tn(b->R, F, left);
     for (int i = 0; i < 9; i++) {
-        left[i] -= lane_set(i % 4 == 0);
+        left[i] -= wide_set(i % 4 == 0);
         for (int e = 0; e < EXAMPLES; e++)
             left[i] -= w[e] * b->E[e][i];
     }
     return norm3(left);
 }
 
-/* Weights to begin with: of one turn from the rest shape, from each example and from its opposite, the best. */
-KERNEL_INLINE void blend_start(blend *b, const lane F[9])
+/* Initial weights: the best of one alternation from the rest shape, from each example and from its opposite. */
+KERNEL_INLINE void blend_start(blend *b, const wide F[9])
 {
-    const lane zero = lane_set(0);
-    lane best[EXAMPLES] = {zero, zero, zero}, w[EXAMPLES], least = lane_set(LANE_HUGE);
+    const wide zero = wide_set(0);
+    wide best[EXAMPLES] = {zero, zero, zero}, w[EXAMPLES], min = wide_set(WIDE_HUGE);
     for (int start = 0; start <= 2 * EXAMPLES; start++) {
         for (int e = 0; e < EXAMPLES; e++)
-            b->w[e] = start == 0 || (start - 1) / 2 != e ? zero : lane_set(start % 2 ? 1 : -1);
-        const lane distance = blend_turn(b, F, w);
-        const lane_mask nearer = lane_lt(distance, least * (1 - 8 * LANE_EPSILON));
-        least = lane_select(nearer, distance, least);
+            b->w[e] = start == 0 || (start - 1) / 2 != e ? zero : wide_set(start % 2 ? 1 : -1);
+        const wide distance = blend_turn(b, F, w);
+        const wide_mask nearer = wide_lt(distance, min * (1 - 8 * WIDE_EPSILON));
+        min = wide_select(nearer, distance, min);
         for (int e = 0; e < EXAMPLES; e++)
-            best[e] = lane_select(nearer, w[e], best[e]);
+            best[e] = wide_select(nearer, w[e], best[e]);
     }
     for (int e = 0; e < EXAMPLES; e++)
         b->w[e] = best[e];
 }
 
-static __attribute__((noinline)) void find_blend(const lane F[9], const sinew_real *material, blend *b)
+static __attribute__((noinline)) void find_blend(const wide F[9], const sinew_real *material, blend *b)
 {
-    const lane zero = lane_set(0);
-    lane w[EXAMPLES];
-    b->given = lane_lt(zero, lane_load(material + GIVEN * LANES));
+    const wide zero = wide_set(0);
+    wide w[EXAMPLES];
+    b->given = wide_lt(zero, wide_load(material + GIVEN * SIMD_WIDTH));
     for (int e = 0; e < EXAMPLES; e++)
         for (int i = 0; i < 9; i++)
-            b->E[e][i] = lane_load(material + (STRETCH + 6 * e + symmetric_at[i]) * LANES);
+            b->E[e][i] = wide_load(material + (STRETCH + 6 * e + symmetric_at[i]) * SIMD_WIDTH);
     blend_start(b, F);
     for (int e = 0; e < EXAMPLES; e++)
-        b->w[e] = lane_select(b->given, lane_load(material + (WEIGHTS + e) * LANES), b->w[e]);
-    lane_mask busy = lane_eq(zero, zero);
-    for (int turn = 0; turn < TURNS_MOST && lane_any(busy); turn++) {
+        b->w[e] = wide_select(b->given, wide_load(material + (WEIGHTS + e) * SIMD_WIDTH), b->w[e]);
+    wide_mask busy = wide_eq(zero, zero);
+    for (int turn = 0; turn < TURNS_MAX && wide_any(busy); turn++) {
         blend_turn(b, F, w);
-        lane change = zero, size = lane_set(1);
+        wide change = zero, size = wide_set(1);
         for (int e = 0; e < EXAMPLES; e++) {
-            /* A lane that has settled stays: its answer does not depend on its neighbours. */
-            const lane next = lane_select(b->given, b->w[e], lane_select(busy, w[e], b->w[e]));
-            change = lane_max(change, lane_abs(next - b->w[e]));
-            size = lane_max(size, lane_abs(next));
+            /* A converged lane no longer changes, so its result does not depend on the other lanes. */
+            const wide next = wide_select(b->given, b->w[e], wide_select(busy, w[e], b->w[e]));
+            change = wide_max(change, wide_abs(next - b->w[e]));
+            size = wide_max(size, wide_abs(next));
             b->w[e] = next;
         }
-        busy = lane_lt(2 * LANE_EPSILON * size, change);
+        busy = wide_lt(2 * WIDE_EPSILON * size, change);
     }
-    blend_turn(b, F, w); /* the rotation of the weights that it ended with, however long its neighbours took */
+    blend_turn(b, F, w); /* the rotation of its final weights, independent of other lanes */
     blend_shape(b);
 }
 
-static __attribute__((noinline)) lane stress(const lane F[9], const sinew_real *material, lane P[9])
+static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     blend b;
-    lane T[9];
+    wide T[9];
     find_blend(F, material, &b);
     multiply3(b.R, b.H, T);
     for (int i = 0; i < 9; i++)
@@ -221,34 +219,35 @@ static __attribute__((noinline)) lane stress(const lane F[9], const sinew_real *
 
 /* ---- Second derivatives ---------------------------------------------------------------------- */
 
-/* Tangents of the set in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Weights that are given have none. */
-KERNEL_INLINE void blend_tangents(const blend *b, lane t[UNKNOWNS][9])
+/* Tangents of the set in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Weights that the user gives have no
+ * tangents. */
+KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
 {
     for (int a = 0; a < 3; a++)
         for (int j = 0; j < 3; j++) {
             const int u = (a + 1) % 3, v = (a + 2) % 3;
-            t[a][3 * a + j] = lane_set(0);
+            t[a][3 * a + j] = wide_set(0);
             t[a][3 * u + j] = -b->H[3 * v + j];
             t[a][3 * v + j] = b->H[3 * u + j];
         }
     for (int e = 0; e < EXAMPLES; e++)
         for (int i = 0; i < 9; i++)
-            t[3 + e][i] = lane_select(b->given, lane_set(0), b->E[e][i]);
+            t[3 + e][i] = wide_select(b->given, wide_set(0), b->E[e][i]);
 }
 
 /* out[a] = A : [e_a] */
-KERNEL_INLINE void axial(const lane A[9], lane out[3])
+KERNEL_INLINE void axial(const wide A[9], wide out[3])
 {
     out[0] = A[7] - A[5];
     out[1] = A[2] - A[6];
     out[2] = A[3] - A[1];
 }
 
-/* M, its lower triangle in place. Directions that are not there have 1 on the diagonal. */
-KERNEL_INLINE void blend_metric(const blend *b, const lane F[9], lane t[UNKNOWNS][9], lane M[UNKNOWNS][UNKNOWNS])
+/* M, its lower triangle in place. Absent directions have 1 on the diagonal. */
+KERNEL_INLINE void blend_metric(const blend *b, const wide F[9], wide t[UNKNOWNS][9], wide M[UNKNOWNS][UNKNOWNS])
 {
-    const lane zero = lane_set(0), one = lane_set(1), half = lane_set((sinew_real)0.5);
-    lane turned[9], S[9], D[9];
+    const wide zero = wide_set(0), one = wide_set(1), half = wide_set((sinew_real)0.5);
+    wide turned[9], S[9], D[9];
     multiply3_tn(b->R, F, turned);
     multiply3(turned, b->H, S);
     for (int i = 0; i < 9; i++)
@@ -257,8 +256,8 @@ KERNEL_INLINE void blend_metric(const blend *b, const lane F[9], lane t[UNKNOWNS
         for (int j = 0; j <= i; j++)
             M[i][j] = (i == j ? S[0] + S[4] + S[8] : zero) - half * (S[3 * i + j] + S[3 * j + i]);
     for (int e = 0; e < EXAMPLES; e++) {
-        lane first[9], second[9];
-        const lane *E = t[3 + e];
+        wide first[9], second[9];
+        const wide *E = t[3 + e];
         multiply3(E, b->H, first);
         multiply3(D, E, second);
         for (int i = 0; i < 9; i++)
@@ -266,18 +265,18 @@ KERNEL_INLINE void blend_metric(const blend *b, const lane F[9], lane t[UNKNOWNS
         axial(first, M[3 + e]);
         for (int j = 0; j <= e; j++)
             M[3 + e][3 + j] = matrix_dot(E, t[3 + j]);
-        M[3 + e][3 + e] = lane_select(lane_lt(zero, M[3 + e][3 + e]), M[3 + e][3 + e], one);
+        M[3 + e][3 + e] = wide_select(wide_lt(zero, M[3 + e][3 + e]), M[3 + e][3 + e], one);
     }
 }
 
 /* t = L^-1 t with M = L L^T. Pivots are bounded from below, as the nearest rotation is not unique where one is zero. */
-KERNEL_INLINE void blend_reduce(lane M[UNKNOWNS][UNKNOWNS], lane t[UNKNOWNS][9])
+KERNEL_INLINE void blend_reduce(wide M[UNKNOWNS][UNKNOWNS], wide t[UNKNOWNS][9])
 {
-    const lane bound = lane_set(ISOTROPIC_SUM_BOUND);
+    const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
     for (int j = 0; j < UNKNOWNS; j++) {
         for (int k = 0; k < j; k++)
             M[j][j] -= M[j][k] * M[j][k];
-        const lane inverse = 1 / lane_sqrt(lane_max(M[j][j], bound * bound));
+        const wide inverse = 1 / wide_sqrt(wide_max(M[j][j], bound * bound));
         for (int i = j + 1; i < UNKNOWNS; i++) {
             for (int k = 0; k < j; k++)
                 M[i][j] -= M[i][k] * M[j][k];
@@ -292,18 +291,18 @@ KERNEL_INLINE void blend_reduce(lane M[UNKNOWNS][UNKNOWNS], lane t[UNKNOWNS][9])
 }
 
 /* H9 = 1 - t M^-1 t^T in the frame of R, packed; exact, or the nearest semi-definite matrix. */
-static __attribute__((noinline)) void blend_curvature(const lane F[9], const sinew_real *material, bool exact,
-                                                      lane R[9], lane H9[PACKED])
+static __attribute__((noinline)) void blend_curvature(const wide F[9], const sinew_real *material, bool exact,
+                                                      wide R[9], wide H9[PACKED])
 {
     blend b;
-    lane t[UNKNOWNS][9], M[UNKNOWNS][UNKNOWNS];
+    wide t[UNKNOWNS][9], M[UNKNOWNS][UNKNOWNS];
     find_blend(F, material, &b);
     blend_tangents(&b, t);
     blend_metric(&b, F, t, M);
     blend_reduce(M, t);
     for (int i = 0, at = 0; i < 9; i++)
         for (int j = 0; j <= i; j++, at++) {
-            H9[at] = lane_set(i == j);
+            H9[at] = wide_set(i == j);
             for (int k = 0; k < UNKNOWNS; k++)
                 H9[at] -= t[k][i] * t[k][j];
         }
@@ -313,7 +312,7 @@ static __attribute__((noinline)) void blend_curvature(const lane F[9], const sin
         R[i] = b.R[i];
 }
 
-KERNEL_INLINE lane packed_at(const lane H9[PACKED], int i, int j)
+KERNEL_INLINE wide packed_at(const wide H9[PACKED], int i, int j)
 {
     return i >= j ? H9[i * (i + 1) / 2 + j] : H9[j * (j + 1) / 2 + i];
 }
@@ -325,13 +324,13 @@ static void examples_linearise(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        lane lower[6], F[9], R[9], H9[PACKED];
+        wide lower[6], F[9], R[9], H9[PACKED];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
-        blend_curvature(F, data + TET_MATERIAL * LANES, !kernel->project, R, H9);
+        blend_curvature(F, data + TET_MATERIAL * SIMD_WIDTH, !kernel->project, R, H9);
         for (int i = 0; i < PACKED; i++)
-            H9[i] *= lane_load(data);
-        store_lanes(tangent, PACKED, H9);
-        store_lanes(tangent + TANGENT_ROTATION * LANES, 9, R);
+            H9[i] *= wide_load(data);
+        store_wide_array(tangent, PACKED, H9);
+        store_wide_array(tangent + TANGENT_ROTATION * SIMD_WIDTH, 9, R);
     }
 }
 
@@ -340,13 +339,13 @@ static void examples_product(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
-        lane lower[6], dF[9], R[9], H9[PACKED], turned[9], N[9];
+        wide lower[6], dF[9], R[9], H9[PACKED], turned[9], N[9];
         tet_deformation(kernel->p, vertex, group_data(&kernel->groups, group, DATA_COUNT), lower, dF);
-        load_lanes(tangent, PACKED, H9);
-        load_lanes(tangent + TANGENT_ROTATION * LANES, 9, R);
+        load_wide_array(tangent, PACKED, H9);
+        load_wide_array(tangent + TANGENT_ROTATION * SIMD_WIDTH, 9, R);
         multiply3_tn(R, dF, turned);
         for (int i = 0; i < 9; i++) {
-            N[i] = lane_set(0);
+            N[i] = wide_set(0);
             for (int j = 0; j < 9; j++)
                 N[i] += packed_at(H9, i, j) * turned[j];
         }
@@ -355,12 +354,12 @@ static void examples_product(const sinew_kernel *kernel)
     }
 }
 
-/* K = R (sum_mn a_m b_n H9[(., m), (., n)]) R^T: what H9 means to two vertices with the rest gradients a and b. */
-KERNEL_INLINE void vertex_block(const lane H9[PACKED], const lane R[9], const lane a[3], const lane b[3], lane K[9])
+/* K = R (sum_mn a_m b_n H9[(., m), (., n)]) R^T: the block of H9 for two vertices with rest gradients a and b. */
+KERNEL_INLINE void vertex_block(const wide H9[PACKED], const wide R[9], const wide a[3], const wide b[3], wide K[9])
 {
-    lane inner[9], half[9];
+    wide inner[9], half[9];
     for (int i = 0; i < 9; i++) {
-        inner[i] = lane_set(0);
+        inner[i] = wide_set(0);
         for (int k = 0; k < 9; k++)
             inner[i] += a[k / 3] * b[k % 3] * packed_at(H9, 3 * (i / 3) + k / 3, 3 * (i % 3) + k % 3);
     }
@@ -374,11 +373,11 @@ static void examples_hessian(const sinew_kernel *kernel)
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
-        lane L[6], R[9], H9[PACKED], K[9];
-        load_lanes(data + TET_LOWER * LANES, 6, L);
-        load_lanes(tangent, PACKED, H9);
-        load_lanes(tangent + TANGENT_ROTATION * LANES, 9, R);
-        const lane zero = lane_set(0), gradient[4][3] = {{-(L[0] + L[1] + L[3]), -(L[2] + L[4]), -L[5]},
+        wide L[6], R[9], H9[PACKED], K[9];
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, L);
+        load_wide_array(tangent, PACKED, H9);
+        load_wide_array(tangent + TANGENT_ROTATION * SIMD_WIDTH, 9, R);
+        const wide zero = wide_set(0), gradient[4][3] = {{-(L[0] + L[1] + L[3]), -(L[2] + L[4]), -L[5]},
                                                          {L[0], zero, zero},
                                                          {L[1], L[2], zero},
                                                          {L[3], L[4], L[5]}};
@@ -386,18 +385,19 @@ static void examples_hessian(const sinew_kernel *kernel)
             for (int b = 0; b <= a; b++) {
                 vertex_block(H9, R, gradient[a], gradient[b], K);
                 for (int i = 0; i < 9; i++) /* diagonal blocks are symmetric to the last bit */
-                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES,
+                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH,
                                K[a == b && i % 3 < i / 3 ? 3 * (i % 3) + i / 3 : i]);
             }
     }
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
-static void examples_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void examples_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                               int32_t *others)
 {
     double q[3][3], E[6], turned[6];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int e = 0; e < EXAMPLES; e++) {
         for (int k = 0; k < 6; k++)
             E[k] = (double)data[TET_MATERIAL + STRETCH + 6 * e + k];
@@ -407,28 +407,28 @@ static void examples_visit(const sinew_real *data, const int32_t *particles, int
     }
 }
 
-KERNEL_INLINE void examples_exact(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void examples_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
-    lane F[9], b[3], R[9], H9[PACKED], K[9];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
-    blend_curvature(F, v->data + TET_MATERIAL * LANES, false, R, H9);
+    wide F[9], b[3], R[9], H9[PACKED], K[9];
+    tet_incidence_deformation(v, F, b);
+    tet_incidence_gradient(v, F, b, stress, sum);
+    blend_curvature(F, v->data + TET_MATERIAL * SIMD_WIDTH, false, R, H9);
     vertex_block(H9, R, b, b, K);
     for (int i = 0; i < 6; i++)
-        sum->A[i] += lane_load(v->data) * K[entry[i]];
+        sum->A[i] += wide_load(v->data) * K[entry[i]];
 }
 
 static void examples_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, examples_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, examples_exact);
     else
-        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
+        incidence_run(kernel, 3, DATA_COUNT, false, set_cheap);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_examples) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_examples) = {
     .info = {.name = "examples",
              .summary = "k/2 |F - R (1 + sum w_i E_i)|^2 per volume, E_i the stretches of example shapes",
              TET_MATERIAL_INFO,
@@ -442,11 +442,11 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_examples) = {
     .product = examples_product,
     .hessian = examples_hessian,
     .determinants = material_determinants,
-    .row_count = 3,
+    .reduced_count = 3,
     .reduce = material_reduce,
     .other_count = 3,
-    .visit_data_count = DATA_COUNT,
-    .visit = examples_visit,
+    .incidence_data_count = DATA_COUNT,
+    .incidence = examples_incidence,
     .vertex = examples_vertex,
     .vertex_change = material_change,
     .vertex_bounds = 0, /* after a long step turns may end in another minimum than the nearest */

@@ -5,12 +5,12 @@
  *     psi = k/2 (|F a| - s)^2,  s = |F a| clamped to [minimum, maximum],  a a unit vector of the rest shape
  *
  * The distance of F to the matrices T whose |T a| is between the limits (Bouaziz et al. 2014, (16), for the anisotropic
- * sets of 5.1). T = F + (s - |F a|) n a^T with n = F a / |F a| is the nearest of these. Beside strain_limit, which
- * knows no directions, it makes a material whose limits along a differ; several of them stand for several families. The
+ * sets of 5.1). T = F + (s - |F a|) n a^T with n = F a / |F a| is the nearest of these. Together with strain_limit,
+ * which is isotropic, it limits the stretch along a separately; several of them model several families of fibres. The
  * nearest point of the intersection of such sets has no closed form, so that they are separate energies.
  *
- * F a = sum m_a x_a with m = Dm^-1 a: a tet is an edge between weighted points, and edge.h does the rest. At |F a| = 0
- * the direction is undefined, as with edges.
+ * F a = sum m_a x_a with m = Dm^-1 a: a tet acts as an edge between weighted points (edge/edge.h). At |F a| = 0 the
+ * direction is undefined, as with edges.
  */
 #include "energy/tet/tet.h"
 
@@ -19,15 +19,15 @@
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
 
-/* Data: weight and L as every tet has them, the limits, m of the vertices but the first. A visit has its node's and the
- * others' m in place of L. */
+/* Data: weight and L as for every tet, the limits, m of the vertices except the first. An incidence stores m of its
+ * node and of the others instead of L. */
 enum {
     FIBRE_M = EDGE_GREATEST + 1,
     DATA_COUNT = FIBRE_M + 3,
     TANGENT_M = EDGE_TANGENT_COUNT,
     TANGENT_COUNT = EDGE_TANGENT_COUNT + 3,
-    VISIT_M = 1,
-    VISIT_COUNT = EDGE_GREATEST + 1
+    INCIDENCE_M = 1,
+    INCIDENCE_COUNT = EDGE_GREATEST + 1
 };
 enum {
     STIFFNESS = 0,
@@ -65,33 +65,33 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
     return NULL;
 }
 
-static const int fibre_rows[3] = {1, 2, 3}; /* the vertices but the first */
+static const int fibre_other_vertices[3] = {1, 2, 3}; /* all vertices except the first */
 
 /* z = sum m_a (x_a - x_0) */
-KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const lane m[3], lane z[3])
+KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const wide m[3], wide z[3])
 {
-    lane edge[3][3];
-    lane_gather_edges(x, vertex, fibre_rows, 3, edge);
+    wide edge[3][3];
+    wide_gather_edges(x, vertex, fibre_other_vertices, 3, edge);
     for (int i = 0; i < 3; i++)
         z[i] = m[0] * edge[0][i] + m[1] * edge[1][i] + m[2] * edge[2][i];
 }
 
-/* The same with the group's own numbers; returns |z|. */
-KERNEL_INLINE lane fibre_span(const sinew_groups *groups, int32_t group, const sinew_real *x, lane m[3], lane z[3])
+/* Computes z with the data of the group; returns |z|. */
+KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const sinew_real *x, wide m[3], wide z[3])
 {
-    load_lanes(group_data(groups, group, DATA_COUNT) + FIBRE_M * LANES, 3, m);
+    load_wide_array(group_data(groups, group, DATA_COUNT) + FIBRE_M * SIMD_WIDTH, 3, m);
     fibre_gather(x, group_vertex(groups, group, 4), m, z);
-    return lane_sqrt(dot3(z, z));
+    return wide_sqrt(dot3(z, z));
 }
 
 /* g += D^T f */
-KERNEL_INLINE void fibre_scatter(sinew_real *g, const int32_t *vertex, const lane m[3], const lane f[3])
+KERNEL_INLINE void fibre_scatter(sinew_real *g, const int32_t *vertex, const wide m[3], const wide f[3])
 {
-    lane force[3][3];
+    wide force[3][3];
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             force[a][i] = m[a] * f[i];
-    lane_scatter_balanced(g, vertex, fibre_rows, 3, (const lane(*)[3])force);
+    wide_scatter_balanced(g, vertex, fibre_other_vertices, 3, (const wide(*)[3])force);
 }
 
 KERNEL_INLINE double fibre_evaluate(const sinew_kernel *kernel, bool scatter)
@@ -99,13 +99,13 @@ KERNEL_INLINE double fibre_evaluate(const sinew_kernel *kernel, bool scatter)
     value_sum sum = {0};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane k = lane_load(data);
-        lane m[3], z[3];
-        const lane l = fibre_span(&kernel->groups, group, kernel->x, m, z), stretch = l - edge_target(data, true, l);
+        const wide k = wide_load(data);
+        wide m[3], z[3];
+        const wide l = fibre_span(&kernel->groups, group, kernel->x, m, z), stretch = l - edge_target(data, true, l);
         if (scatter) {
-            const lane pull = k * stretch / lane_max(l, lane_set(LANE_ROOT_TINY));
+            const wide force_density = k * stretch / wide_max(l, wide_set(WIDE_ROOT_TINY));
             for (int i = 0; i < 3; i++)
-                z[i] *= pull;
+                z[i] *= force_density;
             fibre_scatter(kernel->g, group_vertex(&kernel->groups, group, 4), m, z);
         }
         value_add(&sum, k, (sinew_real)0.5 * stretch * stretch);
@@ -128,11 +128,11 @@ static void fibre_strain_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
-        lane m[3], z[3], H[EDGE_TANGENT_COUNT];
-        const lane l = fibre_span(&kernel->groups, group, kernel->x, m, z);
+        wide m[3], z[3], H[EDGE_TANGENT_COUNT];
+        const wide l = fibre_span(&kernel->groups, group, kernel->x, m, z);
         edge_block(group_data(&kernel->groups, group, DATA_COUNT), true, kernel->project, l, z, H);
-        store_lanes(tangent, EDGE_TANGENT_COUNT, H);
-        store_lanes(tangent + TANGENT_M * LANES, 3, m);
+        store_wide_array(tangent, EDGE_TANGENT_COUNT, H);
+        store_wide_array(tangent + TANGENT_M * SIMD_WIDTH, 3, m);
     }
 }
 
@@ -141,9 +141,9 @@ static void fibre_strain_product(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
-        lane H[EDGE_TANGENT_COUNT], m[3], z[3], f[3];
-        load_lanes(tangent, EDGE_TANGENT_COUNT, H);
-        load_lanes(tangent + TANGENT_M * LANES, 3, m);
+        wide H[EDGE_TANGENT_COUNT], m[3], z[3], f[3];
+        load_wide_array(tangent, EDGE_TANGENT_COUNT, H);
+        load_wide_array(tangent + TANGENT_M * SIMD_WIDTH, 3, m);
         fibre_gather(kernel->p, vertex, m, z);
         edge_apply(H, z, f);
         fibre_scatter(kernel->g, vertex, m, f);
@@ -155,14 +155,14 @@ static void fibre_strain_hessian(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
-        lane H[EDGE_TANGENT_COUNT], m[4];
-        load_lanes(tangent, EDGE_TANGENT_COUNT, H);
-        load_lanes(tangent + TANGENT_M * LANES, 3, m + 1);
+        wide H[EDGE_TANGENT_COUNT], m[4];
+        load_wide_array(tangent, EDGE_TANGENT_COUNT, H);
+        load_wide_array(tangent + TANGENT_M * SIMD_WIDTH, 3, m + 1);
         m[0] = -(m[1] + m[2] + m[3]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++)
                 for (int i = 0; i < 9; i++)
-                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES, m[a] * m[b] * H[edge_entry[i]]);
+                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, m[a] * m[b] * H[edge_entry[i]]);
     }
 }
 
@@ -176,11 +176,11 @@ static void fibre_strain_determinants(const sinew_kernel *kernel, double *smalle
 static void fibre_strain_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        sinew_real *rows = kernel->rows + (size_t)group * 4 * LANES;
-        lane m[3];
-        load_lanes(group_data(&kernel->groups, group, DATA_COUNT) + FIBRE_M * LANES, 3, m);
-        lane_store(rows, -(m[0] + m[1] + m[2]));
-        store_lanes(rows + LANES, 3, m);
+        sinew_real *rows = kernel->D + (size_t)group * 4 * SIMD_WIDTH;
+        wide m[3];
+        load_wide_array(group_data(&kernel->groups, group, DATA_COUNT) + FIBRE_M * SIMD_WIDTH, 3, m);
+        wide_store(rows, -(m[0] + m[1] + m[2]));
+        store_wide_array(rows + SIMD_WIDTH, 3, m);
     }
 }
 
@@ -193,11 +193,11 @@ static void fibre_strain_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane m[3], z[3];
-        const lane l = fibre_span(&kernel->groups, group, kernel->x, m, z);
-        const lane pull = lane_load(data) * edge_target(data, true, l) / lane_max(l, lane_set(LANE_ROOT_TINY));
+        wide m[3], z[3];
+        const wide l = fibre_span(&kernel->groups, group, kernel->x, m, z);
+        const wide force_density = wide_load(data) * edge_target(data, true, l) / wide_max(l, wide_set(WIDE_ROOT_TINY));
         for (int i = 0; i < 3; i++)
-            z[i] *= pull;
+            z[i] *= force_density;
         fibre_scatter(kernel->g, group_vertex(&kernel->groups, group, 4), m, z);
     }
 }
@@ -205,7 +205,7 @@ static void fibre_strain_project(const sinew_reduced_kernel *kernel)
 static void fibre_strain_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane m[3], z[3], f[3];
+        wide m[3], z[3], f[3];
         fibre_span(&kernel->groups, group, kernel->x, m, z);
         edge_prox_at(kernel, group, group_data(&kernel->groups, group, DATA_COUNT), true, z, f);
         fibre_scatter(kernel->g, group_vertex(&kernel->groups, group, 4), m, f);
@@ -214,11 +214,11 @@ static void fibre_strain_prox(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints ----------------------------------------------------------------------------- */
 
-/* r times the gradient of |F a| in c, r = |F a| or what stands for it near zero; returns |F a|. w: sum of w_a m_a^2. */
-KERNEL_INLINE lane fibre_length_of(const sinew_real *data, constrained *c, lane *r, lane *w)
+/* r times the gradient of |F a| in c, r = |F a| or its lower bound near zero; returns |F a|. w: sum of w_a m_a^2. */
+KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide *r, wide *w)
 {
-    lane m[4], z[3] = {lane_set(0), lane_set(0), lane_set(0)};
-    load_lanes(data + FIBRE_M * LANES, 3, m + 1);
+    wide m[4], z[3] = {wide_set(0), wide_set(0), wide_set(0)};
+    load_wide_array(data + FIBRE_M * SIMD_WIDTH, 3, m + 1);
     m[0] = -(m[1] + m[2] + m[3]);
     *w = c->x[3] * m[0] * m[0];
     for (int a = 1; a < 4; a++) {
@@ -226,13 +226,13 @@ KERNEL_INLINE lane fibre_length_of(const sinew_real *data, constrained *c, lane 
         for (int i = 0; i < 3; i++)
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
-    const lane l = lane_sqrt(dot3(z, z));
-    /* A value that is no number says nothing about where to go. */
-    const lane_mask known = lane_le(l, lane_set(LANE_HUGE));
+    const wide l = wide_sqrt(dot3(z, z));
+    /* A non-finite value gives no direction. */
+    const wide_mask known = wide_le(l, wide_set(WIDE_HUGE));
     for (int i = 0; i < 12; i++)
-        c->gradient[i] = lane_select(known, m[i / 3] * z[i % 3], lane_set(0));
-    *r = lane_select(known, lane_max(l, lane_set(LANE_ROOT_TINY)), lane_set(1));
-    return lane_select(known, l, lane_load(data + EDGE_LENGTH * LANES));
+        c->gradient[i] = wide_select(known, m[i / 3] * z[i % 3], wide_set(0));
+    *r = wide_select(known, wide_max(l, wide_set(WIDE_ROOT_TINY)), wide_set(1));
+    return wide_select(known, l, wide_load(data + EDGE_LENGTH * SIMD_WIDTH));
 }
 
 static void fibre_strain_constrain(const sinew_constrain_kernel *kernel)
@@ -242,12 +242,12 @@ static void fibre_strain_constrain(const sinew_constrain_kernel *kernel)
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
         sinew_real *lambda = group_lambda(kernel, group, 1);
         constrained c;
-        lane r, w;
+        wide r, w;
         constrain_gather(kernel->xw, vertex, 4, &c);
-        const lane l = fibre_length_of(data, &c, &r, &w);
-        const lane p = edge_constraint_target(kernel, data, true, l, w, lane_load(lambda));
-        const lane C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 12, l - p, &c);
-        constrain_apply(kernel, group, vertex, 4, C, r, lane_load(data), false, lambda, &c);
+        const wide l = fibre_length_of(data, &c, &r, &w);
+        const wide p = edge_constraint_target(kernel, data, true, l, w, wide_load(lambda));
+        const wide C = edge_constraint(kernel->form == SINEW_FORM_ENERGY, 12, l - p, &c);
+        constrain_apply(kernel, group, vertex, 4, C, r, wide_load(data), false, lambda, &c);
     }
 }
 
@@ -256,9 +256,9 @@ static void fibre_strain_jacobian(const sinew_jacobian_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         constrained c;
-        lane r, w;
+        wide r, w;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
-        const lane l = fibre_length_of(data, &c, &r, &w);
+        const wide l = fibre_length_of(data, &c, &r, &w);
         edge_jacobian_at(kernel, group, 4, data, true, l, r, &c);
     }
 }
@@ -266,82 +266,82 @@ static void fibre_strain_jacobian(const sinew_jacobian_kernel *kernel)
 static void fibre_strain_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        lane m[4], z[3];
-        const lane l = fibre_span(&kernel->groups, group, kernel->x, m + 1, z);
+        wide m[4], z[3];
+        const wide l = fibre_span(&kernel->groups, group, kernel->x, m + 1, z);
         m[0] = -(m[1] + m[2] + m[3]);
         edge_curvature_at(kernel, group, 4, group_data(&kernel->groups, group, DATA_COUNT), true, l, z, m);
     }
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
-static void fibre_strain_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                               int32_t *others)
+static void fibre_strain_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                                   int32_t *others)
 {
     const sinew_real *m = data + FIBRE_M, first = -(m[0] + m[1] + m[2]);
-    memcpy(out, data, VISIT_COUNT * sizeof *out);
-    out[VISIT_M] = node > 0 ? m[node - 1] : first;
+    memcpy(out, data, INCIDENCE_COUNT * sizeof *out);
+    out[INCIDENCE_M] = node > 0 ? m[node - 1] : first;
     for (int a = 0, k = 0; a < 4; a++)
         if (a != node) {
-            out[VISIT_M + 1 + k] = a > 0 ? m[a - 1] : first;
+            out[INCIDENCE_M + 1 + k] = a > 0 ? m[a - 1] : first;
             others[k++] = particles[a];
         }
 }
 
-/* z as the node sees it, and its m; returns |z|. */
-KERNEL_INLINE lane fibre_visit_span(const visit *v, lane *own, lane z[3])
+/* z in terms of the node of the incidence, and m of the node; returns |z|. */
+KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3])
 {
-    *own = lane_load(v->data + VISIT_M * LANES);
+    *own = wide_load(v->data + INCIDENCE_M * SIMD_WIDTH);
     for (int i = 0; i < 3; i++)
-        z[i] = lane_set(0);
+        z[i] = wide_set(0);
     for (int a = 0; a < 3; a++) {
-        const lane m = lane_load(v->data + (VISIT_M + 1 + a) * LANES);
-        lane xa[3];
-        lane_gather_point(v->q, v->others + a * LANES, xa);
+        const wide m = wide_load(v->data + (INCIDENCE_M + 1 + a) * SIMD_WIDTH);
+        wide xa[3];
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             z[i] += m * (xa[i] - v->x[i]);
     }
-    return lane_sqrt(dot3(z, z));
+    return wide_sqrt(dot3(z, z));
 }
 
-/* As an edge does, the node counting m-fold. */
-KERNEL_INLINE void fibre_add(const visit *v, bool exact, visit_sum *sum)
+/* The block of an edge (edge.h), scaled by m^2 of the node. */
+KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    lane m, z[3];
-    const lane k = lane_load(v->data), l = lane_max(fibre_visit_span(v, &m, z), lane_set(LANE_ROOT_TINY));
-    const lane p = edge_target(v->data, true, l), pull = k * m * (l - p) / l, scale = k * m * m;
+    wide m, z[3];
+    const wide k = wide_load(v->data), l = wide_max(fibre_incidence_span(v, &m, z), wide_set(WIDE_ROOT_TINY));
+    const wide p = edge_target(v->data, true, l), force_density = k * m * (l - p) / l, scale = k * m * m;
     for (int i = 0; i < 3; i++)
-        sum->g[i] += pull * z[i];
+        sum->g[i] += force_density * z[i];
     if (!exact) {
-        block_add(sum->A, scale, lane_set(0), z);
+        block_add(sum->A, scale, wide_set(0), z);
         return;
     }
-    lane H[EDGE_TANGENT_COUNT];
+    wide H[EDGE_TANGENT_COUNT];
     edge_block(v->data, true, true, l, z, H);
     for (int i = 0; i < EDGE_TANGENT_COUNT; i++)
         sum->A[i] += m * m * H[i];
 }
 
-/* |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|): nothing cancels for a small step. */
-KERNEL_INLINE lane fibre_difference(const visit *v, const lane step[3], lane *noise)
+/* |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|): no cancellation for a small step. */
+KERNEL_INLINE wide fibre_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    lane m, z[3];
-    const lane before = fibre_visit_span(v, &m, z), squares = m * (m * dot3(step, step) + 2 * dot3(step, z));
-    const lane after = lane_sqrt(lane_max(before * before + squares, lane_set(0)));
+    wide m, z[3];
+    const wide before = fibre_incidence_span(v, &m, z), squares = m * (m * dot3(step, step) + 2 * dot3(step, z));
+    const wide after = wide_sqrt(wide_max(before * before + squares, wide_set(0)));
     return edge_change(v->data, true, before, after, squares, noise);
 }
 
 static void fibre_strain_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VISIT_COUNT, fibre_add);
+    incidence_vertex(kernel, 3, INCIDENCE_COUNT, fibre_add);
 }
 
 static void fibre_strain_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VISIT_COUNT, fibre_difference);
+    incidence_change(kernel, 3, INCIDENCE_COUNT, fibre_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_fibre_strain) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_fibre_strain) = {
     .info = {.name = "fibre_strain",
              .summary = "k/2 (|F a| - s)^2 per volume, s = |F a| clamped to [minimum, maximum]",
              .stencil = SINEW_STENCIL_TET,
@@ -359,7 +359,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_fibre_strain) = {
     .product = fibre_strain_product,
     .hessian = fibre_strain_hessian,
     .determinants = fibre_strain_determinants,
-    .row_count = 1,
+    .reduced_count = 1,
     .reduce = fibre_strain_reduce,
     .stiffness = fibre_strain_stiffness,
     .local_project = fibre_strain_project,
@@ -369,8 +369,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_fibre_strain) = {
     .jacobian = fibre_strain_jacobian,
     .curvature = fibre_strain_curvature,
     .other_count = 3,
-    .visit_data_count = VISIT_COUNT,
-    .visit = fibre_strain_visit,
+    .incidence_data_count = INCIDENCE_COUNT,
+    .incidence = fibre_strain_incidence,
     .vertex = fibre_strain_vertex,
     .vertex_change = fibre_strain_change,
     .vertex_bounds = SINEW_BOUND_CHEAP,

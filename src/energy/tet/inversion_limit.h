@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * inversion_limit.h: how far the vertices of a tetrahedron may go along a direction before it is flat.
+ * inversion_limit.h: the step along a direction at which a tetrahedron becomes flat.
  *
  *     det(F + t D) = c0 + c1 t + c2 t^2 + c3 t^3,   c0 = det F, c1 = cof F : D, c2 = F : cof D, c3 = det D
  *
- * with D made of the direction as F is of the positions. The first positive root is found between the places where the
- * slope is zero: there the cubic is monotone, and bisection cannot fail. In double in both precisions.
+ * with D the gradient of the direction, as F of the positions. The first positive root is bracketed by the zeros of the
+ * slope: in between the cubic is monotone, and bisection cannot fail. In double in both precisions.
  */
 #ifndef SINEW_SRC_ENERGY_TET_INVERSION_LIMIT_H
 #define SINEW_SRC_ENERGY_TET_INVERSION_LIMIT_H
@@ -37,14 +37,14 @@ static inline double cubic_at(const double c[4], double t)
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
-/* Positive places where the slope is zero, ascending; returns how many. */
+/* Positive zeros of the slope, ascending; returns their number. */
 static inline int cubic_turns(const double c[4], double turns[2])
 {
     const double a = 3 * c[3], b = 2 * c[2], under = b * b - 4 * a * c[1];
     int count = 0;
     if (!(under >= 0))
         return 0;
-    /* The root that does not cancel, and the other from their product. */
+    /* Computes the root without cancellation, and the other root from the product of both. */
     const double q = -0.5 * (b + copysign(sqrt(under), b));
     const double both[2] = {q / a, c[1] / q};
     for (int i = 0; i < 2; i++)
@@ -58,7 +58,7 @@ static inline int cubic_turns(const double c[4], double turns[2])
     return count;
 }
 
-/* The root between low, where the cubic is positive, and high, where it is not: from below. */
+/* The root between low, where the cubic is positive, and high, where it is not, rounded down. */
 static inline double cubic_bisect(const double c[4], double low, double high)
 {
     for (int i = 0; i < 200; i++) {
@@ -74,45 +74,45 @@ static inline double cubic_bisect(const double c[4], double low, double high)
 }
 
 /* The first root in (0, most], or most: c[0] > 0, most may be infinite. */
-static inline double cubic_root(const double c[4], double most)
+static inline double cubic_root(const double c[4], double max)
 {
     double turns[2], low = 0;
     const int count = cubic_turns(c, turns);
-    for (int i = 0; i < count && turns[i] < most; i++) {
+    for (int i = 0; i < count && turns[i] < max; i++) {
         if (cubic_at(c, turns[i]) <= 0)
             return cubic_bisect(c, low, turns[i]);
         low = turns[i];
     }
-    /* From here on it only rises or only falls. */
+    /* The cubic is monotonic from here on. */
     const double slope = c[3] != 0 ? c[3] : c[2] != 0 ? c[2] : c[1];
-    double high = isfinite(most) ? most : 2 * low + 1;
-    while (!isfinite(most) && slope < 0 && high < 1e150 && cubic_at(c, high) > 0)
+    double high = isfinite(max) ? max : 2 * low + 1;
+    while (!isfinite(max) && slope < 0 && high < 1e150 && cubic_at(c, high) > 0)
         high *= 2;
-    return cubic_at(c, high) <= 0 ? cubic_bisect(c, low, high) : most;
+    return cubic_at(c, high) <= 0 ? cubic_bisect(c, low, high) : max;
 }
 
-/* First t <= most at which det F is zero along p. Only lanes that may turn over before are looked at closely. */
-KERNEL_INLINE double tet_step_limit(const sinew_kernel *kernel, int data_count, double most)
+/* First t <= max at which det F is zero along p. Only lanes that may invert before are solved. */
+KERNEL_INLINE double tet_step_limit(const sinew_kernel *kernel, int data_count, double max)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
-        lane lower[6], F[9], D[9];
+        wide lower[6], F[9], D[9];
         tet_deformation(kernel->x, vertex, data, lower, F);
         tet_deformation(kernel->p, vertex, data, lower, D);
-        for (int i = 0; i < LANES; i++) {
+        for (int i = 0; i < SIMD_WIDTH; i++) {
             double f[9], d[9], c[4];
             for (int k = 0; k < 9; k++) {
-                f[k] = (double)lane_get(F[k], i);
-                d[k] = (double)lane_get(D[k], i);
+                f[k] = (double)wide_get(F[k], i);
+                d[k] = (double)wide_get(D[k], i);
             }
             determinant_along(f, d, c);
-            const bool far = c[0] > most * (fabs(c[1]) + most * (fabs(c[2]) + most * fabs(c[3])));
-            if (data[TET_WEIGHT * LANES + i] > 0 && c[0] > 0 && !far)
-                most = cubic_root(c, most);
+            const bool far = c[0] > max * (fabs(c[1]) + max * (fabs(c[2]) + max * fabs(c[3])));
+            if (data[TET_WEIGHT * SIMD_WIDTH + i] > 0 && c[0] > 0 && !far)
+                max = cubic_root(c, max);
         }
     }
-    return most;
+    return max;
 }
 
 #endif

@@ -22,17 +22,17 @@
 
 /* Pairs in the order 01 02 12. */
 typedef struct isotropic_eigen {
-    lane A[6]; /* A00 A11 A22 A01 A02 A12 */
-    lane even[3];
-    lane odd[3];
+    wide A[6]; /* A00 A11 A22 A01 A02 A12 */
+    wide even[3];
+    wide odd[3];
 } isotropic_eigen;
 
 /* The material's second derivatives at the signed singular values sigma (sigma0 >= sigma1 >= |sigma2|). */
-typedef void isotropic_curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen);
+typedef void isotropic_curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen);
 
 /* Where an energy measures the distance to the nearest rotation, odd_ij grows without bound as sigma_i + sigma_j goes
- * to zero: the nearest rotation jumps there. The sum counts as no less than this; rounding in F is then at most about
- * 1e-10 (single 1e-4) of the result. */
+ * to zero: the nearest rotation jumps there. The sum has this lower bound; rounding in F is then at most about 1e-10
+ * (single 1e-4) of the result. */
 #ifdef SINEW_SINGLE
 #define ISOTROPIC_SUM_BOUND 1e-3f
 #else
@@ -40,19 +40,19 @@ typedef void isotropic_curvature(const lane sigma[3], const sinew_real *material
 #endif
 
 /* 2 / (sigma_i + sigma_j) for the three pairs, bounded as above. */
-KERNEL_INLINE void isotropic_rotation_term(const lane sigma[3], lane term[3])
+KERNEL_INLINE void isotropic_rotation_term(const wide sigma[3], wide term[3])
 {
-    const lane bound = lane_set(ISOTROPIC_SUM_BOUND);
-    term[0] = 2 / lane_max(sigma[0] + sigma[1], bound);
-    term[1] = 2 / lane_max(sigma[0] + sigma[2], bound);
-    term[2] = 2 / lane_max(sigma[1] + sigma[2], bound);
+    const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
+    term[0] = 2 / wide_max(sigma[0] + sigma[1], bound);
+    term[1] = 2 / wide_max(sigma[0] + sigma[2], bound);
+    term[2] = 2 / wide_max(sigma[1] + sigma[2], bound);
 }
 
 /* psi with psi_i = a sigma_i + b cof_i, cof = (s1 s2, s0 s2, s0 s1): A = a 1 + b d(cof)/dsigma + c cof cof^T and the
- * pairs. All energies of |F|^2 and J have this form, up to what they add to A. */
-KERNEL_INLINE void isotropic_volume_form(const lane sigma[3], lane a, lane b, lane c, isotropic_eigen *eigen)
+ * pairs. All energies of |F|^2 and J have this form, up to terms in A. */
+KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wide c, isotropic_eigen *eigen)
 {
-    const lane cof[3] = {sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]};
+    const wide cof[3] = {sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]};
     for (int i = 0; i < 3; i++)
         eigen->A[i] = a + c * cof[i] * cof[i];
     eigen->A[3] = c * cof[0] * cof[1] + b * sigma[2];
@@ -64,34 +64,34 @@ KERNEL_INLINE void isotropic_volume_form(const lane sigma[3], lane a, lane b, la
     }
 }
 
-/* Adds to A what lifts its negative eigenvalues to zero; a semi-definite A keeps its bits. */
+/* Raises negative eigenvalues of A to zero; a semi-definite A keeps its bits. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
-    const lane zero = lane_set(0);
-    lane w[3], Q[9];
+    const wide zero = wide_set(0);
+    wide w[3], Q[9];
     sinew_eigen3(eigen->A, w, Q);
     for (int k = 0; k < 3; k++) {
-        const lane lift = lane_max(-w[k], zero);
+        const wide lift = wide_max(-w[k], zero);
         for (int i = 0; i < 3; i++)
             eigen->A[i] += lift * Q[3 * i + k] * Q[3 * i + k];
         eigen->A[3] += lift * Q[k] * Q[3 + k];
         eigen->A[4] += lift * Q[k] * Q[6 + k];
         eigen->A[5] += lift * Q[3 + k] * Q[6 + k];
-        eigen->even[k] = lane_max(eigen->even[k], zero);
-        eigen->odd[k] = lane_max(eigen->odd[k], zero);
+        eigen->even[k] = wide_max(eigen->even[k], zero);
+        eigen->odd[k] = wide_max(eigen->odd[k], zero);
     }
 }
 
 KERNEL_INLINE void isotropic_linearise(const sinew_kernel *kernel, int data_count, isotropic_curvature *curvature)
 {
-    const lane half = lane_set((sinew_real)0.5);
+    const wide half = wide_set((sinew_real)0.5);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane lower[6], F[9], U[9], sigma[3], V[9], W[9];
+        wide lower[6], F[9], U[9], sigma[3], V[9], W[9];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         sinew_svd3(F, U, sigma, V);
         isotropic_eigen eigen;
-        curvature(sigma, data + TET_MATERIAL * LANES, &eigen);
+        curvature(sigma, data + TET_MATERIAL * SIMD_WIDTH, &eigen);
         if (kernel->project)
             isotropic_project(&eigen);
         tet_tangent tangent;
@@ -102,7 +102,7 @@ KERNEL_INLINE void isotropic_linearise(const sinew_kernel *kernel, int data_coun
             tangent.t[pair] = half * (eigen.even[pair] - eigen.odd[pair]);
         }
         lower_multiply3(lower, V, W);
-        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), U, W, &tangent);
+        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), wide_load(data), U, W, &tangent);
     }
 }
 

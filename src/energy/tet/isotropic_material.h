@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isotropic_material.h: what isotropic materials do in the same way, made of their own DATA_COUNT, stress and
- * curvature: a template, which an energy's file includes once, below these three. See tet_material.h.
+ * isotropic_material.h: common operations of isotropic materials, from the file's DATA_COUNT, stress and curvature: a
+ * template that an energy's file includes once, below these three. See tet_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TET_ISOTROPIC_MATERIAL_H
 #define SINEW_SRC_ENERGY_TET_ISOTROPIC_MATERIAL_H
@@ -28,14 +28,14 @@ static inline void material_prox(const sinew_reduced_kernel *kernel)
     isotropic_prox(kernel, DATA_COUNT, stress, curvature);
 }
 
-/* A visit with the second derivatives as they are, made definite. */
-KERNEL_INLINE void material_exact(const visit *v, bool exact, visit_sum *sum)
+/* Adds an incidence with the exact second derivatives, projected to definite. */
+KERNEL_INLINE void material_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    lane F[9], b[3];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
-    tet_visit_projected(v, F, b, curvature, sum);
+    wide F[9], b[3];
+    tet_incidence_deformation(v, F, b);
+    tet_incidence_gradient(v, F, b, stress, sum);
+    tet_incidence_projected(v, F, b, curvature, sum);
 }
 
 #endif

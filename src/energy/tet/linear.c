@@ -5,9 +5,9 @@
  *     e = (F + F^T)/2 - 1      psi = mu |e|^2 + lambda/2 (tr e)^2      P = 2 mu e + lambda tr(e) 1
  *
  * PBNG (38), (39). Quadratic in the positions, its Hessian constant and positive semi-definite. Not invariant under
- * rotation: a turned element swells. For small displacements, and as the reference that others are compared with.
+ * rotation: a rotated element swells. For small displacements, and as a reference for comparisons.
  *
- * Kernels hold F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and what is a derivative by F Q is P Q.
+ * Kernels store F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and the derivative by F Q is P Q.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -32,19 +32,19 @@ static const char *linear_prepare(const sinew_element *element, sinew_real *data
     return refusal;
 }
 
-KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[9])
+KERNEL_INLINE wide stress(const wide FQ[9], const sinew_real *material, wide PQ[9])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane Q[9], F[9], P[9];
-    load_lanes(material + FRAME * LANES, 9, Q);
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
+    wide Q[9], F[9], P[9];
+    load_wide_array(material + FRAME * SIMD_WIDTH, 9, Q);
     multiply3_nt(FQ, Q, F);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             P[3 * i + j] = F[3 * i + j] + F[3 * j + i]; /* 2 e */
     for (int i = 0; i < 3; i++)
         P[4 * i] -= 2;
-    const lane trace = half * (P[0] + P[4] + P[8]);
-    const lane psi = half * half * norm3(P) + half * ratio * trace * trace;
+    const wide trace = half * (P[0] + P[4] + P[8]);
+    const wide psi = half * half * norm3(P) + half * ratio * trace * trace;
     for (int i = 0; i < 3; i++)
         P[4 * i] += ratio * trace;
     multiply3(P, Q, PQ);
@@ -55,15 +55,15 @@ KERNEL_INLINE lane stress(const lane FQ[9], const sinew_real *material, lane PQ[
 
 static void linear_linearise(const sinew_kernel *kernel)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
-    const lane identity[9] = {one, zero, zero, zero, one, zero, zero, zero, one};
+    const wide zero = wide_set(0), one = wide_set(1);
+    const wide identity[9] = {one, zero, zero, zero, one, zero, zero, zero, one};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane ratio = lane_load(data + TET_MATERIAL * LANES);
+        const wide ratio = wide_load(data + TET_MATERIAL * SIMD_WIDTH);
         tet_tangent tangent;
-        lane lower[6], Q[9], turned[9], W[9];
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
-        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
+        wide lower[6], Q[9], turned[9], W[9];
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
+        load_wide_array(data + (TET_MATERIAL + FRAME) * SIMD_WIDTH, 9, Q);
         for (int i = 0; i < 9; i++)
             turned[i] = Q[3 * (i % 3) + i / 3];
         lower_multiply3(lower, turned, W);
@@ -73,7 +73,7 @@ static void linear_linearise(const sinew_kernel *kernel)
             tangent.s[i] = one;
             tangent.t[i] = one;
         }
-        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), lane_load(data), identity, W, &tangent);
+        tet_store_tangent(group_tangent(kernel, group, TET_TANGENT_COUNT), wide_load(data), identity, W, &tangent);
     }
 }
 
@@ -82,42 +82,44 @@ static void linear_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane_store(kernel->weights + group * LANES, (2 + lane_load(data + TET_MATERIAL * LANES)) * lane_load(data));
+        wide_store(kernel->weights + group * SIMD_WIDTH,
+                   (2 + wide_load(data + TET_MATERIAL * SIMD_WIDTH)) * wide_load(data));
     }
 }
 
 /* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
 static void linear_local_prox(const sinew_reduced_kernel *kernel)
 {
-    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
+    const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), one = wide_set(1);
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane ratio = lane_load(data + TET_MATERIAL * LANES), w = lane_load(data);
-        const lane w2 = lane_load(kernel->weights + group * LANES);
-        const lane r = w2 / lane_select(lane_eq(w, zero), one, w), share = r / (2 + r);
-        lane lower[6], Q[9], F[9], YQ[9], Y[9], Z[9], ZQ[9];
+        const wide ratio = wide_load(data + TET_MATERIAL * SIMD_WIDTH), w = wide_load(data);
+        const wide w2 = wide_load(kernel->weights + group * SIMD_WIDTH);
+        const wide r = w2 / wide_select(wide_eq(w, zero), one, w), blend = r / (2 + r);
+        wide lower[6], Q[9], F[9], YQ[9], Y[9], Z[9], ZQ[9];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
-        load_lanes(data + (TET_MATERIAL + FRAME) * LANES, 9, Q);
-        load_lanes(group_dual(kernel, group, 9), 9, YQ);
+        load_wide_array(data + (TET_MATERIAL + FRAME) * SIMD_WIDTH, 9, Q);
+        load_wide_array(group_dual(kernel, group, 9), 9, YQ);
         for (int i = 0; i < 9; i++)
             YQ[i] += F[i];
         multiply3_nt(YQ, Q, Y);
-        const lane trace = r * (Y[0] + Y[4] + Y[8] - 3) / (2 + r + 3 * ratio);
+        const wide trace = r * (Y[0] + Y[4] + Y[8] - 3) / (2 + r + 3 * ratio);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
-                const lane even = half * (Y[3 * i + j] + Y[3 * j + i]), odd = half * (Y[3 * i + j] - Y[3 * j + i]);
-                Z[3 * i + j] = i == j ? 1 + share * (even - 1) - ratio * trace / (2 + r) : share * even + odd;
+                const wide even = half * (Y[3 * i + j] + Y[3 * j + i]), odd = half * (Y[3 * i + j] - Y[3 * j + i]);
+                Z[3 * i + j] = i == j ? 1 + blend * (even - 1) - ratio * trace / (2 + r) : blend * even + odd;
             }
         multiply3(Z, Q, ZQ);
         tet_prox_finish(kernel, group, data, F, YQ, ZQ, lower);
     }
 }
 
-static void linear_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void linear_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                             int32_t *others)
 {
     const sinew_real *Q = data + TET_MATERIAL + FRAME;
     double q[3][3];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int i = 0; i < 9; i++) {
         const sinew_real *row = Q + i / 3 * 3;
         const double *axis = q[i % 3];
@@ -126,26 +128,26 @@ static void linear_visit(const sinew_real *data, const int32_t *particles, int n
     }
 }
 
-/* The block is constant and as cheap as any: |b|^2 1 + (1 + lambda/mu) b b^T, b turned back. */
-KERNEL_INLINE void linear_add(const visit *v, bool exact, visit_sum *sum)
+/* The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, b rotated back. */
+KERNEL_INLINE void linear_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    const sinew_real *material = v->data + TET_MATERIAL * LANES;
-    const lane weight = lane_load(v->data), ratio = lane_load(material);
-    lane F[9], b[3], Q[9], turned[3];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
-    load_lanes(material + FRAME * LANES, 9, Q);
+    const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;
+    const wide weight = wide_load(v->data), ratio = wide_load(material);
+    wide F[9], b[3], Q[9], turned[3];
+    tet_incidence_deformation(v, F, b);
+    tet_incidence_gradient(v, F, b, stress, sum);
+    load_wide_array(material + FRAME * SIMD_WIDTH, 9, Q);
     apply3(Q, b, turned);
     block_add(sum->A, weight * dot3(b, b), weight * (1 + ratio), turned);
 }
 
 static void linear_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, linear_add);
+    incidence_vertex(kernel, 3, DATA_COUNT, linear_add);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_linear) = {
     .info = {.name = "linear",
              .summary = "mu |e|^2 + lambda/2 (tr e)^2 per volume, e = (F + F^T)/2 - 1",
              TET_MATERIAL_INFO,
@@ -163,8 +165,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_linear) = {
     .constrain = material_constrain,
     .jacobian = material_jacobian,
     .rooted = true,
-    .visit_data_count = DATA_COUNT,
-    .visit = linear_visit,
+    .incidence_data_count = DATA_COUNT,
+    .incidence = linear_incidence,
     .vertex_change = material_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

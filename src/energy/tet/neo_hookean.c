@@ -6,11 +6,11 @@
  *     P   = mu F + (l (J - 1) - mu) cof F
  *
  * PBNG (8) after Macklin and Mueller 2021, with l = lambda + mu, which makes it linear elasticity at rest. The thesis
- * (3.15) has l = lambda; the rest shape then answers as if the Lame parameter were lambda - mu. `matched` = no selects
- * that, to reproduce the thesis; it needs poisson > 1/8, below which the rest shape is not stable.
+ * (3.15) has l = lambda; the rest shape then has the Lame parameter lambda - mu. `matched` = no selects that, to
+ * reproduce the thesis; it needs poisson > 1/8, below which the rest shape is not stable.
  *
  * Defined for every F and smooth. With poisson < 0 (matched; < 1/4 not matched) an element collapsed to a point has
- * less energy than at rest, and one that gets there stays.
+ * less energy than at rest, and stays collapsed.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/tet/tet_curvature.h"
@@ -27,7 +27,7 @@ enum {
 };
 enum {
     CONSTRAINT_COUNT = 2
-}; /* of the split form */
+}; /* number of constraints of the split form */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -51,74 +51,74 @@ static const char *neo_hookean_prepare(const sinew_element *element, sinew_real 
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    return neo_hookean_stress(F, lane_load(material), P);
+    return neo_hookean_stress(F, wide_load(material), P);
 }
 
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
-    const lane ratio = lane_load(material);
-    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
-    isotropic_volume_form(sigma, lane_set(1), ratio * growth - 1, ratio, eigen);
+    const wide ratio = wide_load(material);
+    const wide growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    isotropic_volume_form(sigma, wide_set(1), ratio * growth - 1, ratio, eigen);
 }
 
 #include "energy/tet/isotropic_material.h"
 
 /* psi + this = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
-KERNEL_INLINE lane neo_hookean_offset(const sinew_real *material)
+KERNEL_INLINE wide neo_hookean_offset(const sinew_real *material)
 {
-    return (sinew_real)1.5 + (sinew_real)0.5 / lane_load(material);
+    return (sinew_real)1.5 + (sinew_real)0.5 / wide_load(material);
 }
 
 /* C = |F| with alpha = 1/(mu V), then C = J - 1 - mu/l with alpha = 1/(l V) or hard, thesis (4.34), (4.35) */
 static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
 {
-    const lane tiny = lane_set(LANE_EPSILON);
+    const wide tiny = wide_set(WIDE_EPSILON);
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
         sinew_real *lambda = group_lambda(kernel, group, CONSTRAINT_COUNT);
-        const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
+        const wide weight = wide_load(data), ratio = wide_load(data + TET_MATERIAL * SIMD_WIDTH);
         constrained c;
-        lane lower[6], F[9], P[9];
+        wide lower[6], F[9], P[9];
         constrain_gather(kernel->xw, vertex, 4, &c);
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane size = lane_sqrt(norm3(F));
+        const wide size = wide_sqrt(norm3(F));
         constrain_gradient(F, lower, &c);
-        constrain_apply(kernel, group, vertex, 4, size, lane_max(size, tiny), weight, false, lambda, &c);
+        constrain_apply(kernel, group, vertex, 4, size, wide_max(size, tiny), weight, false, lambda, &c);
         constrain_follow(4, &c);
         constrain_deformation(&c, lower, F);
-        const lane growth = cofactor3(F, P) - 1;
+        const wide growth = cofactor3(F, P) - 1;
         constrain_gradient(P, lower, &c);
-        constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, lane_set(1), weight * ratio, hard,
-                        lambda + LANES, &c);
+        constrain_apply(kernel, group, vertex, 4, hard ? growth : growth - 1 / ratio, wide_set(1), weight * ratio, hard,
+                        lambda + SIMD_WIDTH, &c);
     }
 }
 
-/* The same stress, and a psi whose root is as exact as psi. */
-KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material, lane P[9])
+/* Computes the same stress, and psi without cancellation, so that its root is as exact as psi. */
+KERNEL_INLINE wide neo_hookean_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
-    const lane plain = stress(F, material, P);
-    return neo_hookean_near_rest(F, lane_load(material), plain);
+    const wide plain = stress(F, material, P);
+    return neo_hookean_near_rest(F, wide_load(material), plain);
 }
 
-/* C = J - 1: what is left of (4.32) as l grows without bound and alpha with it goes to zero, thesis (4.33). */
+/* C = J - 1: the limit of (4.32) for l to infinity and alpha to zero, thesis (4.33). */
 static void neo_hookean_constrain_volume(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
         constrained c;
-        lane lower[6], F[9], P[9];
+        wide lower[6], F[9], P[9];
         constrain_gather(kernel->xw, vertex, 4, &c);
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane growth = cofactor3(F, P) - 1;
+        const wide growth = cofactor3(F, P) - 1;
         constrain_gradient(P, lower, &c);
-        constrain_apply(kernel, group, vertex, 4, growth, lane_set(1), lane_load(data), true,
+        constrain_apply(kernel, group, vertex, 4, growth, wide_set(1), wide_load(data), true,
                         group_lambda(kernel, group, CONSTRAINT_COUNT), &c);
     }
 }
@@ -132,27 +132,28 @@ static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
     else
-        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
+        tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
-/* The two of constrain_split, both at x: it moves on to where the first one leads before it takes the second. */
+/* The two constraints of constrain_split, both at x; constrain_split evaluates the second after the first has moved x.
+ */
 static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
 {
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        const lane weight = lane_load(data), ratio = lane_load(data + TET_MATERIAL * LANES);
+        const wide weight = wide_load(data), ratio = wide_load(data + TET_MATERIAL * SIMD_WIDTH);
         constrained c;
-        lane lower[6], F[9], P[9];
+        wide lower[6], F[9], P[9];
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane size = lane_sqrt(norm3(F)), growth = cofactor3(F, P) - 1;
+        const wide size = wide_sqrt(norm3(F)), growth = cofactor3(F, P) - 1;
         constrain_gradient(F, lower, &c);
-        jacobian_write(kernel, group, 0, CONSTRAINT_COUNT, 4, size, lane_max(size, lane_set(LANE_EPSILON)), weight,
+        jacobian_write(kernel, group, 0, CONSTRAINT_COUNT, 4, size, wide_max(size, wide_set(WIDE_EPSILON)), weight,
                        false, &c);
         constrain_gradient(P, lower, &c);
-        jacobian_write(kernel, group, 1, CONSTRAINT_COUNT, 4, hard ? growth : growth - 1 / ratio, lane_set(1),
+        jacobian_write(kernel, group, 1, CONSTRAINT_COUNT, 4, hard ? growth : growth - 1 / ratio, wide_set(1),
                        weight * ratio, hard, &c);
     }
 }
@@ -162,15 +163,15 @@ static void neo_hookean_jacobian_volume(const sinew_jacobian_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         constrained c;
-        lane lower[6], F[9], P[9];
+        wide lower[6], F[9], P[9];
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane growth = cofactor3(F, P) - 1;
+        const wide growth = cofactor3(F, P) - 1;
         constrain_gradient(P, lower, &c);
         for (int i = 0; i < CONSTRAINT_COUNT; i++)
-            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 4, growth, lane_set(1),
-                           i == 0 ? lane_load(data) : lane_set(0), true, &c);
+            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 4, growth, wide_set(1),
+                           i == 0 ? wide_load(data) : wide_set(0), true, &c);
     }
 }
 
@@ -183,13 +184,13 @@ static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
     else if (kernel->form == SINEW_FORM_COMBINED)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress, neo_hookean_offset);
     else
-        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, stress_near_rest, no_offset);
+        tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
 /* C = |F| and C = J: second derivatives of the two. */
-KERNEL_INLINE void curves_split(const lane F[9], const lane lambda[CONSTRAINT_COUNT], tet_second *s)
+KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_COUNT], tet_second *s)
 {
-    const lane inverse = 1 / lane_max(lane_sqrt(norm3(F)), lane_set(LANE_EPSILON));
+    const wide inverse = 1 / wide_max(wide_sqrt(norm3(F)), wide_set(WIDE_EPSILON));
     s->norm = lambda[0] * inverse;
     s->volume = lambda[1];
     s->rise = -(lambda[0] * inverse) * (inverse * inverse);
@@ -197,24 +198,24 @@ KERNEL_INLINE void curves_split(const lane F[9], const lane lambda[CONSTRAINT_CO
 }
 
 /* C = J - 1 alone. */
-KERNEL_INLINE void curves_volume(const lane F[9], lane lambda, tet_second *s)
+KERNEL_INLINE void curves_volume(const wide F[9], wide lambda, tet_second *s)
 {
     s->volume = lambda;
     memcpy(s->P, F, sizeof s->P);
 }
 
 /* psi = |F|^2/2 + (r (J - 1) - 1) (J - 1) - ..., and its root: (d2psi - P P^T / C^2) / C */
-KERNEL_INLINE void curves_joined(const lane F[9], const sinew_real *material, bool whole, lane shift, lane lambda,
+KERNEL_INLINE void curves_joined(const wide F[9], const sinew_real *material, bool as_energy, wide shift, wide lambda,
                                  tet_second *s)
 {
-    const lane ratio = lane_load(material), zero = lane_set(0), one = lane_set(1);
-    lane cofactor[9];
-    const lane psi = stress_near_rest(F, material, s->P), tiny = lane_set(LANE_EPSILON * LANE_EPSILON);
-    const lane root = lane_max(lane_sqrt(lane_max(2 * (psi + shift), zero)), tiny), scale = whole ? one : 1 / root;
+    const wide ratio = wide_load(material), zero = wide_set(0), one = wide_set(1);
+    wide cofactor[9];
+    const wide psi = neo_hookean_stress_near_rest(F, material, s->P), tiny = wide_set(WIDE_EPSILON * WIDE_EPSILON);
+    const wide root = wide_max(wide_sqrt(wide_max(2 * (psi + shift), zero)), tiny), scale = as_energy ? one : 1 / root;
     s->norm = lambda * scale;
     s->volume = lambda * scale * (ratio * (cofactor3(F, cofactor) - 1) - 1);
     s->swell = lambda * scale * ratio;
-    s->rise = whole ? zero : -lambda * scale * (scale * scale);
+    s->rise = as_energy ? zero : -lambda * scale * (scale * scale);
 }
 
 static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
@@ -223,12 +224,12 @@ static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
     const bool combined = kernel->form == SINEW_FORM_COMBINED;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT),
-                         *material = data + TET_MATERIAL * LANES;
-        const lane zero = lane_set(0), weight = lane_load(data),
+                         *material = data + TET_MATERIAL * SIMD_WIDTH;
+        const wide zero = wide_set(0), weight = wide_load(data),
                    lambda[CONSTRAINT_COUNT] = {curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight),
                                                curvature_factor(kernel, group, 1, CONSTRAINT_COUNT, weight)};
         tet_second s = {.norm = zero, .volume = zero, .swell = zero, .rise = zero};
-        lane lower[6], F[9];
+        wide lower[6], F[9];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
         if (split)
             curves_split(F, lambda, &s);
@@ -241,44 +242,44 @@ static void neo_hookean_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-static void neo_hookean_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                              int32_t *others)
+static void neo_hookean_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                                  int32_t *others)
 {
-    volume_visit(data, particles, node, false, out, others);
+    volume_incidence(data, particles, node, false, out, others);
 }
 
-/* As one node moves psi is a quadratic, so the exact block, with 1 for 2, makes the very step to its minimum. */
-KERNEL_INLINE void neo_hookean_add(const visit *v, bool exact, visit_sum *sum)
+/* psi is quadratic in one node, so a Newton step with the exact block (factor 1 instead of 2) reaches its minimum. */
+KERNEL_INLINE void neo_hookean_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES);
+    const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH);
     volume_state s;
-    volume_look(v, false, &s);
-    volume_add(v, &s, lane_set(1), ratio * (s.J - 1) - 1, lane_set(exact ? 1 : 2), ratio, sum);
+    volume_geometry(v, false, &s);
+    volume_add(v, &s, wide_set(1), ratio * (s.J - 1) - 1, wide_set(exact ? 1 : 2), ratio, sum);
 }
 
-KERNEL_INLINE lane neo_hookean_difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE wide neo_hookean_difference(const incidence *v, const wide d[3], wide *noise)
 {
-    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
+    const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), half = wide_set((sinew_real)0.5);
     volume_state s;
-    lane norm, J;
-    volume_look(v, false, &s);
+    wide norm, J;
+    volume_geometry(v, false, &s);
     volume_moved(&s, d, &norm, &J);
-    const lane pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
-    *noise = 4 * LANE_EPSILON * (lane_abs(norm) + lane_abs(pressed) + squared);
+    const wide pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
+    *noise = 4 * WIDE_EPSILON * (wide_abs(norm) + wide_abs(pressed) + squared);
     return half * norm + pressed + squared;
 }
 
 static void neo_hookean_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_add);
+    incidence_vertex(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_add);
 }
 
 static void neo_hookean_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_difference);
+    incidence_change(kernel, 3, VOLUME_DATA_COUNT, neo_hookean_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_neo_hookean) = {
     .info = {.name = "neo_hookean",
              .summary = "mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2 per volume",
              TET_MATERIAL_INFO,
@@ -292,8 +293,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_neo_hookean) = {
     .jacobian = neo_hookean_jacobian,
     .rooted = true,
     .curvature = neo_hookean_curvature,
-    .visit_data_count = VOLUME_DATA_COUNT,
-    .visit = neo_hookean_visit,
+    .incidence_data_count = VOLUME_DATA_COUNT,
+    .incidence = neo_hookean_incidence,
     .vertex_change = neo_hookean_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,
 };

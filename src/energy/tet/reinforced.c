@@ -6,12 +6,12 @@
  *     P   = mu F + (l (J - 1) - mu) cof F + k/2 (I4 - 1) (F a) a^T
  *
  * The matrix is neo_hookean (PBNG (8)); the fibres, along the unit vector a of the rest shape, are the anisotropic St.
- * Venant-Kirchhoff energy (Bonet and Burton 1998; Kim, De Goes, Iben 2019). k is what they add to Young's modulus along
- * them. `compress` = no leaves them out where they are shorter than at rest, as thin fibres buckle: the stiffness then
- * jumps at I4 = 1. Fibres that resist compression lose their stiffness below a stretch of 0.577.
+ * Venant-Kirchhoff energy (Bonet and Burton 1998; Kim, De Goes, Iben 2019). k is their contribution to Young's modulus
+ * along them. `compress` = no omits them where they are shortened, as thin fibres buckle: the stiffness then jumps at
+ * I4 = 1. Fibres that resist compression lose their stiffness below a stretch of 0.577.
  *
- * Defined for every F. Not isotropic: kernels hold F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a). dP = ... +
- * (K dF a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected one by one.
+ * Defined for every F. Not isotropic: kernels hold F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a). dP = ... + (K dF
+ * a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected one by one.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/direction.h"
@@ -23,7 +23,7 @@
 enum {
     RATIO = 0,
     STRENGTH = 1,
-    SLACK = 2, /* I4 - 1 counts as no less than this: -1, or 0 for fibres that only pull */
+    SLACK = 2, /* lower bound of I4 - 1: -1, or 0 for fibres without compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
 }; /* l / mu, k / mu, slack, Q^T a */
@@ -36,7 +36,7 @@ enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
     TANGENT_COUNT = TANGENT_K + 6
-}; /* the matrix's own, L Q^T a, w K */
+}; /* tangent of the matrix, L Q^T a, w K */
 
 static const sinew_parameter parameters[] = {
     LAME_YOUNG_PARAMETER,
@@ -77,64 +77,64 @@ static const char *reinforced_prepare(const sinew_element *element, sinew_real *
 }
 
 /* Adds the fibres' P, returns their psi. */
-KERNEL_INLINE lane fibre_stress(const lane F[9], const lane a[3], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide fibre_stress(const wide F[9], const wide a[3], const sinew_real *material, wide P[9])
 {
-    const lane k = lane_load(material + STRENGTH * LANES), slack = lane_load(material + SLACK * LANES);
-    lane Fa[3];
+    const wide k = wide_load(material + STRENGTH * SIMD_WIDTH), slack = wide_load(material + SLACK * SIMD_WIDTH);
+    wide Fa[3];
     apply3(F, a, Fa);
-    const lane excess = lane_max(dot3(Fa, Fa) - 1, slack), pull = (sinew_real)0.5 * k * excess;
+    const wide excess = wide_max(dot3(Fa, Fa) - 1, slack), tension = (sinew_real)0.5 * k * excess;
     for (int i = 0; i < 9; i++)
-        P[i] += pull * Fa[i / 3] * a[i % 3];
-    return (sinew_real)0.25 * pull * excess;
+        P[i] += tension * Fa[i / 3] * a[i % 3];
+    return (sinew_real)0.25 * tension * excess;
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    lane a[3];
-    load_lanes(material + AXIS * LANES, 3, a);
-    const lane psi = neo_hookean_stress(F, lane_load(material), P);
+    wide a[3];
+    load_wide_array(material + AXIS * SIMD_WIDTH, 3, a);
+    const wide psi = neo_hookean_stress(F, wide_load(material), P);
     return psi + fibre_stress(F, a, material, P);
 }
 
-/* The same with a psi whose root is as exact as psi, for constraints. */
-KERNEL_INLINE lane stress_near_rest(const lane F[9], const sinew_real *material, lane P[9])
+/* Computes psi without cancellation, so that its root is as exact as psi; for constraints. */
+KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
-    lane a[3];
-    load_lanes(material + AXIS * LANES, 3, a);
-    const lane ratio = lane_load(material), plain = neo_hookean_stress(F, ratio, P);
+    wide a[3];
+    load_wide_array(material + AXIS * SIMD_WIDTH, 3, a);
+    const wide ratio = wide_load(material), plain = neo_hookean_stress(F, ratio, P);
     return neo_hookean_near_rest(F, ratio, plain) + fibre_stress(F, a, material, P);
 }
 
 /* Second derivatives of the matrix alone. */
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
-    const lane ratio = lane_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;
-    isotropic_volume_form(sigma, lane_set(1), ratio * growth - 1, ratio, eigen);
+    const wide ratio = wide_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    isotropic_volume_form(sigma, wide_set(1), ratio * growth - 1, ratio, eigen);
 }
 
 #include "energy/tet/tet_material.h"
 
 /* K += scale times the fibres' second derivatives: (I4 - 1)/2 across, twice, and I4 more along F a. Projected, neither
- * is less than zero. Fibres that only pull have none while they are slack. */
-KERNEL_INLINE void add_fibres(const lane F[9], const sinew_real *material, lane scale, bool project, lane K[6])
+ * is negative. Fibres without compression have none while slack. */
+KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide scale, bool project, wide K[6])
 {
-    const lane zero = lane_set(0), one = lane_set(1), third = lane_set((sinew_real)(1.0 / 3));
-    lane a[3], Fa[3];
-    load_lanes(material + AXIS * LANES, 3, a);
+    const wide zero = wide_set(0), one = wide_set(1), third = wide_set((sinew_real)(1.0 / 3));
+    wide a[3], Fa[3];
+    load_wide_array(material + AXIS * SIMD_WIDTH, 3, a);
     apply3(F, a, Fa);
-    const lane I4 = dot3(Fa, Fa);
-    const lane_mask taut = lane_le(lane_load(material + SLACK * LANES), I4 - 1);
-    lane across = (sinew_real)0.5 * (I4 - 1), along = one;
+    const wide I4 = dot3(Fa, Fa);
+    const wide_mask in_tension = wide_le(wide_load(material + SLACK * SIMD_WIDTH), I4 - 1);
+    wide across = (sinew_real)0.5 * (I4 - 1), along = one;
     if (project) {
-        along = lane_max((sinew_real)1.5 * (I4 - third), zero) / lane_max(I4, third);
-        along = lane_select(lane_le(one, I4), one, along);
-        across = lane_max(across, zero);
+        along = wide_max((sinew_real)1.5 * (I4 - third), zero) / wide_max(I4, third);
+        along = wide_select(wide_le(one, I4), one, along);
+        across = wide_max(across, zero);
     }
-    const lane strength = lane_select(taut, scale * lane_load(material + STRENGTH * LANES), zero);
+    const wide strength = wide_select(in_tension, scale * wide_load(material + STRENGTH * SIMD_WIDTH), zero);
     block_add(K, strength * across, strength * along, Fa);
 }
 
-/* The kernel of one group, whose tangent begins with what the matrix alone would have. */
+/* The kernel of one group, whose tangent starts with that of the matrix alone. */
 KERNEL_INLINE sinew_kernel one_group(const sinew_kernel *kernel, int32_t group)
 {
     sinew_kernel one = *kernel;
@@ -149,43 +149,43 @@ static void reinforced_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_kernel one = one_group(kernel, group);
-        const sinew_real *material = one.groups.data + TET_MATERIAL * LANES;
-        lane L[6], F[9], a[3], K[6];
+        const sinew_real *material = one.groups.data + TET_MATERIAL * SIMD_WIDTH;
+        wide L[6], F[9], a[3], K[6];
         memset(K, 0, sizeof K);
         isotropic_linearise(&one, DATA_COUNT, curvature);
         tet_deformation(one.x, one.groups.vertex, one.groups.data, L, F);
-        load_lanes(material + AXIS * LANES, 3, a);
-        add_fibres(F, material, lane_load(one.groups.data), kernel->project, K);
-        const lane reach[3] = {L[0] * a[0], L[1] * a[0] + L[2] * a[1], L[3] * a[0] + L[4] * a[1] + L[5] * a[2]};
-        store_lanes(one.tangent + TANGENT_REACH * LANES, 3, reach);
-        store_lanes(one.tangent + TANGENT_K * LANES, 6, K);
+        load_wide_array(material + AXIS * SIMD_WIDTH, 3, a);
+        add_fibres(F, material, wide_load(one.groups.data), kernel->project, K);
+        const wide reach[3] = {L[0] * a[0], L[1] * a[0] + L[2] * a[1], L[3] * a[0] + L[4] * a[1] + L[5] * a[2]};
+        store_wide_array(one.tangent + TANGENT_REACH * SIMD_WIDTH, 3, reach);
+        store_wide_array(one.tangent + TANGENT_K * SIMD_WIDTH, 6, K);
     }
 }
 
-/* The fibres' K as a full matrix, and how far each vertex but the first moves F a. */
-KERNEL_INLINE void load_fibres(const sinew_kernel *one, lane reach[3], lane full[9])
+/* The fibres' K as a full matrix, and the derivative of F a by each vertex except the first. */
+KERNEL_INLINE void load_fibres(const sinew_kernel *one, wide reach[3], wide full[9])
 {
-    static const int place[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
-    lane K[6];
-    load_lanes(one->tangent + TANGENT_REACH * LANES, 3, reach);
-    load_lanes(one->tangent + TANGENT_K * LANES, 6, K);
+    static const int padded_index[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    wide K[6];
+    load_wide_array(one->tangent + TANGENT_REACH * SIMD_WIDTH, 3, reach);
+    load_wide_array(one->tangent + TANGENT_K * SIMD_WIDTH, 6, K);
     for (int i = 0; i < 9; i++)
-        full[i] = K[place[i]];
+        full[i] = K[padded_index[i]];
 }
 
 static void reinforced_product(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_kernel one = one_group(kernel, group);
-        lane D[1][9], reach[3], K[9], dFa[3], pull[3];
+        wide D[1][9], reach[3], K[9], dFa[3], KdFa[3];
         sinew_tet_product(&one);
         load_fibres(&one, reach, K);
         tet_gather_fan(one.p, one.groups.vertex, 1, D);
         apply3(D[0], reach, dFa);
-        apply3(K, dFa, pull);
+        apply3(K, dFa, KdFa);
         for (int i = 0; i < 9; i++)
-            D[0][i] = pull[i / 3] * reach[i % 3];
-        tet_scatter_fan(one.g, one.groups.vertex, 1, (const lane(*)[9])D);
+            D[0][i] = KdFa[i / 3] * reach[i % 3];
+        tet_scatter_fan(one.g, one.groups.vertex, 1, (const wide(*)[9])D);
     }
 }
 
@@ -193,25 +193,25 @@ static void reinforced_hessian(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_kernel one = one_group(kernel, group);
-        lane reach[4], K[9];
+        wide reach[4], K[9];
         one.blocks = group_blocks(kernel, group, 10);
         sinew_tet_hessian(&one);
         load_fibres(&one, reach + 1, K);
         reach[0] = -(reach[1] + reach[2] + reach[3]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++) {
-                sinew_real *block = one.blocks + block_index(a, b) * 9 * LANES;
+                sinew_real *block = one.blocks + block_index(a, b) * 9 * SIMD_WIDTH;
                 for (int i = 0; i < 9; i++)
-                    lane_store(block + i * LANES, lane_load(block + i * LANES) + reach[a] * reach[b] * K[i]);
+                    wide_store(block + i * SIMD_WIDTH, wide_load(block + i * SIMD_WIDTH) + reach[a] * reach[b] * K[i]);
             }
     }
 }
 
-/* One number has to do for all directions: that of a stretch along the fibres, the stiffest. */
-KERNEL_INLINE lane stress_along(const lane F[9], const sinew_real *material, lane P[9])
+/* One stiffness for all directions: that along the fibres, the largest. */
+KERNEL_INLINE wide stress_along(const wide F[9], const sinew_real *material, wide P[9])
 {
-    const lane zero = lane_set(0), a[3] = {lane_set(1), zero, zero};
-    const lane psi = neo_hookean_stress(F, lane_load(material), P);
+    const wide zero = wide_set(0), a[3] = {wide_set(1), zero, zero};
+    const wide psi = neo_hookean_stress(F, wide_load(material), P);
     return psi + fibre_stress(F, a, material, P);
 }
 
@@ -222,49 +222,49 @@ static void reinforced_stiffness(const sinew_reduced_kernel *kernel)
 
 static void reinforced_constrain(const sinew_constrain_kernel *kernel)
 {
-    tet_constrain(kernel, DATA_COUNT, 1, stress_near_rest, no_offset);
+    tet_constrain(kernel, DATA_COUNT, 1, reinforced_stress_near_rest, no_offset);
 }
 
 static void reinforced_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    tet_jacobian(kernel, DATA_COUNT, 1, stress_near_rest, no_offset);
+    tet_jacobian(kernel, DATA_COUNT, 1, reinforced_stress_near_rest, no_offset);
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
-static void reinforced_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                             int32_t *others)
+static void reinforced_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                                 int32_t *others)
 {
     const sinew_real *a = data + TET_MATERIAL + AXIS;
     const double direction[3] = {(double)a[0], (double)a[1], (double)a[2]};
     double q[3][3];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int i = 0; i < 3; i++)
         out[TET_MATERIAL + AXIS + i] = (sinew_real)dot_of(q[i], direction);
 }
 
 /* The matrix is a quadratic as one node moves, the fibres are a quartic: no bound. */
-KERNEL_INLINE void reinforced_add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void reinforced_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const sinew_real *material = v->data + TET_MATERIAL * LANES;
-    lane F[9], b[3], a[3];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
+    const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;
+    wide F[9], b[3], a[3];
+    tet_incidence_deformation(v, F, b);
+    tet_incidence_gradient(v, F, b, stress, sum);
     if (exact)
-        tet_visit_projected(v, F, b, curvature, sum);
+        tet_incidence_projected(v, F, b, curvature, sum);
     else
-        tet_visit_bound(v, F, b, lane_set(2), lane_load(material), sum);
-    load_lanes(material + AXIS * LANES, 3, a);
-    const lane reach = dot3(a, b);
-    add_fibres(F, material, lane_load(v->data) * reach * reach, true, sum->A);
+        tet_incidence_bound(v, F, b, wide_set(2), wide_load(material), sum);
+    load_wide_array(material + AXIS * SIMD_WIDTH, 3, a);
+    const wide reach = dot3(a, b);
+    add_fibres(F, material, wide_load(v->data) * reach * reach, true, sum->A);
 }
 
 static void reinforced_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, DATA_COUNT, reinforced_add);
+    incidence_vertex(kernel, 3, DATA_COUNT, reinforced_add);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_reinforced) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_reinforced) = {
     .info = {.name = "reinforced",
              .summary = "neo_hookean + k/8 (|F a|^2 - 1)^2 per volume, fibres along a, pulling only or both ways",
              TET_MATERIAL_INFO,
@@ -280,7 +280,7 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_reinforced) = {
     .product = reinforced_product,
     .hessian = reinforced_hessian,
     .determinants = material_determinants,
-    .row_count = 3,
+    .reduced_count = 3,
     .reduce = material_reduce,
     .stiffness = reinforced_stiffness,
     .constraint_count = 1,
@@ -288,8 +288,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_reinforced) = {
     .jacobian = reinforced_jacobian,
     .rooted = true,
     .other_count = 3,
-    .visit_data_count = DATA_COUNT,
-    .visit = reinforced_visit,
+    .incidence_data_count = DATA_COUNT,
+    .incidence = reinforced_incidence,
     .vertex = reinforced_vertex,
     .vertex_change = material_change,
 };

@@ -4,12 +4,12 @@
  *
  *     E = (F^T F - 1)/2      psi = mu |E|^2 + lambda/2 (tr E)^2      P = F (2 mu E + lambda tr(E) 1)
  *
- * Defined for every F and a polynomial. It does not see orientation, so an inverted element is at rest, and under
- * compression beyond sigma = 0.577 of a bar it softens and collapses: for small strains and large rotations.
+ * Defined for every F and a polynomial. It does not depend on orientation, so an inverted element may be at rest, and
+ * under compression beyond sigma = 0.577 of a bar it softens and collapses: for small strains and large rotations.
  */
 #include "energy/tet/stvk_law.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_st_venant_kirchhoff) = {
     .info = {.name = "st_venant_kirchhoff",
              .summary = "mu |E|^2 + lambda/2 (tr E)^2 per volume, E = (F^T F - 1)/2",
              STVK_INFO},

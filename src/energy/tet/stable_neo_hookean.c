@@ -29,27 +29,27 @@ static const char *stable_prepare(const sinew_element *element, sinew_real *data
     return sinew_tet_prepare(element, lame_mu(element->parameters), data, NULL);
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5), shear = lane_set(SHEAR);
-    lane C[9];
-    const lane growth = cofactor3(F, C) - 1, I = norm3(F);
-    const lane pressure = ratio * growth - 1, scale = shear * I / (I + 1);
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5), shear = wide_set(SHEAR);
+    wide C[9];
+    const wide growth = cofactor3(F, C) - 1, I = norm3(F);
+    const wide pressure = ratio * growth - 1, scale = shear * I / (I + 1);
     for (int i = 0; i < 9; i++)
         P[i] = scale * F[i] + pressure * C[i];
-    const lane stretch = I - 3 - lane_log(lane_set((sinew_real)0.25) * (I + 1));
+    const wide stretch = I - 3 - wide_log(wide_set((sinew_real)0.25) * (I + 1));
     return half * shear * stretch + growth * (half * ratio * growth - 1);
 }
 
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
-    const lane ratio = lane_load(material), shear = lane_set(SHEAR);
-    const lane growth = sigma[0] * sigma[1] * sigma[2] - 1;
-    const lane I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
-    const lane inverse = 1 / (I + 1);
+    const wide ratio = wide_load(material), shear = wide_set(SHEAR);
+    const wide growth = sigma[0] * sigma[1] * sigma[2] - 1;
+    const wide I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
+    const wide inverse = 1 / (I + 1);
     isotropic_volume_form(sigma, shear * I * inverse, ratio * growth - 1, ratio, eigen);
     /* d(scale)/dsigma_j sigma_i */
-    const lane extra = 2 * shear * inverse * inverse;
+    const wide extra = 2 * shear * inverse * inverse;
     for (int i = 0; i < 3; i++)
         eigen->A[i] += extra * sigma[i] * sigma[i];
     eigen->A[3] += extra * sigma[0] * sigma[1];
@@ -59,47 +59,48 @@ KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-static void stable_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void stable_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                             int32_t *others)
 {
-    volume_visit(data, particles, node, true, out, others);
+    volume_incidence(data, particles, node, true, out, others);
 }
 
-/* The exact block, semi-definite as it is, has the part of |F|^2 that its scale depends on: 2m/(1 + I)^2 F b (F b)^T.
- * Its part of |F|^2 is at most 9/8 m = 3/2 mu, below the 2 mu of the cheap one. */
-KERNEL_INLINE void stable_add(const visit *v, bool exact, visit_sum *sum)
+/* The exact block is semi-definite; it adds 2m/(1 + I)^2 F b (F b)^T from the scale of the |F|^2 term. That term is at
+ * most 9/8 m = 3/2 mu, below the 2 mu of the approximate block. */
+KERNEL_INLINE void stable_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), shear = lane_set(SHEAR), zero = lane_set(0);
+    const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), shear = wide_set(SHEAR), zero = wide_set(0);
     volume_state s;
-    volume_look(v, true, &s);
-    const lane inverse = 1 / (s.norm + 1), scale = shear * s.norm * inverse;
-    volume_add(v, &s, scale, ratio * (s.J - 1) - 1, exact ? scale : lane_set(2), ratio, sum);
+    volume_geometry(v, true, &s);
+    const wide inverse = 1 / (s.norm + 1), scale = shear * s.norm * inverse;
+    volume_add(v, &s, scale, ratio * (s.J - 1) - 1, exact ? scale : wide_set(2), ratio, sum);
     if (exact)
-        block_add(sum->A, zero, lane_load(v->data) * 2 * shear * inverse * inverse, s.fb);
+        block_add(sum->A, zero, wide_load(v->data) * 2 * shear * inverse * inverse, s.fb);
 }
 
-KERNEL_INLINE lane stable_difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE wide stable_difference(const incidence *v, const wide d[3], wide *noise)
 {
-    const lane ratio = lane_load(v->data + VOLUME_MATERIAL * LANES), half = lane_set((sinew_real)0.5);
+    const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), half = wide_set((sinew_real)0.5);
     volume_state s;
-    lane norm, J;
-    volume_look(v, true, &s);
+    wide norm, J;
+    volume_geometry(v, true, &s);
     volume_moved(&s, d, &norm, &J);
-    const lane pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
-    *noise = 4 * LANE_EPSILON * (1 + lane_abs(norm) + lane_abs(pressed) + squared);
-    return half * SHEAR * (norm - lane_log(1 + norm / (s.norm + 1))) + pressed + squared;
+    const wide pressed = J * (ratio * (s.J - 1) - 1), squared = half * ratio * J * J;
+    *noise = 4 * WIDE_EPSILON * (1 + wide_abs(norm) + wide_abs(pressed) + squared);
+    return half * SHEAR * (norm - wide_log(1 + norm / (s.norm + 1))) + pressed + squared;
 }
 
 static void stable_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_add);
+    incidence_vertex(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_add);
 }
 
 static void stable_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_difference);
+    incidence_change(kernel, 3, VOLUME_NORM_DATA_COUNT, stable_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .info = {.name = "stable_neo_hookean",
              .summary = "m/2 (|F|^2 - 3) - m/2 log((|F|^2 + 1)/4) - 3m/4 (J - 1) + l/2 (J - 1)^2 per volume; m = "
                         "4mu/3, l = lambda + 5mu/6",
@@ -113,8 +114,8 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_stable_neo_hookean) = {
     .constrain = material_constrain,
     .jacobian = material_jacobian,
     .rooted = true,
-    .visit_data_count = VOLUME_NORM_DATA_COUNT,
-    .visit = stable_visit,
+    .incidence_data_count = VOLUME_NORM_DATA_COUNT,
+    .incidence = stable_incidence,
     .vertex_change = stable_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

@@ -5,8 +5,8 @@
  *     psi = k/2 |F - R|^2 = k/2 sum (sigma_i - 1)^2        P = k (F - R)
  *
  * Thesis (3.13), after Bouaziz et al. 2014. R is the rotation nearest to F (a proper one, so that psi keeps growing
- * through an inversion). At rest it is linear elasticity with mu = k/2 and lambda = 0: it has no resistance to change
- * of volume of its own. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
+ * through an inversion). At rest it is linear elasticity with mu = k/2 and lambda = 0: it has no separate resistance to
+ * change of volume. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/tet/tet_reduced.h"
@@ -27,35 +27,35 @@ static const sinew_parameter parameters[] = {
      .meaning = "k, energy per volume and squared stretch; raising it stiffens"},
 };
 
-static const char *strain_prepare(const sinew_element *element, sinew_real *data)
+static const char *tet_strain_prepare(const sinew_element *element, sinew_real *data)
 {
     return sinew_tet_prepare(element, (double)element->parameters[0], data, NULL);
 }
 
-KERNEL_INLINE lane strain_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide strain_rotated_stress(const wide F[9], const wide R[9], const sinew_real *material, wide P[9])
 {
     (void)material;
     for (int i = 0; i < 9; i++)
         P[i] = F[i] - R[i];
-    return lane_set((sinew_real)0.5) * norm3(P);
+    return wide_set((sinew_real)0.5) * norm3(P);
 }
 
-KERNEL_INLINE lane stress(const lane F[9], const sinew_real *material, lane P[9])
+KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
-    lane R[9];
+    wide R[9];
     sinew_polar3(F, R);
     return strain_rotated_stress(F, R, material, P);
 }
 
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     (void)material;
-    lane term[3];
+    wide term[3];
     isotropic_rotation_term(sigma, term);
     for (int i = 0; i < 3; i++) {
-        eigen->A[i] = lane_set(1);
-        eigen->A[3 + i] = lane_set(0);
-        eigen->even[i] = lane_set(1);
+        eigen->A[i] = wide_set(1);
+        eigen->A[3 + i] = wide_set(0);
+        eigen->even[i] = wide_set(1);
         eigen->odd[i] = 1 - term[i];
     }
 }
@@ -80,39 +80,39 @@ static void strain_stiffness(const sinew_reduced_kernel *kernel)
 /* g += w D^T R */
 static void strain_local_project(const sinew_reduced_kernel *kernel)
 {
-    lane F[TET_TILE][9], R[TET_TILE][9];
+    wide F[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);
         tet_gather_tile(&kernel->groups, kernel->x, &tile, DATA_COUNT, F);
-        sinew_polar3_tile(tile.count, (const lane(*)[9])F, R);
-        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, true, (const lane(*)[9])R);
+        sinew_polar3_tile(tile.count, (const wide(*)[9])F, R);
+        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, true, (const wide(*)[9])R);
     }
 }
 
-/* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R it is Z = (w R + w2 Y) / (w + w2), and what is
- * left, |R - Y|^2 times a constant, is least for the rotation nearest to Y. */
+/* min over Z of min over R of w/2 |Z - R|^2 + w2/2 |Z - Y|^2: for any R, Z = (w R + w2 Y) / (w + w2), and the
+ * remainder, |R - Y|^2 times a constant, is minimal for the rotation nearest to Y. */
 static void strain_local_prox(const sinew_reduced_kernel *kernel)
 {
-    lane F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
+    wide F[TET_TILE][9], Y[TET_TILE][9], R[TET_TILE][9];
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);
         tet_gather_tile(&kernel->groups, kernel->x, &tile, DATA_COUNT, F);
         for (int32_t k = 0; k < tile.count; k++) {
-            load_lanes(group_dual(kernel, first + k, 9), 9, Y[k]);
+            load_wide_array(group_dual(kernel, first + k, 9), 9, Y[k]);
             for (int i = 0; i < 9; i++)
                 Y[k][i] += F[k][i];
         }
-        sinew_polar3_tile(tile.count, (const lane(*)[9])Y, R);
+        sinew_polar3_tile(tile.count, (const wide(*)[9])Y, R);
         for (int32_t k = 0; k < tile.count; k++) {
             const sinew_real *data = group_data(&kernel->groups, first + k, DATA_COUNT);
-            const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + (first + k) * LANES));
+            const wide w = wide_load(data), blend = w / (w + wide_load(kernel->weights + (first + k) * SIMD_WIDTH));
             for (int i = 0; i < 9; i++)
-                R[k][i] = Y[k][i] + share * (R[k][i] - Y[k][i]);
+                R[k][i] = Y[k][i] + blend * (R[k][i] - Y[k][i]);
             tet_prox_dual(kernel, first + k, data, F[k], Y[k], R[k], F[k]);
         }
-        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, false, (const lane(*)[9])F);
+        tet_scatter_tile(&kernel->groups, kernel->g, &tile, DATA_COUNT, false, (const wide(*)[9])F);
     }
 }
 
@@ -121,11 +121,12 @@ static void strain_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, strain_rotated_stress, no_offset);
 }
 
-/* The gradient, of R only R b, and the cheap block: its 2 mu is k, its lambda 0. */
-KERNEL_INLINE void strain_add_cheap(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum)
+/* Adds the gradient, which needs only R b, and the approximate block with 2 mu = k and lambda = 0. */
+KERNEL_INLINE void strain_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
+                                    incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data), diagonal = weight * dot3(b, b);
-    lane fb[3], rb[3];
+    const wide weight = wide_load(v->data), diagonal = weight * dot3(b, b);
+    wide fb[3], rb[3];
     apply3(F, b, fb);
     apply3(R, b, rb);
     for (int i = 0; i < 3; i++) {
@@ -137,18 +138,18 @@ KERNEL_INLINE void strain_add_cheap(const visit *v, const lane F[9], const lane 
 static void strain_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
         tet_rotated_vertex(kernel, DATA_COUNT, strain_add_cheap);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_strain) = {
     .info = {.name = "strain",
              .summary = "k/2 |F - R|^2 per volume",
              TET_MATERIAL_INFO,
              .capabilities = TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT},
     TET_MATERIAL_OPS,
-    .prepare = strain_prepare,
+    .prepare = tet_strain_prepare,
     .vertex = strain_vertex,
     .value = strain_value,
     .gradient = strain_gradient,
@@ -160,6 +161,6 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_strain) = {
     .constrain = strain_constrain,
     .jacobian = material_jacobian,
     .rooted = true,
-    VISIT_GENERAL_OPS,
+    INCIDENCE_ANY_OPS,
     .vertex_bounds = SINEW_BOUND_CHEAP,
 };

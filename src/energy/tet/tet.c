@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet.c: the parts of the energies on tetrahedra that do not depend on the material: rest shape, and product
- * and Hessian blocks from the tangent (tet.h says what it holds).
+ * tet.c: operations of energies on tetrahedra that do not depend on the material: rest shape, and product and Hessian
+ * blocks from the tangent (layout in tet.h).
  *
  * Blocks. With w_a = row a of W (a = 1..3) the block of vertices a, b is K_ab = U K U^T,
  *
  *     K_ik = A_ik w_a[i] w_b[k] + t_ik w_a[k] w_b[i]   (i != k)
  *     K_ii = A_ii w_a[i] w_b[i] + sum_{j != i} s_ij w_a[j] w_b[j]
  *
- * and those of vertex 0 follow from the fact that a translation costs nothing: the rows of H sum to zero.
+ * and those of vertex 0 follow from translation invariance: the rows of H sum to zero.
  */
 #include "energy/tet/tet.h"
 
-/* Flatter than this, det Dm / (longest edge)^3, a rest shape has no inverse worth the name. */
-#define FLATNESS_BOUND (2 * (double)LANE_EPSILON)
+/* Smallest det Dm / (longest edge)^3 of a rest shape with an accurate inverse. */
+#define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
 
-static double dot(const double a[3], const double b[3])
+static double tet_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -23,7 +23,7 @@ static double dot(const double a[3], const double b[3])
 /* to = a / |a|; returns |a| */
 static double unit(const double a[3], double to[3])
 {
-    const double length = sqrt(dot(a, a));
+    const double length = sqrt(tet_dot(a, a));
     for (int i = 0; i < 3; i++)
         to[i] = a[i] / length;
     return length;
@@ -34,8 +34,8 @@ static void rest_frame(double edge[3][3], double q[3][3])
 {
     unit(edge[2], q[2]);
     double rest[3] = {edge[1][0], edge[1][1], edge[1][2]};
-    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two edges */
-        const double along = dot(q[2], rest);
+    for (int pass = 0; pass < 2; pass++) { /* applied twice: orthogonal up to round-off for any two edges */
+        const double along = tet_dot(q[2], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[2][i];
     }
@@ -44,14 +44,14 @@ static void rest_frame(double edge[3][3], double q[3][3])
         q[0][i] = q[1][(i + 1) % 3] * q[2][(i + 2) % 3] - q[1][(i + 2) % 3] * q[2][(i + 1) % 3];
 }
 
-/* The longest of all six edges, whichever vertex they start from. */
+/* The longest of all six edges. */
 static double longest_edge(double edge[3][3])
 {
     double longest = 0;
     for (int a = 0; a < 3; a++) {
         const double *next = edge[(a + 1) % 3];
         const double opposite[3] = {next[0] - edge[a][0], next[1] - edge[a][1], next[2] - edge[a][2]};
-        longest = fmax(longest, sqrt(fmax(dot(edge[a], edge[a]), dot(opposite, opposite))));
+        longest = fmax(longest, sqrt(fmax(tet_dot(edge[a], edge[a]), tet_dot(opposite, opposite))));
     }
     return longest;
 }
@@ -71,13 +71,13 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
         const int j = (i + 1) % 3, k = (i + 2) % 3;
         normal[i] = edge[1][j] * edge[2][k] - edge[1][k] * edge[2][j];
     }
-    const double det = dot(edge[0], normal);
+    const double det = tet_dot(edge[0], normal);
     if (!(fabs(det) > FLATNESS_BOUND * longest * longest * longest) || !isfinite(det))
         return "its rest shape has no volume";
     rest_frame(edge, q);
     /* T = Q^T Dm, its inverse row by row */
-    const double l00 = 1 / dot(q[0], edge[0]), l11 = 1 / dot(q[1], edge[1]), l22 = 1 / dot(q[2], edge[2]);
-    const double t10 = dot(q[1], edge[0]), t20 = dot(q[2], edge[0]), t21 = dot(q[2], edge[1]);
+    const double l00 = 1 / tet_dot(q[0], edge[0]), l11 = 1 / tet_dot(q[1], edge[1]), l22 = 1 / tet_dot(q[2], edge[2]);
+    const double t10 = tet_dot(q[1], edge[0]), t20 = tet_dot(q[2], edge[0]), t21 = tet_dot(q[2], edge[1]);
     const double l10 = -t10 * l00 * l11, l21 = -t21 * l11 * l22, l20 = -(t20 * l00 + t21 * l10) * l22;
     const double lower[6] = {l00, l10, l11, l20, l21, l22};
     const double filled = fabs(det) * (element->fraction ? (double)*element->fraction : 1);
@@ -92,12 +92,12 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
 }
 
 /* N = (A, s, t) M */
-KERNEL_INLINE void apply(const sinew_real *tangent, const lane M[9], lane N[9])
+KERNEL_INLINE void tet_apply_tangent(const sinew_real *tangent, const wide M[9], wide N[9])
 {
-    lane A[6], s[3], t[3];
-    load_lanes(tangent + TET_A * LANES, 6, A);
-    load_lanes(tangent + TET_S * LANES, 3, s);
-    load_lanes(tangent + TET_T * LANES, 3, t);
+    wide A[6], s[3], t[3];
+    load_wide_array(tangent + TET_A * SIMD_WIDTH, 6, A);
+    load_wide_array(tangent + TET_S * SIMD_WIDTH, 3, s);
+    load_wide_array(tangent + TET_T * SIMD_WIDTH, 3, t);
     N[0] = A[0] * M[0] + A[3] * M[4] + A[4] * M[8];
     N[4] = A[3] * M[0] + A[1] * M[4] + A[5] * M[8];
     N[8] = A[4] * M[0] + A[5] * M[4] + A[2] * M[8];
@@ -112,21 +112,21 @@ KERNEL_INLINE void apply(const sinew_real *tangent, const lane M[9], lane N[9])
 KERNEL_INLINE void product_fan(const sinew_kernel *kernel, int32_t first, int fan)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, first, 4);
-    lane D[SINEW_FAN][9];
+    wide D[SINEW_FAN][9];
     tet_gather_fan(kernel->p, vertex, fan, D);
 #pragma GCC unroll 3
     for (int k = 0; k < fan; k++) {
         const sinew_real *tangent = group_tangent(kernel, first + k, TET_TANGENT_COUNT);
-        lane U[9], W[9], dF[9], M[9], N[9], dP[9];
-        load_lanes(tangent + TET_U * LANES, 9, U);
-        load_lanes(tangent + TET_W * LANES, 9, W);
+        wide U[9], W[9], dF[9], M[9], N[9], dP[9];
+        load_wide_array(tangent + TET_U * SIMD_WIDTH, 9, U);
+        load_wide_array(tangent + TET_W * SIMD_WIDTH, 9, W);
         multiply3(D[k], W, dF);
         multiply3_tn(U, dF, M);
-        apply(tangent, M, N);
+        tet_apply_tangent(tangent, M, N);
         multiply3(U, N, dP);
         multiply3_nt(dP, W, D[k]);
     }
-    tet_scatter_fan(kernel->g, vertex, fan, (const lane(*)[9])D);
+    tet_scatter_fan(kernel->g, vertex, fan, (const wide(*)[9])D);
 }
 
 void sinew_tet_product(const sinew_kernel *kernel)
@@ -141,12 +141,12 @@ void sinew_tet_product(const sinew_kernel *kernel)
 }
 
 /* K = the block of the rows wa, wb of W in the frame of U. */
-KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const lane *wa, const lane *wb, lane K[9])
+KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const wide *wa, const wide *wb, wide K[9])
 {
-    lane A[6], s[3], t[3], w[3];
-    load_lanes(tangent + TET_A * LANES, 6, A);
-    load_lanes(tangent + TET_S * LANES, 3, s);
-    load_lanes(tangent + TET_T * LANES, 3, t);
+    wide A[6], s[3], t[3], w[3];
+    load_wide_array(tangent + TET_A * SIMD_WIDTH, 6, A);
+    load_wide_array(tangent + TET_S * SIMD_WIDTH, 3, s);
+    load_wide_array(tangent + TET_T * SIMD_WIDTH, 3, t);
     for (int i = 0; i < 3; i++)
         w[i] = wa[i] * wb[i];
     K[0] = A[0] * w[0] + s[0] * w[1] + s[1] * w[2];
@@ -161,7 +161,7 @@ KERNEL_INLINE void block_in_frame(const sinew_real *tangent, const lane *wa, con
 }
 
 /* Diagonal blocks are symmetric to the last bit: the lower triangle repeats the upper. */
-KERNEL_INLINE void mirror(lane K[9])
+KERNEL_INLINE void tet_mirror(wide K[9])
 {
     K[3] = K[1];
     K[6] = K[2];
@@ -169,7 +169,7 @@ KERNEL_INLINE void mirror(lane K[9])
 }
 
 /* sum += K, or its transpose */
-KERNEL_INLINE void add_block(lane sum[9], const lane K[9], bool transposed)
+KERNEL_INLINE void tet_add_block(wide sum[9], const wide K[9], bool transposed)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -181,29 +181,29 @@ void sinew_tet_hessian(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TET_TANGENT_COUNT);
         sinew_real *blocks = group_blocks(kernel, group, 10);
-        lane U[9], W[9], row[4][9]; /* row[a] = sum of K_ab over b = 1..3; row[0] of those */
-        load_lanes(tangent + TET_U * LANES, 9, U);
-        load_lanes(tangent + TET_W * LANES, 9, W);
+        wide U[9], W[9], row[4][9]; /* row[a] = sum of K_ab over b = 1..3; row[0] of those */
+        load_wide_array(tangent + TET_U * SIMD_WIDTH, 9, U);
+        load_wide_array(tangent + TET_W * SIMD_WIDTH, 9, W);
         memset(row, 0, sizeof row);
         for (int a = 1; a < 4; a++)
             for (int b = 1; b <= a; b++) {
-                lane K[9], UK[9];
+                wide K[9], UK[9];
                 block_in_frame(tangent, W + 3 * (a - 1), W + 3 * (b - 1), K);
                 multiply3(U, K, UK);
                 multiply3_nt(UK, U, K);
                 if (a == b)
-                    mirror(K);
-                store_lanes(blocks + block_index(a, b) * 9 * LANES, 9, K);
-                add_block(row[a], K, false);
+                    tet_mirror(K);
+                store_wide_array(blocks + block_index(a, b) * 9 * SIMD_WIDTH, 9, K);
+                tet_add_block(row[a], K, false);
                 if (a != b)
-                    add_block(row[b], K, true);
+                    tet_add_block(row[b], K, true);
             }
         for (int a = 1; a < 4; a++) {
-            add_block(row[0], row[a], false);
+            tet_add_block(row[0], row[a], false);
             for (int i = 0; i < 9; i++)
-                lane_store(blocks + (block_index(a, 0) * 9 + i) * LANES, -row[a][i]);
+                wide_store(blocks + (block_index(a, 0) * 9 + i) * SIMD_WIDTH, -row[a][i]);
         }
-        mirror(row[0]);
-        store_lanes(blocks, 9, row[0]);
+        tet_mirror(row[0]);
+        store_wide_array(blocks, 9, row[0]);
     }
 }

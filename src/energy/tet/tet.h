@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet.h: what all energies on tetrahedra share: from positions to F, from the stress P to forces, the tangent.
+ * tet.h: common code of energies on tetrahedra: from positions to F, from the stress P to forces, the tangent.
  *
  *     Ds = [x1-x0  x2-x0  x3-x0]     F = Ds L,  L = (Q^T Dm)^-1 of the rest shape        thesis (3.12)
  *     E  = w psi(F)                  [f1 f2 f3] = w P L^T,  f0 = -(f1 + f2 + f3),  P = dpsi/dF
  *
  * The rotation Q turns each rest shape so that Dm, and with it its inverse, is lower triangular: x3-x0 along the third
- * axis, x2-x0 in the plane of the last two. An isotropic energy does not see it, psi(F Q) = psi(F), and the element is
- * left with six numbers in place of nine: a third less to read from memory and to multiply. F at rest is Q, not 1. The
- * linear energy, which is not isotropic for large F, keeps Q and turns back.
+ * axis, x2-x0 in the plane of the last two. Isotropic energies are invariant, psi(F Q) = psi(F), and an element has six
+ * numbers instead of nine: a third less memory traffic and arithmetic. F at rest is Q, not 1. The linear energy, which
+ * is not isotropic for large F, stores Q and rotates back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
- * and a material is left with one pure number. Data: w, L (6), then the material's own numbers.
+ * and a material has one dimensionless number. Data: w, L (6), then the material's own numbers.
  *
- * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy falls apart into
- * one 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 lanes
- * hold it: U, W = L V, and w (A, s, t). The full symmetric matrix would take 45 and need L beside; the product
+ * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy splits into one
+ * 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 numbers are
+ * stored: U, W = L V, and w (A, s, t). The full symmetric matrix would take 45 and need L in addition; the product
  *
  *     H p:   M = U^T (Ds(p) W),  N = (A, s, t) M,  f = (U N) W^T
  *
@@ -47,37 +47,37 @@ enum {
 
 /* The second derivatives in the frames of the singular value decomposition. Pairs in the order 01 02 12. */
 typedef struct tet_tangent {
-    lane A[6]; /* A00 A11 A22 A01 A02 A12 */
-    lane s[3];
-    lane t[3];
+    wide A[6]; /* A00 A11 A22 A01 A02 A12 */
+    wide s[3];
+    wide t[3];
 } tet_tangent;
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TET_MATERIAL on. */
-typedef lane tet_stress(const lane F[9], const sinew_real *material, lane P[9]);
-/* The same of a material that needs the rotation R nearest to F, and is given it. */
-typedef lane tet_rotated_stress(const lane F[9], const lane R[9], const sinew_real *material, lane P[9]);
+typedef wide tet_stress(const wide F[9], const sinew_real *material, wide P[9]);
+/* psi and P of a material that takes the rotation R nearest to F as input. */
+typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_real *material, wide P[9]);
 
-#define sinew_tet_prepare SINEW_LANE_SYMBOL(sinew_tet_prepare)
-#define sinew_tet_product SINEW_LANE_SYMBOL(sinew_tet_product)
-#define sinew_tet_hessian SINEW_LANE_SYMBOL(sinew_tet_hessian)
+#define sinew_tet_prepare SINEW_SIMD_SYMBOL(sinew_tet_prepare)
+#define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
+#define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x rest volume, L. NULL or why not. `frame` is NULL or gets Q, row-major. */
+/* data = modulus x rest volume, L. NULL or the reason for refusal. `frame` is NULL or receives Q, row-major. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
 
 /* ---- Fans of tets (batch_layout.h) ----------------------------------------------------------------- */
 
-/* Where the points but the first of a fan are among the rows of its groups' vertices, and to which of them the edges of
- * each tet go. */
-static const int tet_fan_row[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
+/* Indices of the points of a fan, except the first, in the vertices of its groups, and the end points of the edges of
+ * each tet. */
+static const int tet_fan_vertex[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
 static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
 
 /* Ds of the tets of one fan. */
-KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, lane Ds[][9])
+KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, wide Ds[][9])
 {
-    lane edge[SINEW_FAN + 2][3];
-    lane_gather_edges(x, vertex, tet_fan_row, fan + 2, edge);
+    wide edge[SINEW_FAN + 2][3];
+    wide_gather_edges(x, vertex, tet_fan_vertex, fan + 2, edge);
 #pragma GCC unroll 3
     for (int k = 0; k < fan; k++)
         for (int i = 0; i < 9; i++)
@@ -85,10 +85,10 @@ KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, in
 }
 
 /* g += the nodal vectors of the tets of one fan: the columns of f[k], and at their common vertex minus all of them. The
- * sums are tet_fan_edge written out: what comes first to a point is not added to a zero. */
-KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const lane f[][9])
+ * sums are tet_fan_edge written out, without additions to zero. */
+KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const wide f[][9])
 {
-    lane sum[SINEW_FAN + 2][3];
+    wide sum[SINEW_FAN + 2][3];
     for (int i = 0; i < 9; i++)
         sum[i % 3][i / 3] = f[0][i];
     for (int i = 0; fan >= 2 && i < 3; i++) {
@@ -101,32 +101,31 @@ KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan
         sum[3][i] += f[2][3 * i + 1];
         sum[4][i] = f[2][3 * i + 2];
     }
-    lane_scatter_balanced(g, vertex, tet_fan_row, fan + 2, (const lane(*)[3])sum);
+    wide_scatter_balanced(g, vertex, tet_fan_vertex, fan + 2, (const wide(*)[3])sum);
 }
 
-/* F of one group, whose L is left in lower. */
-KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, lane lower[6],
-                                   lane F[9])
+/* Computes F of one group; `lower` receives L. */
+KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data, wide lower[6],
+                                   wide F[9])
 {
-    lane Ds[1][9];
+    wide Ds[1][9];
     tet_gather_fan(x, vertex, 1, Ds);
-    load_lanes(data + TET_LOWER * LANES, 6, lower);
+    load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
     multiply3_lower(Ds[0], lower, F);
 }
 
 /* g += the forces of P. */
-KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const lane P[9], const lane lower[6])
+KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
-    lane f[1][9];
+    wide f[1][9];
     multiply3_lower_t(P, lower, f[0]);
-    tet_scatter_fan(g, vertex, 1, (const lane(*)[9])f);
+    tet_scatter_fan(g, vertex, 1, (const wide(*)[9])f);
 }
 
 /* ---- Tiles ------------------------------------------------------------------------------------ */
 
-/* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a
- * single chain of dependent instructions, longer than what a processor looks ahead; apart, the groups of a loop
- * overlap. */
+/* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a chain
+ * of dependent instructions longer than the reorder window of a processor; separate loops overlap groups. */
 enum {
     TET_TILE = SINEW_POLAR_TILE
 };
@@ -143,46 +142,46 @@ KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
     const int32_t threes = groups->threes, twos = threes + groups->twos;
     const int fan = first < threes ? 3 : first < twos ? 2 : 1;
     const int32_t left = (first < threes ? threes : first < twos ? twos : groups->count) - first;
-    const int32_t most = TET_TILE / fan * fan;
-    return (tet_tile){first, left < most ? left : most, fan};
+    const int32_t max = TET_TILE / fan * fan;
+    return (tet_tile){first, left < max ? left : max, fan};
 }
 
-/* Asks for `size` bytes. Maybe past the end of what there is, so it is an address and no pointer. */
+/* Prefetches `size` bytes. The address may be past the end of the array, so it is no pointer. */
 KERNEL_INLINE void tet_prefetch(uintptr_t address, uintptr_t size)
 {
     for (uintptr_t line = 0; line < size; line += 64)
         __builtin_prefetch((const void *)(address + line));
 }
 
-/* Asks for the numbers of a group that comes two tiles later, maybe of the next chunk: the stages of a tile touch them
- * in an order that the processor does not foresee. Of the later groups of a fan only the last vertex is read. */
+/* Prefetches data of a group two tiles ahead, maybe of the next chunk: the stages of a tile read them in an order that
+ * hardware prefetching does not detect. Of the later groups of a fan only the last vertex is read. */
 KERNEL_INLINE void tet_prefetch_group(const sinew_groups *groups, int32_t group, int data_count, bool later)
 {
-    const uintptr_t data = (uintptr_t)data_count * sizeof(lane), row = LANES * sizeof(int32_t);
+    const uintptr_t data = (uintptr_t)data_count * sizeof(wide), row = SIMD_WIDTH * sizeof(int32_t);
     tet_prefetch((uintptr_t)group_data(groups, group, data_count) + 2 * TET_TILE * data, data);
     tet_prefetch((uintptr_t)group_vertex(groups, group, 4) + (2 * TET_TILE * 4 + (later ? 3 : 0)) * row,
                  later ? row : 4 * row);
 }
 
 KERNEL_INLINE void tet_gather_fans(const sinew_groups *groups, const sinew_real *x, const tet_tile *tile, int fan,
-                                   int data_count, lane F[TET_TILE][9])
+                                   int data_count, wide F[TET_TILE][9])
 {
     for (int32_t k = 0; k < tile->count; k += fan) {
-        lane Ds[SINEW_FAN][9];
+        wide Ds[SINEW_FAN][9];
         tet_gather_fan(x, group_vertex(groups, tile->first + k, 4), fan, Ds);
 #pragma GCC unroll 3
         for (int i = 0; i < fan; i++) {
             const int32_t group = tile->first + k + i;
-            lane lower[6];
+            wide lower[6];
             tet_prefetch_group(groups, group, data_count, i > 0);
-            load_lanes(group_data(groups, group, data_count) + TET_LOWER * LANES, 6, lower);
+            load_wide_array(group_data(groups, group, data_count) + TET_LOWER * SIMD_WIDTH, 6, lower);
             multiply3_lower(Ds[i], lower, F[k + i]);
         }
     }
 }
 
 KERNEL_INLINE void tet_gather_tile(const sinew_groups *groups, const sinew_real *x, const tet_tile *tile,
-                                   int data_count, lane F[TET_TILE][9])
+                                   int data_count, wide F[TET_TILE][9])
 {
     if (tile->fan == 3)
         tet_gather_fans(groups, x, tile, 3, data_count, F);
@@ -193,27 +192,27 @@ KERNEL_INLINE void tet_gather_tile(const sinew_groups *groups, const sinew_real 
 }
 
 KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int fan,
-                                    int data_count, bool weighted, const lane P[TET_TILE][9])
+                                    int data_count, bool weighted, const wide P[TET_TILE][9])
 {
     for (int32_t k = 0; k < tile->count; k += fan) {
-        lane f[SINEW_FAN][9];
+        wide f[SINEW_FAN][9];
 #pragma GCC unroll 3
         for (int i = 0; i < fan; i++) {
             const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
-            const lane weight = lane_load(data + TET_WEIGHT * LANES);
-            lane lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
-            load_lanes(data + TET_LOWER * LANES, 6, lower);
+            const wide weight = wide_load(data + TET_WEIGHT * SIMD_WIDTH);
+            wide lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
+            load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
             for (int j = 0; weighted && j < 6; j++)
                 lower[j] *= weight;
             multiply3_lower_t(P[k + i], lower, f[i]);
         }
-        tet_scatter_fan(g, group_vertex(groups, tile->first + k, 4), fan, (const lane(*)[9])f);
+        tet_scatter_fan(g, group_vertex(groups, tile->first + k, 4), fan, (const wide(*)[9])f);
     }
 }
 
 /* g += the forces of w P, or of P. */
 KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int data_count,
-                                    bool weighted, const lane P[TET_TILE][9])
+                                    bool weighted, const wide P[TET_TILE][9])
 {
     if (tile->fan == 3)
         tet_scatter_fans(groups, g, tile, 3, data_count, weighted, P);
@@ -223,28 +222,28 @@ KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, c
         tet_scatter_fans(groups, g, tile, 1, data_count, weighted, P);
 }
 
-/* Value, and where it is wanted gradient. rotated: NULL, or goes before stress. */
+/* Value, and gradient if requested. rotated: NULL, or used instead of stress. */
 KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bool scatter, tet_stress *stress,
                                   tet_rotated_stress *rotated)
 {
     value_sum sum = {0};
-    lane FP[TET_TILE][9], R[TET_TILE][9]; /* F, then P */
+    wide FP[TET_TILE][9], R[TET_TILE][9]; /* F, then P */
     tet_tile tile;
     for (int32_t first = 0; first < kernel->groups.count; first += tile.count) {
         tile = tet_tile_at(&kernel->groups, first);
         tet_gather_tile(&kernel->groups, kernel->x, &tile, data_count, FP);
         if (rotated)
-            sinew_polar3_tile(tile.count, (const lane(*)[9])FP, R);
+            sinew_polar3_tile(tile.count, (const wide(*)[9])FP, R);
         for (int32_t k = 0; k < tile.count; k++) {
             const sinew_real *data = group_data(&kernel->groups, first + k, data_count),
-                             *material = data + TET_MATERIAL * LANES;
-            const lane weight = lane_load(data);
-            lane P[9];
+                             *material = data + TET_MATERIAL * SIMD_WIDTH;
+            const wide weight = wide_load(data);
+            wide P[9];
             value_add(&sum, weight, rotated ? rotated(FP[k], R[k], material, P) : stress(FP[k], material, P));
             memcpy(FP[k], P, sizeof P);
         }
         if (scatter)
-            tet_scatter_tile(&kernel->groups, kernel->g, &tile, data_count, true, (const lane(*)[9])FP);
+            tet_scatter_tile(&kernel->groups, kernel->g, &tile, data_count, true, (const wide(*)[9])FP);
     }
     return value_total(&sum);
 }
@@ -272,16 +271,16 @@ KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_c
 }
 
 /* Writes the tangent of one group, W = L V. */
-KERNEL_INLINE void tet_store_tangent(sinew_real *to, lane weight, const lane U[9], const lane W[9],
+KERNEL_INLINE void tet_store_tangent(sinew_real *to, wide weight, const wide U[9], const wide W[9],
                                      const tet_tangent *tangent)
 {
-    store_lanes(to + TET_U * LANES, 9, U);
-    store_lanes(to + TET_W * LANES, 9, W);
+    store_wide_array(to + TET_U * SIMD_WIDTH, 9, U);
+    store_wide_array(to + TET_W * SIMD_WIDTH, 9, W);
     for (int i = 0; i < 6; i++)
-        lane_store(to + (TET_A + i) * LANES, weight * tangent->A[i]);
+        wide_store(to + (TET_A + i) * SIMD_WIDTH, weight * tangent->A[i]);
     for (int i = 0; i < 3; i++) {
-        lane_store(to + (TET_S + i) * LANES, weight * tangent->s[i]);
-        lane_store(to + (TET_T + i) * LANES, weight * tangent->t[i]);
+        wide_store(to + (TET_S + i) * SIMD_WIDTH, weight * tangent->s[i]);
+        wide_store(to + (TET_T + i) * SIMD_WIDTH, weight * tangent->t[i]);
     }
 }
 
@@ -293,12 +292,12 @@ KERNEL_INLINE void tet_determinants(const sinew_kernel *kernel, int data_count, 
     *inverted = 0;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane lower[6], F[9], C[9];
+        wide lower[6], F[9], C[9];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
-        const lane J = cofactor3(F, C);
-        for (int i = 0; i < LANES; i++) {
-            const double det = (double)lane_get(J, i);
-            if (!(data[TET_WEIGHT * LANES + i] > 0))
+        const wide J = cofactor3(F, C);
+        for (int i = 0; i < SIMD_WIDTH; i++) {
+            const double det = (double)wide_get(J, i);
+            if (!(data[TET_WEIGHT * SIMD_WIDTH + i] > 0))
                 continue;
             *smallest = det < *smallest ? det : *smallest;
             *largest = det > *largest ? det : *largest;

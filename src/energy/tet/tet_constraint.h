@@ -4,7 +4,7 @@
  * below.
  *
  * The strain energy's C is |F - R|; neo-Hookean's with an offset is the combined constraint of thesis (4.32). The
- * offset matters: adding a constant to psi changes no force, but it changes C, and with it what XPBD leaves out. Hard
+ * offset matters: a constant added to psi changes no force, but it changes C and thereby the error of XPBD. Hard
  * constraints (PBD) use no offset, so that C is zero at rest.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_CONSTRAINT_H
@@ -14,9 +14,9 @@
 #include "energy/tet/tet.h"
 
 /* F of the group's points in c. */
-KERNEL_INLINE void constrain_deformation(const constrained *c, const lane lower[6], lane F[9])
+KERNEL_INLINE void constrain_deformation(const constrained *c, const wide lower[6], wide F[9])
 {
-    lane Ds[9];
+    wide Ds[9];
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             Ds[3 * i + a] = c->x[4 * (a + 1) + i] - c->x[i];
@@ -24,9 +24,9 @@ KERNEL_INLINE void constrain_deformation(const constrained *c, const lane lower[
 }
 
 /* The gradient over the vertices from that by F. */
-KERNEL_INLINE void constrain_gradient(const lane P[9], const lane lower[6], constrained *c)
+KERNEL_INLINE void constrain_gradient(const wide P[9], const wide lower[6], constrained *c)
 {
-    lane f[9];
+    wide f[9];
     multiply3_lower_t(P, lower, f);
     for (int i = 0; i < 3; i++) {
         c->gradient[i] = -(f[3 * i] + f[3 * i + 1] + f[3 * i + 2]);
@@ -36,69 +36,69 @@ KERNEL_INLINE void constrain_gradient(const lane P[9], const lane lower[6], cons
 }
 
 /* A constant to add to psi under the root, per unit of the modulus. */
-typedef lane tet_offset(const sinew_real *material);
+typedef wide tet_offset(const sinew_real *material);
 
-KERNEL_INLINE lane no_offset(const sinew_real *material)
+KERNEL_INLINE wide no_offset(const sinew_real *material)
 {
     (void)material;
-    return lane_set(0);
+    return wide_set(0);
 }
 
-/* C and r of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus; leaves r times the gradient
- * in c. `whole`: C = psi. */
-KERNEL_INLINE void tet_constraint(const sinew_real *data, bool whole, lane psi, lane P[9], lane shift, constrained *c,
-                                  lane *C, lane *r)
+/* C and r of one group, its points in c, with psi and P = dpsi/dF per unit of the modulus; writes r times the gradient
+ * to c. `as_energy`: C = psi. */
+KERNEL_INLINE void tet_constraint(const sinew_real *data, bool as_energy, wide psi, wide P[9], wide shift,
+                                  constrained *c, wide *C, wide *r)
 {
-    const lane zero = lane_set(0), tiny = lane_set(LANE_EPSILON * LANE_EPSILON), huge = lane_set(LANE_HUGE);
-    /* Where the energy is not defined there is no constraint to go by. */
-    const lane_mask defined = lane_le(psi, huge);
-    if (lane_any(~defined)) {
-        psi = lane_select(defined, psi, zero);
-        shift = lane_select(defined, shift, zero);
+    const wide zero = wide_set(0), tiny = wide_set(WIDE_EPSILON * WIDE_EPSILON), huge = wide_set(WIDE_HUGE);
+    /* No constraint where the energy is not defined. */
+    const wide_mask defined = wide_le(psi, huge);
+    if (wide_any(~defined)) {
+        psi = wide_select(defined, psi, zero);
+        shift = wide_select(defined, shift, zero);
         for (int i = 0; i < 9; i++)
-            P[i] = lane_select(defined, P[i], zero);
+            P[i] = wide_select(defined, P[i], zero);
     }
-    const lane root = lane_sqrt(lane_max(2 * (psi + shift), zero));
-    lane lower[6];
-    load_lanes(data + TET_LOWER * LANES, 6, lower);
+    const wide root = wide_sqrt(wide_max(2 * (psi + shift), zero));
+    wide lower[6];
+    load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
     constrain_gradient(P, lower, c);
-    *C = whole ? psi : root;
-    *r = whole ? lane_set(1) : lane_max(root, tiny);
+    *C = as_energy ? psi : root;
+    *r = as_energy ? wide_set(1) : wide_max(root, tiny);
 }
 
 KERNEL_INLINE void tet_constrain_step(const sinew_constrain_kernel *kernel, int32_t group, int constraint_count,
-                                      const sinew_real *data, lane psi, lane P[9], lane shift, constrained *c)
+                                      const sinew_real *data, wide psi, wide P[9], wide shift, constrained *c)
 {
-    lane C, r;
+    wide C, r;
     tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, shift, c, &C, &r);
-    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, C, r, lane_load(data), false,
+    constrain_step(kernel, group, group_vertex(&kernel->groups, group, 4), 4, C, r, wide_load(data), false,
                    group_lambda(kernel, group, constraint_count), c);
 }
 
-/* Groups that share no vertex go a tile at a time, as in tet_evaluate. rotated: NULL, or goes before stress. */
+/* Groups that share no vertex are processed in tiles, as in tet_evaluate. rotated: NULL, or used instead of stress. */
 KERNEL_INLINE void tet_any_constrain(const sinew_constrain_kernel *kernel, int data_count, int constraint_count,
                                      tet_stress *stress, tet_rotated_stress *rotated, tet_offset *offset)
 {
     const bool soft = kernel->compliance > 0;
     const int32_t step = kernel->apart ? TET_TILE : 1;
     constrained c[TET_TILE];
-    lane F[TET_TILE][9], R[TET_TILE][9];
+    wide F[TET_TILE][9], R[TET_TILE][9];
     for (int32_t first = 0; first < kernel->groups.count; first += step) {
         const int32_t left = kernel->groups.count - first, count = left < step ? left : step;
         for (int32_t k = 0; k < count; k++) {
-            lane lower[6];
+            wide lower[6];
             constrain_gather(kernel->xw, group_vertex(&kernel->groups, first + k, 4), 4, &c[k]);
-            load_lanes(group_data(&kernel->groups, first + k, data_count) + TET_LOWER * LANES, 6, lower);
+            load_wide_array(group_data(&kernel->groups, first + k, data_count) + TET_LOWER * SIMD_WIDTH, 6, lower);
             constrain_deformation(&c[k], lower, F[k]);
         }
         if (rotated)
-            sinew_polar3_tile(count, (const lane(*)[9])F, R);
+            sinew_polar3_tile(count, (const wide(*)[9])F, R);
         for (int32_t k = 0; k < count; k++) {
             const sinew_real *data = group_data(&kernel->groups, first + k, data_count),
-                             *material = data + TET_MATERIAL * LANES;
-            lane P[9];
-            const lane psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
-            tet_constrain_step(kernel, first + k, constraint_count, data, psi, P, soft ? offset(material) : lane_set(0),
+                             *material = data + TET_MATERIAL * SIMD_WIDTH;
+            wide P[9];
+            const wide psi = rotated ? rotated(F[k], R[k], material, P) : stress(F[k], material, P);
+            tet_constrain_step(kernel, first + k, constraint_count, data, psi, P, soft ? offset(material) : wide_set(0),
                                &c[k]);
         }
         for (int32_t k = 0; k < count; k++)
@@ -118,23 +118,23 @@ KERNEL_INLINE void tet_rotated_constrain(const sinew_constrain_kernel *kernel, i
     tet_any_constrain(kernel, data_count, constraint_count, stress, rotated, offset);
 }
 
-/* The same constraint as numbers, the first of constraint_count; there are no others. */
+/* Writes C, gradient and compliance of the constraint, the first of constraint_count; the others are absent. */
 KERNEL_INLINE void tet_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int constraint_count,
                                 tet_stress *stress, tet_offset *offset)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count),
-                         *material = data + TET_MATERIAL * LANES;
+                         *material = data + TET_MATERIAL * SIMD_WIDTH;
         constrained c;
-        lane lower[6], F[9], P[9], C, r;
+        wide lower[6], F[9], P[9], C, r;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 4), 4, &c);
-        load_lanes(data + TET_LOWER * LANES, 6, lower);
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
         constrain_deformation(&c, lower, F);
-        const lane psi = stress(F, material, P);
-        tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, kernel->hard ? lane_set(0) : offset(material),
+        const wide psi = stress(F, material, P);
+        tet_constraint(data, kernel->form == SINEW_FORM_ENERGY, psi, P, kernel->hard ? wide_set(0) : offset(material),
                        &c, &C, &r);
         for (int i = 0; i < constraint_count; i++)
-            jacobian_write(kernel, group, i, constraint_count, 4, C, r, i == 0 ? lane_load(data) : lane_set(0), false,
+            jacobian_write(kernel, group, i, constraint_count, 4, C, r, i == 0 ? wide_load(data) : wide_set(0), false,
                            &c);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_curvature.h: second derivatives of a tet's constraints that are made of |F|^2, J = det F and one gradient P:
+ * tet_curvature.h: second derivatives of constraints of a tet from |F|^2, J = det F and one gradient P:
  *
  *     block (a, b) = norm (l_a . l_b) 1 + volume d2J/dx_a dx_b + swell J_a J_b^T + rise (P l_a) (P l_b)^T
  *
  * l_a the rest gradient of vertex a (row a of L, tet.h; l_0 = -(l_1 + l_2 + l_3)) and J_a = cof(F) l_a. Vertex a moved
- * by v and vertex b by w change J by the product (v x w) . F (l_a x l_b), as cof(v l_a^T + w l_b^T) is the product
- * (v x w) (l_a x l_b)^T.
+ * by v and vertex b by w change J by the product (v x w) . F (l_a x l_b), as cof(v l_a^T + w l_b^T) is the product (v x
+ * w) (l_a x l_b)^T.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_CURVATURE_H
 #define SINEW_SRC_ENERGY_TET_TET_CURVATURE_H
@@ -15,15 +15,15 @@
 #include "energy/tet/tet.h"
 
 typedef struct tet_second {
-    lane norm, volume, swell, rise;
-    lane P[9];
+    wide norm, volume, swell, rise;
+    wide P[9];
 } tet_second;
 
 /* l[a][j], all four. */
-KERNEL_INLINE void tet_rest_gradients(const lane lower[6], lane l[4][3])
+KERNEL_INLINE void tet_rest_gradients(const wide lower[6], wide l[4][3])
 {
-    const lane zero = lane_set(0);
-    const lane rows[3][3] = {{lower[0], zero, zero}, {lower[1], lower[2], zero}, {lower[3], lower[4], lower[5]}};
+    const wide zero = wide_set(0);
+    const wide rows[3][3] = {{lower[0], zero, zero}, {lower[1], lower[2], zero}, {lower[3], lower[4], lower[5]}};
     for (int j = 0; j < 3; j++) {
         l[0][j] = -(rows[0][j] + rows[1][j] + rows[2][j]);
         for (int a = 0; a < 3; a++)
@@ -32,28 +32,28 @@ KERNEL_INLINE void tet_rest_gradients(const lane lower[6], lane l[4][3])
 }
 
 /* d2J/dx_a dx_b: entry (i, j) is sum_k eps_ijk (F (l_a x l_b))_k. */
-KERNEL_INLINE void tet_volume_block(const lane F[9], const lane la[3], const lane lb[3], lane block[9])
+KERNEL_INLINE void tet_volume_block(const wide F[9], const wide la[3], const wide lb[3], wide block[9])
 {
-    const lane n[3] = {la[1] * lb[2] - la[2] * lb[1], la[2] * lb[0] - la[0] * lb[2], la[0] * lb[1] - la[1] * lb[0]};
-    const lane zero = lane_set(0),
+    const wide n[3] = {la[1] * lb[2] - la[2] * lb[1], la[2] * lb[0] - la[0] * lb[2], la[0] * lb[1] - la[1] * lb[0]};
+    const wide zero = wide_set(0),
                w[3] = {F[0] * n[0] + F[1] * n[1] + F[2] * n[2], F[3] * n[0] + F[4] * n[1] + F[5] * n[2],
                        F[6] * n[0] + F[7] * n[1] + F[8] * n[2]};
-    const lane entries[9] = {zero, w[2], -w[1], -w[2], zero, w[0], w[1], -w[0], zero};
+    const wide entries[9] = {zero, w[2], -w[1], -w[2], zero, w[0], w[1], -w[0], zero};
     memcpy(block, entries, sizeof entries);
 }
 
 /* out = M l */
-KERNEL_INLINE void tet_apply(const lane M[9], const lane l[3], lane out[3])
+KERNEL_INLINE void tet_apply(const wide M[9], const wide l[3], wide out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = M[3 * i] * l[0] + M[3 * i + 1] * l[1] + M[3 * i + 2] * l[2];
 }
 
-KERNEL_INLINE void tet_curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, const lane F[9],
-                                       const lane lower[6], const tet_second *s)
+KERNEL_INLINE void tet_curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, const wide F[9],
+                                       const wide lower[6], const tet_second *s)
 {
     sinew_real *blocks = curvature_blocks(kernel, group, 4);
-    lane l[4][3], cofactor[9], J[4][3], p[4][3];
+    wide l[4][3], cofactor[9], J[4][3], p[4][3];
     tet_rest_gradients(lower, l);
     cofactor3(F, cofactor);
     for (int a = 0; a < 4; a++) {
@@ -62,12 +62,12 @@ KERNEL_INLINE void tet_curvature_write(const sinew_jacobian_kernel *kernel, int3
     }
     for (int a = 0; a < 4; a++)
         for (int b = 0; b <= a; b++) {
-            const lane norm = s->norm * dot3(l[a], l[b]);
-            lane block[9];
+            const wide norm = s->norm * dot3(l[a], l[b]);
+            wide block[9];
             tet_volume_block(F, l[a], l[b], block);
             for (int i = 0; i < 9; i++)
-                lane_store(blocks + (block_index(a, b) * 9 + i) * LANES,
-                           (i % 4 == 0 ? norm : lane_set(0)) + s->volume * block[i] +
+                wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH,
+                           (i % 4 == 0 ? norm : wide_set(0)) + s->volume * block[i] +
                                s->swell * J[a][i / 3] * J[b][i % 3] + s->rise * p[a][i / 3] * p[b][i % 3]);
         }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_distance.h: squared distances of F to sets of matrices that are described by signed singular values (Bouaziz et al.
- * 2014, (16), appendix A).
+ * tet_distance.h: squared distances of F to sets of matrices that are described by signed singular values (Bouaziz et
+ * al. 2014, (16), appendix A).
  *
  *     psi = 1/2 |F - T|^2 = 1/2 sum (sigma_i - s_i)^2        P = F - T,  T = U diag(s) V^T
  *
@@ -10,9 +10,9 @@
  * it does not contribute to P; second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j)
  * and odd_ij = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
  *
- * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: for a given T that
- * is where Z is best, and what is left is |T - Y|^2 times a constant. And it is nowhere above 1/2 |F - T0|^2 for any T0
- * of the set, which makes the unit matrix a bound of its second derivatives.
+ * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is optimal
+ * for a given T, with the remainder |T - Y|^2 times a constant. The distance never exceeds 1/2 |F - T0|^2 for any T0 of
+ * the set, so the unit matrix bounds its second derivatives.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
 #define SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
@@ -21,17 +21,17 @@
 #include "energy/tet/tet_reduced.h"
 #include "energy/tet/tet_vertex_kernel.h"
 
-/* s = the point of the set nearest to sigma (sigma0 >= sigma1 >= |sigma2|), ordered alike. */
-typedef void tet_set_nearest(const lane sigma[3], const sinew_real *material, lane s[3]);
+/* s = the point of the set nearest to sigma (sigma0 >= sigma1 >= |sigma2|), sorted in the same way. */
+typedef void tet_set_nearest(const wide sigma[3], const sinew_real *material, wide s[3]);
 
 /* psi and P = U diag(sigma - s) V^T: zero to the last bit where F is in the set. */
-KERNEL_INLINE lane tet_set_stress(const lane F[9], const sinew_real *material, tet_set_nearest *nearest, lane P[9])
+KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, tet_set_nearest *nearest, wide P[9])
 {
-    lane U[9], sigma[3], V[9], s[3], psi = lane_set(0);
+    wide U[9], sigma[3], V[9], s[3], psi = wide_set(0);
     sinew_svd3(F, U, sigma, V);
     nearest(sigma, material, s);
     for (int j = 0; j < 3; j++) {
-        const lane apart = sigma[j] - s[j];
+        const wide apart = sigma[j] - s[j];
         psi += (sinew_real)0.5 * apart * apart;
         for (int i = 0; i < 3; i++)
             U[3 * i + j] *= apart;
@@ -46,10 +46,10 @@ KERNEL_INLINE void tet_set_project(const sinew_reduced_kernel *kernel, int data_
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 4);
-        const lane weight = lane_load(data);
-        lane lower[6], F[9], P[9];
+        const wide weight = wide_load(data);
+        wide lower[6], F[9], P[9];
         tet_deformation(kernel->x, vertex, data, lower, F);
-        stress(F, data + TET_MATERIAL * LANES, P);
+        stress(F, data + TET_MATERIAL * SIMD_WIDTH, P);
         for (int i = 0; i < 9; i++)
             P[i] = weight * (F[i] - P[i]);
         tet_scatter(kernel->g, vertex, P, lower);
@@ -60,26 +60,26 @@ KERNEL_INLINE void tet_set_prox(const sinew_reduced_kernel *kernel, int data_cou
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane lower[6], F[9], Y[9], Z[9];
+        wide lower[6], F[9], Y[9], Z[9];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
-        load_lanes(group_dual(kernel, group, 9), 9, Y);
+        load_wide_array(group_dual(kernel, group, 9), 9, Y);
         for (int i = 0; i < 9; i++)
             Y[i] += F[i];
-        stress(Y, data + TET_MATERIAL * LANES, Z);
-        const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + group * LANES));
+        stress(Y, data + TET_MATERIAL * SIMD_WIDTH, Z);
+        const wide w = wide_load(data), blend = w / (w + wide_load(kernel->weights + group * SIMD_WIDTH));
         for (int i = 0; i < 9; i++)
-            Z[i] = Y[i] - share * Z[i];
+            Z[i] = Y[i] - blend * Z[i];
         tet_prox_finish(kernel, group, data, F, Y, Z, lower);
     }
 }
 
-/* The gradient and the cheap block w |b|^2 1. */
-KERNEL_INLINE void tet_set_add(const visit *v, tet_stress *stress, visit_sum *sum)
+/* Adds the gradient and the approximate block w |b|^2 1. */
+KERNEL_INLINE void tet_set_add(const incidence *v, tet_stress *stress, incidence_sum *sum)
 {
-    lane F[9], b[3];
-    tet_visit_deformation(v, F, b);
-    tet_visit_gradient(v, F, b, stress, sum);
-    block_add(sum->A, lane_load(v->data) * dot3(b, b), lane_set(0), b);
+    wide F[9], b[3];
+    tet_incidence_deformation(v, F, b);
+    tet_incidence_gradient(v, F, b, stress, sum);
+    block_add(sum->A, wide_load(v->data) * dot3(b, b), wide_set(0), b);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_distance_energy.h: the operations of an energy that is the squared distance of F to a set (tet_distance.h), made of its own
- * DATA_COUNT and stress: a template, which an energy's file includes once, below these two. Isotropic ones include
- * isotropic_material.h before, for linearise and the exact block, and take TET_SET_ISOTROPIC_OPS too.
+ * tet_distance_energy.h: the operations of an energy that is the squared distance of F to a set (tet_distance.h), from
+ * the file's DATA_COUNT and stress: a template that an energy's file includes once, below these two. Isotropic ones
+ * include isotropic_material.h before, for linearise and the exact block, and take TET_SET_ISOTROPIC_OPS too.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H
 #define SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H
@@ -24,7 +24,7 @@ static void set_local_prox(const sinew_reduced_kernel *kernel)
     tet_set_prox(kernel, DATA_COUNT, stress);
 }
 
-KERNEL_INLINE void set_cheap(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void set_cheap(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
     tet_set_add(v, stress, sum);
@@ -34,13 +34,13 @@ KERNEL_INLINE void set_cheap(const visit *v, bool exact, visit_sum *sum)
 static void set_vertex(const sinew_vertex_kernel *kernel)
 {
     if (kernel->exact)
-        visit_run(kernel, 3, DATA_COUNT, true, material_exact);
+        incidence_run(kernel, 3, DATA_COUNT, true, material_exact);
     else
-        visit_run(kernel, 3, DATA_COUNT, false, set_cheap);
+        incidence_run(kernel, 3, DATA_COUNT, false, set_cheap);
 }
 
 #define TET_SET_ISOTROPIC_OPS                                                                                          \
-    .linearise = material_linearise, .vertex = set_vertex, VISIT_GENERAL_OPS, .vertex_bounds = SINEW_BOUND_CHEAP
+    .linearise = material_linearise, .vertex = set_vertex, INCIDENCE_ANY_OPS, .vertex_bounds = SINEW_BOUND_CHEAP
 #endif
 
 #define TET_SET_CAPABILITIES (TET_MATERIAL_CAPABILITIES | SINEW_CAN_PROJECT)

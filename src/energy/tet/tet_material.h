@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_material.h: what every material of tets does in the same way, made of its own DATA_COUNT and stress: a template,
- * which an energy's file includes once, below these two (and tet_constraint.h, tet_reduced.h and tet_vertex_kernel.h above them).
- * isotropic_material.h does so for materials that have a curvature.
+ * tet_material.h: common operations of materials of tets, from the file's DATA_COUNT and stress: a template that an
+ * energy's file includes once, below these two (with tet_constraint.h, tet_reduced.h and tet_vertex_kernel.h above
+ * them). isotropic_material.h is the template for materials with a curvature.
  *
  * The table of a material starts with TET_MATERIAL_INFO, which takes the file's `parameters`, and TET_MATERIAL_OPS; its
- * own prepare and vertex follow, named after the energy as all that is not part of a template. Visits of the general
- * layout (tet_vertex_kernel.h) are VISIT_GENERAL_OPS; energies in the volume form have their own. What else is here a table may
- * name or not.
+ * own prepare and vertex follow, named after the energy. Incidences of the general layout (tet_vertex_kernel.h) are
+ * INCIDENCE_ANY_OPS; energies in the volume form have their own. All other operations are optional.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
 #define SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
@@ -22,10 +21,11 @@
 
 #define TET_MATERIAL_OPS                                                                                               \
     .data_count = DATA_COUNT, .tangent_count = TET_TANGENT_COUNT, .target_slot = -1, .keeps_size = true,               \
-    .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants, .row_count = 3, \
-    .reduce = material_reduce, .other_count = 3
+    .product = sinew_tet_product, .hessian = sinew_tet_hessian, .determinants = material_determinants,                 \
+    .reduced_count = 3, .reduce = material_reduce, .other_count = 3
 
-#define VISIT_GENERAL_OPS .visit_data_count = DATA_COUNT, .visit = material_visit, .vertex_change = material_change
+#define INCIDENCE_ANY_OPS                                                                                              \
+    .incidence_data_count = DATA_COUNT, .incidence = material_incidence, .vertex_change = material_change
 
 static inline double material_value(const sinew_kernel *kernel)
 {
@@ -59,23 +59,23 @@ static inline void material_reduce(const sinew_reduced_kernel *kernel)
     tet_reduce(kernel, DATA_COUNT);
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
-static inline void material_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                                  int32_t *others)
+static inline void material_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                                      int32_t *others)
 {
     double q[3][3];
-    tet_visit(data, DATA_COUNT, particles, node, out, others, q);
+    tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
 }
 
-KERNEL_INLINE lane material_difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE wide material_difference(const incidence *v, const wide d[3], wide *noise)
 {
-    return tet_visit_difference(v, d, stress, noise);
+    return tet_incidence_difference(v, d, stress, noise);
 }
 
 static inline void material_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 3, DATA_COUNT, material_difference);
+    incidence_change(kernel, 3, DATA_COUNT, material_difference);
 }
 
 #endif

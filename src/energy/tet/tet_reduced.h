@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_reduced.h: tetrahedra in the reduced coordinates of projective methods: z = D x is the deformation gradient F, its
- * three columns the three rows of D (energy.h).
+ * tet_reduced.h: tetrahedra in the reduced coordinates of projective methods: z = D x is the deformation gradient F,
+ * its three columns the three vectors of z (energy/energy.h).
  *
  *     stiffness   k w, the slope of the line through (1, 0) that fits dpsi/dsigma(sigma, 1, 1) best over an interval,
  *                 k = int (s - 1) psi'(s) ds / int (s - 1)^2 ds                                    thesis (4.64)
  *     prox        Z = argmin w psi(Z) + w2/2 |Z - Y|^2, Y = F + u                                  thesis (4.74)
  *
  * An isotropic energy's Z has the singular vectors of Y (von Neumann's trace inequality), so that three singular values
- * are left: Newton's method on them, with the exact Hessian where that is positive definite, else the projected one,
- * and a line search; all lanes go on until every one is done.
+ * are unknown: Newton's method on them, with the exact Hessian if positive definite, else the projected one, and a line
+ * search. Iterations continue until all lanes have converged.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_REDUCED_H
 #define SINEW_SRC_ENERGY_TET_TET_REDUCED_H
@@ -20,22 +20,22 @@
 #define PROX_HALVINGS   30
 #define FIT_INTERVALS   32 /* Simpson's rule */
 
-/* rows[r][a]: F e_r = sum_a d[r][a] x_a with d[r][a] = L[a-1][r], d[r][0] = -sum */
+/* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        sinew_real *rows = kernel->rows + (size_t)group * 12 * LANES;
-        lane l[6];
-        load_lanes(data + TET_LOWER * LANES, 6, l);
+        sinew_real *rows = kernel->D + (size_t)group * 12 * SIMD_WIDTH;
+        wide l[6];
+        load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, l);
         for (int r = 0; r < 3; r++) {
-            lane sum = lane_set(0);
+            wide sum = wide_set(0);
             for (int a = 0; a < 3; a++) {
-                const lane entry = a < r ? lane_set(0) : l[a * (a + 1) / 2 + r];
-                lane_store(rows + (4 * r + a + 1) * LANES, entry);
+                const wide entry = a < r ? wide_set(0) : l[a * (a + 1) / 2 + r];
+                wide_store(rows + (4 * r + a + 1) * SIMD_WIDTH, entry);
                 sum += entry;
             }
-            lane_store(rows + (4 * r) * LANES, -sum);
+            wide_store(rows + (4 * r) * SIMD_WIDTH, -sum);
         }
     }
 }
@@ -44,13 +44,13 @@ KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count
 KERNEL_INLINE void tet_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, data_count)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-KERNEL_INLINE void diagonal_matrix(const lane sigma[3], lane F[9])
+KERNEL_INLINE void diagonal_matrix(const wide sigma[3], wide F[9])
 {
     for (int i = 0; i < 9; i++)
-        F[i] = i % 4 == 0 ? sigma[i / 4] : lane_set(0);
+        F[i] = i % 4 == 0 ? sigma[i / 4] : wide_set(0);
 }
 
 KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
@@ -58,140 +58,141 @@ KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int dat
     const double low = kernel->stretch_low, step = (kernel->stretch_high - low) / FIT_INTERVALS;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane top = lane_set(0), bottom = lane_set(0);
+        wide top = wide_set(0), bottom = wide_set(0);
         for (int i = 0; i <= FIT_INTERVALS; i++) {
             const sinew_real stretch = (sinew_real)(low + step * i);
-            const sinew_real share = i == 0 || i == FIT_INTERVALS ? 1 : i % 2 ? 4 : 2;
-            const lane sigma[3] = {lane_set(stretch), lane_set(1), lane_set(1)};
-            lane F[9], P[9];
+            const sinew_real simpson = i == 0 || i == FIT_INTERVALS ? 1 : i % 2 ? 4 : 2;
+            const wide sigma[3] = {wide_set(stretch), wide_set(1), wide_set(1)};
+            wide F[9], P[9];
             diagonal_matrix(sigma, F);
-            stress(F, data + TET_MATERIAL * LANES, P);
-            top += share * (stretch - 1) * P[0];
-            bottom += lane_set(share * (stretch - 1) * (stretch - 1));
+            stress(F, data + TET_MATERIAL * SIMD_WIDTH, P);
+            top += simpson * (stretch - 1) * P[0];
+            bottom += wide_set(simpson * (stretch - 1) * (stretch - 1));
         }
-        /* No material of the table pulls inwards on average; the bound keeps a wild interval usable. */
-        const lane k = lane_max(top / bottom, lane_set((sinew_real)0.01));
-        lane_store(kernel->weights + group * LANES, k * lane_load(data));
+        /* The mean stress of all materials of the table is positive; the bound handles extreme intervals. */
+        const wide k = wide_max(top / bottom, wide_set((sinew_real)0.01));
+        wide_store(kernel->weights + group * SIMD_WIDTH, k * wide_load(data));
     }
 }
 
 /* ---- Proximal map ---------------------------------------------------------------------------- */
 
-/* Solves (A + shift 1) d = -g for symmetric A by Cholesky; returns where that is positive definite. */
-KERNEL_INLINE lane_mask solve_definite(const lane A[6], lane shift, const lane g[3], lane d[3])
+/* Solves (A + shift 1) d = -g for symmetric A by Cholesky; returns the mask of positive definite lanes. */
+KERNEL_INLINE wide_mask solve_definite(const wide A[6], wide shift, const wide g[3], wide d[3])
 {
-    const lane one = lane_set(1), zero = lane_set(0);
-    const lane p0 = A[0] + shift;
-    const lane_mask good0 = lane_lt(zero, p0);
-    const lane i0 = 1 / lane_select(good0, p0, one), l10 = A[3] * i0, l20 = A[4] * i0;
-    const lane p1 = A[1] + shift - l10 * A[3];
-    const lane_mask good1 = lane_lt(zero, p1);
-    const lane c21 = A[5] - l20 * A[3], i1 = 1 / lane_select(good1, p1, one), l21 = c21 * i1;
-    const lane p2 = A[2] + shift - l20 * A[4] - l21 * c21;
-    const lane_mask good2 = lane_lt(zero, p2);
-    const lane y0 = -g[0], y1 = -g[1] - l10 * y0, y2 = -g[2] - l20 * y0 - l21 * y1;
-    d[2] = y2 / lane_select(good2, p2, one);
+    const wide one = wide_set(1), zero = wide_set(0);
+    const wide p0 = A[0] + shift;
+    const wide_mask good0 = wide_lt(zero, p0);
+    const wide i0 = 1 / wide_select(good0, p0, one), l10 = A[3] * i0, l20 = A[4] * i0;
+    const wide p1 = A[1] + shift - l10 * A[3];
+    const wide_mask good1 = wide_lt(zero, p1);
+    const wide c21 = A[5] - l20 * A[3], i1 = 1 / wide_select(good1, p1, one), l21 = c21 * i1;
+    const wide p2 = A[2] + shift - l20 * A[4] - l21 * c21;
+    const wide_mask good2 = wide_lt(zero, p2);
+    const wide y0 = -g[0], y1 = -g[1] - l10 * y0, y2 = -g[2] - l20 * y0 - l21 * y1;
+    d[2] = y2 / wide_select(good2, p2, one);
     d[1] = y1 * i1 - l21 * d[2];
     d[0] = y0 * i0 - l10 * d[1] - l20 * d[2];
     return good0 & good1 & good2;
 }
 
 /* psi + r/2 |s - s0|^2 and its gradient, r = w2 / w */
-KERNEL_INLINE lane prox_value(const lane s[3], const lane s0[3], lane r, const sinew_real *material, tet_stress *stress,
-                              lane g[3])
+KERNEL_INLINE wide prox_value(const wide s[3], const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
+                              wide g[3])
 {
-    lane F[9], P[9], distance = lane_set(0);
+    wide F[9], P[9], distance = wide_set(0);
     diagonal_matrix(s, F);
-    const lane psi = stress(F, material, P);
+    const wide psi = stress(F, material, P);
     for (int i = 0; i < 3; i++) {
-        const lane d = s[i] - s0[i];
+        const wide d = s[i] - s0[i];
         g[i] = P[4 * i] + r * d;
         distance += d * d;
     }
-    return psi + lane_set((sinew_real)0.5) * r * distance;
+    return psi + wide_set((sinew_real)0.5) * r * distance;
 }
 
-KERNEL_INLINE void prox_direction(const lane s[3], lane r, const sinew_real *material, isotropic_curvature *curvature,
-                                  const lane g[3], lane d[3])
+KERNEL_INLINE void prox_direction(const wide s[3], wide r, const sinew_real *material, isotropic_curvature *curvature,
+                                  const wide g[3], wide d[3])
 {
     isotropic_eigen eigen;
     curvature(s, material, &eigen);
-    const lane_mask definite = solve_definite(eigen.A, r, g, d);
-    if (!lane_any(~definite))
+    const wide_mask definite = solve_definite(eigen.A, r, g, d);
+    if (!wide_any(~definite))
         return;
-    lane safe[3];
+    wide safe[3];
     isotropic_project(&eigen);
     solve_definite(eigen.A, r, g, safe);
     for (int i = 0; i < 3; i++)
-        d[i] = lane_select(definite, d[i], safe[i]);
+        d[i] = wide_select(definite, d[i], safe[i]);
 }
 
-KERNEL_INLINE void prox_sort(lane s[3], int i, int j)
+KERNEL_INLINE void prox_sort(wide s[3], int i, int j)
 {
-    const lane low = lane_min(s[i], s[j]);
-    s[i] = lane_max(s[i], s[j]);
+    const wide low = wide_min(s[i], s[j]);
+    s[i] = wide_max(s[i], s[j]);
     s[j] = low;
 }
 
-/* s0 >= s1 >= |s2|: the energy is the same in any order and with two signs changed, and of all these points this one
- * is nearest to Y, whose singular values are so. What is lowest elsewhere is a saddle between rotations of Z. */
-KERNEL_INLINE void prox_order(lane s[3])
+/* s0 >= s1 >= |s2|: the energy is the same in any order and with two signs changed, and of all equivalent points the
+ * sorted one is nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over
+ * rotations of Z. */
+KERNEL_INLINE void prox_order(wide s[3])
 {
     for (int pass = 0; pass < 2; pass++) {
         prox_sort(s, 0, 1);
         prox_sort(s, 1, 2);
         prox_sort(s, 0, 1);
-        const lane_mask mirrored = lane_lt(s[1] + s[2], lane_set(0));
-        const lane middle = lane_select(mirrored, -s[2], s[1]);
-        s[2] = lane_select(mirrored, -s[1], s[2]);
+        const wide_mask mirrored = wide_lt(s[1] + s[2], wide_set(0));
+        const wide middle = wide_select(mirrored, -s[2], s[1]);
+        s[2] = wide_select(mirrored, -s[1], s[2]);
         s[1] = middle;
     }
 }
 
-/* Where the iteration begins: at s0, or at the nearest point that is well inside where that is lower, where the energy
- * is infinite or next to it at s0, and where the rotation nearest to s0 is not unique (s1 + s2 = 0). */
-KERNEL_INLINE lane prox_start(const lane s0[3], lane r, const sinew_real *material, tet_stress *stress, lane s[3],
-                              lane g[3])
+/* Start of the iteration: s0, or the nearest point well inside the domain if that is lower, if the energy is infinite
+ * or nearly so at s0, or if the rotation nearest to s0 is not unique (s1 + s2 = 0). */
+KERNEL_INLINE wide prox_start(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress, wide s[3],
+                              wide g[3])
 {
-    const lane bound = lane_set((sinew_real)0.25), huge = lane_set(LANE_HUGE);
-    lane inner[3];
+    const wide bound = wide_set((sinew_real)0.25), huge = wide_set(WIDE_HUGE);
+    wide inner[3];
     for (int i = 0; i < 3; i++)
-        inner[i] = lane_max(s0[i], bound);
-    const lane outside = prox_value(s0, s0, r, material, stress, g);
-    const lane inside = prox_value(inner, s0, r, material, stress, g);
-    const lane_mask apart = lane_lt(lane_set((sinew_real)1e-3), s0[1] + s0[2]);
-    const lane_mask stay = lane_le(outside, huge) & lane_le(outside, inside) & apart;
+        inner[i] = wide_max(s0[i], bound);
+    const wide outside = prox_value(s0, s0, r, material, stress, g);
+    const wide inside = prox_value(inner, s0, r, material, stress, g);
+    const wide_mask apart = wide_lt(wide_set((sinew_real)1e-3), s0[1] + s0[2]);
+    const wide_mask stay = wide_le(outside, huge) & wide_le(outside, inside) & apart;
     for (int i = 0; i < 3; i++)
-        s[i] = lane_select(stay, s0[i], inner[i]);
+        s[i] = wide_select(stay, s0[i], inner[i]);
     return prox_value(s, s0, r, material, stress, g);
 }
 
 /* s = argmin psi(s) + r/2 |s - s0|^2 */
-KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *material, tet_stress *stress,
-                              isotropic_curvature *curvature, lane s[3])
+KERNEL_INLINE void prox_solve(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
+                              isotropic_curvature *curvature, wide s[3])
 {
-    const lane zero = lane_set(0);
-    lane g[3], d[3];
-    lane value = prox_start(s0, r, material, stress, s, g);
-    lane_mask busy = lane_eq(zero, zero);
-    for (int k = 0; k < PROX_ITERATIONS && lane_any(busy); k++) {
+    const wide zero = wide_set(0);
+    wide g[3], d[3];
+    wide value = prox_start(s0, r, material, stress, s, g);
+    wide_mask busy = wide_eq(zero, zero);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(busy); k++) {
         prox_direction(s, r, material, curvature, g, d);
-        const lane slope = g[0] * d[0] + g[1] * d[1] + g[2] * d[2];
-        const lane size = lane_abs(d[0]) + lane_abs(d[1]) + lane_abs(d[2]);
-        const lane reach = lane_abs(s[0]) + lane_abs(s[1]) + lane_abs(s[2]);
-        busy &= lane_lt(2 * LANE_EPSILON * reach, size);
-        lane alpha = lane_select(busy, lane_set(1), zero), t[3], tg[3], tv;
+        const wide slope = g[0] * d[0] + g[1] * d[1] + g[2] * d[2];
+        const wide size = wide_abs(d[0]) + wide_abs(d[1]) + wide_abs(d[2]);
+        const wide reach = wide_abs(s[0]) + wide_abs(s[1]) + wide_abs(s[2]);
+        busy &= wide_lt(2 * WIDE_EPSILON * reach, size);
+        wide alpha = wide_select(busy, wide_set(1), zero), t[3], tg[3], tv;
         for (int i = 0; i < 3; i++)
             t[i] = s[i] + alpha * d[i];
         prox_order(t);
         tv = prox_value(t, s0, r, material, stress, tg);
         for (int half = 0; half < PROX_HALVINGS; half++) {
-            /* Round-off of the values must not stop a step that the slope wants. */
-            const lane slack = 8 * LANE_EPSILON * (lane_abs(value) + 1);
-            const lane_mask poor = ~lane_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (!lane_any(poor))
+            /* Round-off of the values must not reject a step along a negative slope. */
+            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
+            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
+            if (!wide_any(poor))
                 break;
-            alpha = lane_select(poor, (sinew_real)0.5 * alpha, alpha);
+            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
             for (int i = 0; i < 3; i++)
                 t[i] = s[i] + alpha * d[i];
             prox_order(t);
@@ -207,29 +208,29 @@ KERNEL_INLINE void prox_solve(const lane s0[3], lane r, const sinew_real *materi
 
 KERNEL_INLINE sinew_real *group_dual(const sinew_reduced_kernel *kernel, int32_t group, int count)
 {
-    return kernel->u + (size_t)group * (size_t)(count * LANES);
+    return kernel->u + (size_t)group * (size_t)(count * SIMD_WIDTH);
 }
 
-/* u = Y - Z, P = w2 (Z - u - F); zero for elements that only fill up a group. P may be F. */
+/* u = Y - Z, P = w2 (Z - u - F); zero for fillers. P may be F. */
 KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
-                                 const lane F[9], const lane Y[9], const lane Z[9], lane P[9])
+                                 const wide F[9], const wide Y[9], const wide Z[9], wide P[9])
 {
-    const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
-    /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
-    const lane_mask filler = lane_eq(lane_load(data), zero);
-    lane u[9];
+    const wide zero = wide_set(0), w2 = wide_load(kernel->weights + group * SIMD_WIDTH);
+    /* The local problem of a filler has no weight and may diverge, and infinity times zero is not zero. */
+    const wide_mask filler = wide_eq(wide_load(data), zero);
+    wide u[9];
     for (int i = 0; i < 9; i++) {
-        u[i] = lane_select(filler, zero, Y[i] - Z[i]);
-        P[i] = lane_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
+        u[i] = wide_select(filler, zero, Y[i] - Z[i]);
+        P[i] = wide_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
     }
-    store_lanes(group_dual(kernel, group, 9), 9, u);
+    store_wide_array(group_dual(kernel, group, 9), 9, u);
 }
 
-/* The same, and g += D^T P. */
+/* Updates u and P in the same way, and adds g += D^T P. */
 KERNEL_INLINE void tet_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
-                                   const lane F[9], const lane Y[9], const lane Z[9], const lane lower[6])
+                                   const wide F[9], const wide Y[9], const wide Z[9], const wide lower[6])
 {
-    lane P[9];
+    wide P[9];
     tet_prox_dual(kernel, group, data, F, Y, Z, P);
     tet_scatter(kernel->g, group_vertex(&kernel->groups, group, 4), P, lower);
 }
@@ -239,15 +240,15 @@ KERNEL_INLINE void isotropic_prox(const sinew_reduced_kernel *kernel, int data_c
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane lower[6], F[9], Y[9], Z[9], U[9], V[9], s0[3], s[3];
+        wide lower[6], F[9], Y[9], Z[9], U[9], V[9], s0[3], s[3];
         tet_deformation(kernel->x, group_vertex(&kernel->groups, group, 4), data, lower, F);
-        load_lanes(group_dual(kernel, group, 9), 9, Y);
+        load_wide_array(group_dual(kernel, group, 9), 9, Y);
         for (int i = 0; i < 9; i++)
             Y[i] += F[i];
         sinew_svd3(Y, U, s0, V);
-        const lane w = lane_load(data);
-        const lane safe = lane_select(lane_eq(w, lane_set(0)), lane_set(1), w);
-        prox_solve(s0, lane_load(kernel->weights + group * LANES) / safe, data + TET_MATERIAL * LANES, stress,
+        const wide w = wide_load(data);
+        const wide safe = wide_select(wide_eq(w, wide_set(0)), wide_set(1), w);
+        prox_solve(s0, wide_load(kernel->weights + group * SIMD_WIDTH) / safe, data + TET_MATERIAL * SIMD_WIDTH, stress,
                    curvature, s);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)

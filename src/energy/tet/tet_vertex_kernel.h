@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_vertex_kernel.h: tetrahedra as one of their vertices sees them. The vertex is put first, x0 with the rest gradient b of
+ * tet_vertex_kernel.h: tetrahedra as functions of one vertex. The vertex is put first, x0 with the rest gradient b of
  * its shape function; moving it by d changes F by d b^T. With c = dJ/dx0 = cof(F) b:
  *
  *     gradient  w P b
- *     block     w (2 |b|^2 1 + l/mu c c^T)          cheap, PBNG (32), (33), l the factor of (J - 1)^2 / 2 in psi
+ *     block     w (2 |b|^2 1 + l/mu c c^T)          approximate, PBNG (32), (33), l the factor of (J - 1)^2 / 2 in psi
  *
- * J is linear in x0 alone, so that c does not depend on it, and an energy a/2 |F|^2 + phi(J) has the exact block
- * w (a |b|^2 1 + phi'' c c^T). Hence the cheap block is no smaller than the exact one of corotated (|F - R|^2 is the
- * least of the |F - Q|^2 over rotations Q), of strain, and of the Neo-Hookean energies, whose l is lambda + mu and
- * lambda + 5mu/6. PBNG writes lambda there; with it nearly auxetic rubber under large stretch could overshoot.
+ * J is linear in x0, so c does not depend on x0. An energy a/2 |F|^2 + phi(J) has the exact block
+ * w (a |b|^2 1 + phi'' c c^T). Hence the approximate block is no smaller than the exact one of corotated
+ * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), of strain, and of the Neo-Hookean energies, whose l is
+ * lambda + mu and lambda + 5mu/6. PBNG uses l = lambda; nearly auxetic rubber under large stretch could then overshoot.
  *
- * Two layouts of a visit's numbers. General: those of the element (tet.h), L for the order of the visit; F
+ * Two layouts of an incidence's numbers. General: those of the element (tet.h), L for the order of the incidence; F
  * is formed. Volume form, for energies of |F|^2 and J alone: F is not formed, as
  *
  *     c = -det(L) n,  n = (x2 - x1) x (x3 - x1)       J = det(L) n . (x1 - x0)
@@ -23,13 +23,14 @@
 #include "energy/tet/isotropic.h"
 #include "energy/vertex_kernel.h"
 
-/* The vertices after the visiting one, an even permutation of all four: J keeps its sign. */
-static const int tet_visit_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
+/* The other three vertices after the vertex of this incidence. All four are an even permutation, so J keeps its
+ * sign. */
+static const int tet_incidence_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
 
-static inline void tet_visit_others(const int32_t *particles, int node, int32_t *others)
+static inline void tet_incidence_others(const int32_t *particles, int node, int32_t *others)
 {
     for (int k = 0; k < 3; k++)
-        others[k] = particles[tet_visit_order[node][k]];
+        others[k] = particles[tet_incidence_order[node][k]];
 }
 
 /* Rest gradient of a vertex's shape function, in the element's own frame (tet.h). */
@@ -49,15 +50,15 @@ static inline double dot_of(const double a[3], const double b[3])
 
 /* ---- General --------------------------------------------------------------------------------- */
 
-/* Turns the rest shape anew for the order of the visit: the rows of L are the rest gradients of x1 x2 x3 in the frame q
- * that they make one after the other. Rows of q: its axes in the element's frame. */
-static inline void tet_visit_frame(double b[3][3], double lower[6], double q[3][3])
+/* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in the
+ * frame q of their Gram-Schmidt basis. Rows of q: its axes in the element's frame. */
+static inline void tet_incidence_frame(double b[3][3], double lower[6], double q[3][3])
 {
     const double first = sqrt(dot_of(b[0], b[0]));
     double rest[3] = {b[1][0], b[1][1], b[1][2]};
     for (int i = 0; i < 3; i++)
         q[0][i] = b[0][i] / first;
-    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two gradients */
+    for (int pass = 0; pass < 2; pass++) { /* applied twice: orthogonal up to round-off for any two gradients */
         const double along = dot_of(q[0], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[0][i];
@@ -75,59 +76,59 @@ static inline void tet_visit_frame(double b[3][3], double lower[6], double q[3][
 }
 
 /* q is left for materials that are not isotropic. */
-static inline void tet_visit(const sinew_real *data, int data_count, const int32_t *particles, int node,
-                             sinew_real *out, int32_t *others, double q[3][3])
+static inline void tet_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
+                                 sinew_real *out, int32_t *others, double q[3][3])
 {
     double b[3][3], lower[6];
-    tet_visit_others(particles, node, others);
+    tet_incidence_others(particles, node, others);
     for (int k = 0; k < 3; k++)
-        tet_rest_gradient(data, tet_visit_order[node][k], b[k]);
-    tet_visit_frame(b, lower, q);
+        tet_rest_gradient(data, tet_incidence_order[node][k], b[k]);
+    tet_incidence_frame(b, lower, q);
     memcpy(out, data, (size_t)data_count * sizeof *out);
     for (int i = 0; i < 6; i++)
         out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
-/* F and b of the visit. */
-KERNEL_INLINE void tet_visit_deformation(const visit *v, lane F[9], lane b[3])
+/* F and b of the incidence. */
+KERNEL_INLINE void tet_incidence_deformation(const incidence *v, wide F[9], wide b[3])
 {
-    lane D[9], L[6], xa[3];
+    wide D[9], L[6], xa[3];
     for (int a = 0; a < 3; a++) {
-        lane_gather_point(v->q, v->others + a * LANES, xa);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             D[3 * i + a] = xa[i] - v->x[i];
     }
-    load_lanes(v->data + TET_LOWER * LANES, 6, L);
+    load_wide_array(v->data + TET_LOWER * SIMD_WIDTH, 6, L);
     multiply3_lower(D, L, F);
     b[0] = -(L[0] + L[1] + L[3]);
     b[1] = -(L[2] + L[4]);
     b[2] = -L[5];
 }
 
-KERNEL_INLINE void apply3(const lane M[9], const lane b[3], lane out[3])
+KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = dot3(M + 3 * i, b);
 }
 
 /* sum += the gradient w P b */
-KERNEL_INLINE void tet_visit_gradient(const visit *v, const lane F[9], const lane b[3], tet_stress *stress,
-                                      visit_sum *sum)
+KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
+                                          incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data);
-    lane P[9], f[3];
-    stress(F, v->data + TET_MATERIAL * LANES, P);
+    const wide weight = wide_load(v->data);
+    wide P[9], f[3];
+    stress(F, v->data + TET_MATERIAL * SIMD_WIDTH, P);
     apply3(P, b, f);
     for (int i = 0; i < 3; i++)
         sum->g[i] += weight * f[i];
 }
 
 /* sum += w (shear |b|^2 1 + bulk c c^T) */
-KERNEL_INLINE void tet_visit_bound(const visit *v, const lane F[9], const lane b[3], lane shear, lane bulk,
-                                   visit_sum *sum)
+KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], const wide b[3], wide shear, wide bulk,
+                                       incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data);
-    lane C[9], c[3];
+    const wide weight = wide_load(v->data);
+    wide C[9], c[3];
     cofactor3(F, C);
     apply3(C, b, c);
     block_add(sum->A, weight * shear * dot3(b, b), weight * bulk, c);
@@ -137,14 +138,14 @@ KERNEL_INLINE void tet_visit_bound(const visit *v, const lane F[9], const lane b
  * of the singular value decomposition with a = V^T b, K_ii = A_ii a_i^2 + sum_j s_ij a_j^2, K_ij = (A_ij + t_ij) a_i
  * a_j
  */
-KERNEL_INLINE void tet_visit_projected(const visit *v, const lane F[9], const lane b[3], isotropic_curvature *curvature,
-                                       visit_sum *sum)
+KERNEL_INLINE void tet_incidence_projected(const incidence *v, const wide F[9], const wide b[3],
+                                           isotropic_curvature *curvature, incidence_sum *sum)
 {
-    const lane half = lane_set((sinew_real)0.5), weight = lane_load(v->data);
-    lane U[9], sigma[3], V[9], a[3], K[9], UK[9];
+    const wide half = wide_set((sinew_real)0.5), weight = wide_load(v->data);
+    wide U[9], sigma[3], V[9], a[3], K[9], UK[9];
     sinew_svd3(F, U, sigma, V);
     isotropic_eigen eigen;
-    curvature(sigma, v->data + TET_MATERIAL * LANES, &eigen);
+    curvature(sigma, v->data + TET_MATERIAL * SIMD_WIDTH, &eigen);
     isotropic_project(&eigen);
     for (int i = 0; i < 3; i++)
         a[i] = V[i] * b[0] + V[3 + i] * b[1] + V[6 + i] * b[2];
@@ -153,7 +154,7 @@ KERNEL_INLINE void tet_visit_projected(const visit *v, const lane F[9], const la
         K[4 * i] = eigen.A[i] * a[i] * a[i];
     for (int pair = 0; pair < 3; pair++) {
         const int i = first[pair], j = second[pair];
-        const lane s = half * (eigen.even[pair] + eigen.odd[pair]), t = half * (eigen.even[pair] - eigen.odd[pair]);
+        const wide s = half * (eigen.even[pair] + eigen.odd[pair]), t = half * (eigen.even[pair] - eigen.odd[pair]);
         K[4 * i] += s * a[j] * a[j];
         K[4 * j] += s * a[i] * a[i];
         K[3 * i + j] = K[3 * j + i] = (eigen.A[3 + pair] + t) * a[i] * a[j];
@@ -165,47 +166,47 @@ KERNEL_INLINE void tet_visit_projected(const visit *v, const lane F[9], const la
         sum->A[3 + pair] += weight * dot3(UK + 3 * first[pair], U + 3 * second[pair]);
 }
 
-KERNEL_INLINE lane tet_visit_difference(const visit *v, const lane d[3], tet_stress *stress, lane *noise)
+KERNEL_INLINE wide tet_incidence_difference(const incidence *v, const wide d[3], tet_stress *stress, wide *noise)
 {
-    const sinew_real *material = v->data + TET_MATERIAL * LANES;
-    lane F[9], b[3], P[9];
-    tet_visit_deformation(v, F, b);
-    const lane before = stress(F, material, P);
+    const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;
+    wide F[9], b[3], P[9];
+    tet_incidence_deformation(v, F, b);
+    const wide before = stress(F, material, P);
     for (int i = 0; i < 9; i++)
         F[i] += d[i / 3] * b[i % 3];
-    const lane after = stress(F, material, P);
-    *noise = 16 * LANE_EPSILON * (1 + lane_abs(before) + norm3(F));
+    const wide after = stress(F, material, P);
+    *noise = 16 * WIDE_EPSILON * (1 + wide_abs(before) + norm3(F));
     return after - before;
 }
 
 /* ---- General, with the nearest rotation ------------------------------------------------------ */
 
-/* sum += what a material adds that needs of R only R b. */
-typedef void tet_rotated_add(const visit *v, const lane F[9], const lane R[9], const lane b[3], visit_sum *sum);
+/* sum += terms of a material that depend on R only by R b. */
+typedef void tet_rotated_add(const incidence *v, const wide F[9], const wide R[9], const wide b[3], incidence_sum *sum);
 
-/* Polar decompositions of several visits at once take a fraction of the time. */
+/* Polar decompositions of several incidences at once take a fraction of the time. */
 KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int data_count, tet_rotated_add *add)
 {
-    lane F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
+    wide F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
     for (int32_t group = 0; group < kernel->group_count; group++) {
-        visit v;
-        visit_sum sum;
-        visit_open(kernel, group, &v, &sum);
-        for (int32_t first = kernel->first_visit[group]; first < kernel->first_visit[group + 1];
+        incidence v;
+        incidence_sum sum;
+        incidence_open(kernel, group, &v, &sum);
+        for (int32_t first = kernel->first_incidence[group]; first < kernel->first_incidence[group + 1];
              first += SINEW_POLAR_TILE) {
-            const int32_t left = kernel->first_visit[group + 1] - first;
+            const int32_t left = kernel->first_incidence[group + 1] - first;
             const int count = left < SINEW_POLAR_TILE ? left : SINEW_POLAR_TILE;
             for (int k = 0; k < count; k++) {
-                visit_at(kernel, first + k, 3, data_count, &v);
-                tet_visit_deformation(&v, F[k], b[k]);
+                incidence_at(kernel, first + k, 3, data_count, &v);
+                tet_incidence_deformation(&v, F[k], b[k]);
             }
-            sinew_polar3_tile(count, (const lane(*)[9])F, R);
+            sinew_polar3_tile(count, (const wide(*)[9])F, R);
             for (int k = 0; k < count; k++) {
-                visit_at(kernel, first + k, 3, data_count, &v);
+                incidence_at(kernel, first + k, 3, data_count, &v);
                 add(&v, F[k], R[k], b[k], &sum);
             }
         }
-        visit_close(kernel, group, &sum);
+        incidence_close(kernel, group, &sum);
     }
 }
 
@@ -229,11 +230,11 @@ static inline double tet_rest_product(const sinew_real *data, int a, int b)
     return dot_of(first, second);
 }
 
-static inline void volume_visit(const sinew_real *data, const int32_t *particles, int node, bool norm, sinew_real *out,
-                                int32_t *others)
+static inline void volume_incidence(const sinew_real *data, const int32_t *particles, int node, bool norm,
+                                    sinew_real *out, int32_t *others)
 {
-    const int *order = tet_visit_order[node];
-    tet_visit_others(particles, node, others);
+    const int *order = tet_incidence_order[node];
+    tet_incidence_others(particles, node, others);
     out[0] = data[TET_WEIGHT];
     out[VOLUME_DET] = (sinew_real)((double)data[TET_LOWER] * (double)data[TET_LOWER + 2] * (double)data[TET_LOWER + 5]);
     for (int k = 0; k < 3; k++)
@@ -244,24 +245,24 @@ static inline void volume_visit(const sinew_real *data, const int32_t *particles
             (sinew_real)tet_rest_product(data, order[pair == 2 ? 1 : 0], order[pair == 0 ? 1 : 2]);
 }
 
-/* The quantities that a volume form's energy depends on, and how they change with x0. */
+/* The quantities that the energy of a volume form depends on, and their derivatives by x0. */
 typedef struct volume_state {
-    lane J, c[3];
-    lane fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */
-    lane norm;      /* |F|^2, where asked for */
+    wide J, c[3];
+    wide fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */
+    wide norm;      /* |F|^2 if requested */
 } volume_state;
 
-KERNEL_INLINE lane square_distance(const lane a[3], const lane b[3])
+KERNEL_INLINE wide square_distance(const wide a[3], const wide b[3])
 {
-    const lane d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    const wide d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
     return dot3(d, d);
 }
 
-KERNEL_INLINE void volume_look(const visit *v, bool norm, volume_state *s)
+KERNEL_INLINE void volume_geometry(const incidence *v, bool norm, volume_state *s)
 {
-    lane e[3][3], p[3], r[3], K[3];
+    wide e[3][3], p[3], r[3], K[3];
     for (int k = 0; k < 3; k++) {
-        lane_gather_point(v->q, v->others + k * LANES, e[k]);
+        wide_gather_point(v->q, v->others + k * SIMD_WIDTH, e[k]);
         for (int i = 0; i < 3; i++)
             e[k][i] -= v->x[i];
     }
@@ -269,34 +270,34 @@ KERNEL_INLINE void volume_look(const visit *v, bool norm, volume_state *s)
         p[i] = e[1][i] - e[0][i];
         r[i] = e[2][i] - e[0][i];
     }
-    const lane det = lane_load(v->data + VOLUME_DET * LANES);
+    const wide det = wide_load(v->data + VOLUME_DET * SIMD_WIDTH);
     s->c[0] = det * (p[2] * r[1] - p[1] * r[2]);
     s->c[1] = det * (p[0] * r[2] - p[2] * r[0]);
     s->c[2] = det * (p[1] * r[0] - p[0] * r[1]);
     s->J = -dot3(s->c, e[0]);
-    load_lanes(v->data + VOLUME_OWN * LANES, 3, K);
+    load_wide_array(v->data + VOLUME_OWN * SIMD_WIDTH, 3, K);
     for (int i = 0; i < 3; i++)
         s->fb[i] = K[0] * e[0][i] + K[1] * e[1][i] + K[2] * e[2][i];
     s->b2 = -(K[0] + K[1] + K[2]);
     if (norm) {
-        const lane own = K[0] * dot3(e[0], e[0]) + K[1] * dot3(e[1], e[1]) + K[2] * dot3(e[2], e[2]);
-        load_lanes(v->data + VOLUME_PAIRS * LANES, 3, K);
+        const wide own = K[0] * dot3(e[0], e[0]) + K[1] * dot3(e[1], e[1]) + K[2] * dot3(e[2], e[2]);
+        load_wide_array(v->data + VOLUME_PAIRS * SIMD_WIDTH, 3, K);
         s->norm = -(own + K[0] * dot3(p, p) + K[1] * dot3(r, r) + K[2] * square_distance(e[1], e[2]));
     }
 }
 
 /* sum += w (scale F b + pressure c), w (diagonal |b|^2 1 + bulk c c^T) */
-KERNEL_INLINE void volume_add(const visit *v, const volume_state *s, lane scale, lane pressure, lane diagonal,
-                              lane bulk, visit_sum *sum)
+KERNEL_INLINE void volume_add(const incidence *v, const volume_state *s, wide scale, wide pressure, wide diagonal,
+                              wide bulk, incidence_sum *sum)
 {
-    const lane w = lane_load(v->data), ws = w * scale, wp = w * pressure;
+    const wide w = wide_load(v->data), ws = w * scale, wp = w * pressure;
     for (int i = 0; i < 3; i++)
         sum->g[i] += ws * s->fb[i] + wp * s->c[i];
     block_add(sum->A, w * diagonal * s->b2, w * bulk, s->c);
 }
 
 /* Changes of |F|^2 and J by the step d. */
-KERNEL_INLINE void volume_moved(const volume_state *s, const lane d[3], lane *norm, lane *J)
+KERNEL_INLINE void volume_moved(const volume_state *s, const wide d[3], wide *norm, wide *J)
 {
     *norm = 2 * dot3(d, s->fb) + dot3(d, d) * s->b2;
     *J = dot3(s->c, d);

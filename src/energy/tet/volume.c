@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * volume.c: preservation of volume: the squared distance of F to the matrices whose determinant is between
- * bounds.
+ * volume.c: preservation of volume: the squared distance of F to the matrices whose determinant is between bounds.
  *
  *     psi = k/2 |F - T|^2,  T = U diag(s) V^T,  s = argmin |s - sigma|^2  with  s0 s1 s2 in [minimum, maximum]
  *
- * Bouaziz et al. 2014, (24)-(26); the bound that is met is chosen by the determinant of F, not of T as (25) has it. On
- * its own it resists no change of shape; strain beside it does.
+ * Bouaziz et al. 2014, (24)-(26); the bound that is met is chosen by the determinant of F, not of T as (25) has it.
+ * Alone it does not resist changes of shape; combine it with strain.
  *
  * With c the bound, stationary s have s_i (s_i - sigma_i) = nu for one number nu (Lagrange), so
  *
  *     s_i = (sigma_i + r_i) / 2,  r_i = sqrt(sigma_i^2 + 4 nu),  nu = t (t - sigma2),  t = s2
  *
  * and one equation t s0(t) s1(t) = c is left. From t = sigma2/2 upwards its left side is convex and grows, so that
- * Newton's method from the right of the root (t^3 <= c) comes down to it without a step too far; (26) would also get
- * there in most cases, but not from everywhere. Where a tet's volume is more than twice the bound, another branch has
- * to be looked at, r2 = 2 t - sigma2 < 0: it may be nearer to flatten the smallest stretch than to shorten all three.
- * There T jumps, as it does where sigma1 + sigma2 = 0 (isotropic.h).
+ * Newton's method from the right of the root (t^3 <= c) converges monotonically; (26) converges in most cases only. If
+ * the volume of a tet is more than twice the bound, another branch r2 = 2 t - sigma2 < 0 must be checked: flattening
+ * the smallest stretch may be nearer than shortening all three. There T jumps, as it does where sigma1 + sigma2 = 0
+ * (isotropic.h).
  */
 #include "energy/limits.h"
 #include "energy/tet/tet_distance.h"
 
 enum {
-    LEAST = 0,
+    MINIMUM_SLOT = 0,
     GREATEST = 1,
     DATA_COUNT = TET_MATERIAL + 2
 };
@@ -45,153 +44,153 @@ static const sinew_parameter parameters[] = {
 static const char *volume_prepare(const sinew_element *element, sinew_real *data)
 {
     const char *refusal = limits_refusal(element, parameters, MINIMUM, MAXIMUM);
-    data[TET_MATERIAL + LEAST] = element->parameters[MINIMUM];
+    data[TET_MATERIAL + MINIMUM_SLOT] = element->parameters[MINIMUM];
     data[TET_MATERIAL + GREATEST] = element->parameters[MAXIMUM];
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-/* The other two of s for s2 = t, and r. */
-KERNEL_INLINE void others_at(const lane sigma[3], lane t, lane s[3], lane r[3])
+/* The singular values s0 and s1 for s2 = t, and r. */
+KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];
     s[2] = t;
     for (int i = 0; i < 2; i++) {
-        /* sigma_i^2 + 4 nu, of which both terms are squares or products of what is not negative */
-        r[i] = lane_sqrt(r[2] * r[2] + (sigma[i] - sigma[2]) * (sigma[i] + sigma[2]));
+        /* sigma_i^2 + 4 nu, as squares and products of nonnegative numbers */
+        r[i] = wide_sqrt(r[2] * r[2] + (sigma[i] - sigma[2]) * (sigma[i] + sigma[2]));
         s[i] = (sinew_real)0.5 * (sigma[i] + r[i]);
     }
 }
 
 /* The root of t s0 s1 = c on the branch r2 >= 0, from `start`, which is above it. */
-KERNEL_INLINE lane newton_root(const lane sigma[3], lane c, lane start)
+KERNEL_INLINE wide newton_root(const wide sigma[3], wide c, wide start)
 {
-    const lane zero = lane_set(0), one = lane_set(1), tiny = lane_set(LANE_TINY);
-    const lane floor = lane_max((sinew_real)0.5 * sigma[2], zero);
-    lane t = start, s[3], r[3];
-    lane_mask busy = lane_eq(zero, zero);
-    for (int k = 0; k < NEWTON_ITERATIONS && lane_any(busy); k++) {
+    const wide zero = wide_set(0), one = wide_set(1), tiny = wide_set(WIDE_TINY);
+    const wide floor = wide_max((sinew_real)0.5 * sigma[2], zero);
+    wide t = start, s[3], r[3];
+    wide_mask busy = wide_eq(zero, zero);
+    for (int k = 0; k < NEWTON_ITERATIONS && wide_any(busy); k++) {
         others_at(sigma, t, s, r);
-        const lane excess = t * s[0] * s[1] - c;
-        const lane grow0 = r[2] / lane_max(r[0], tiny), grow1 = r[2] / lane_max(r[1], tiny);
-        const lane slope = s[0] * s[1] + t * (grow0 * s[1] + s[0] * grow1);
-        const lane_mask sloped = lane_lt(zero, slope);
-        const lane step = lane_select(sloped, excess / lane_select(sloped, slope, one), zero);
-        busy &= lane_lt(LANE_EPSILON * t, step);
-        t = lane_max(t - lane_select(busy | lane_lt(step, zero), step, zero), floor);
+        const wide excess = t * s[0] * s[1] - c;
+        const wide grow0 = r[2] / wide_max(r[0], tiny), grow1 = r[2] / wide_max(r[1], tiny);
+        const wide slope = s[0] * s[1] + t * (grow0 * s[1] + s[0] * grow1);
+        const wide_mask sloped = wide_lt(zero, slope);
+        const wide step = wide_select(sloped, excess / wide_select(sloped, slope, one), zero);
+        busy &= wide_lt(WIDE_EPSILON * t, step);
+        t = wide_max(t - wide_select(busy | wide_lt(step, zero), step, zero), floor);
     }
     return t;
 }
 
-KERNEL_INLINE lane distance_at(const lane sigma[3], lane t)
+KERNEL_INLINE wide distance_at(const wide sigma[3], wide t)
 {
-    lane s[3], r[3], sum = lane_set(0);
+    wide s[3], r[3], sum = wide_set(0);
     others_at(sigma, t, s, r);
     for (int i = 0; i < 3; i++)
         sum += (s[i] - sigma[i]) * (s[i] - sigma[i]);
     return sum;
 }
 
-KERNEL_INLINE lane excess_at(const lane sigma[3], lane c, lane t)
+KERNEL_INLINE wide excess_at(const wide sigma[3], wide c, wide t)
 {
-    lane s[3], r[3];
+    wide s[3], r[3];
     others_at(sigma, t, s, r);
     return t * s[0] * s[1] - c;
 }
 
-KERNEL_INLINE lane bisected_root(const lane sigma[3], lane c, lane low, lane high)
+KERNEL_INLINE wide bisected_root(const wide sigma[3], wide c, wide low, wide high)
 {
     for (int k = 0; k < FLAT_BISECTIONS; k++) {
-        const lane middle = (sinew_real)0.5 * (low + high);
-        const lane_mask above = lane_le(lane_set(0), excess_at(sigma, c, middle));
-        high = lane_select(above, middle, high);
-        low = lane_select(above, low, middle);
+        const wide middle = (sinew_real)0.5 * (low + high);
+        const wide_mask above = wide_le(wide_set(0), excess_at(sigma, c, middle));
+        high = wide_select(above, middle, high);
+        low = wide_select(above, low, middle);
     }
     return high;
 }
 
 /* A volume of more than twice the bound: of the roots in (0, sigma2] the first and the last are minima, and the nearer
  * one is taken. Samples bracket both. */
-static __attribute__((noinline)) lane flat_root(const lane sigma[3], lane c)
+static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 {
-    const lane zero = lane_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
-    lane first = sigma[2], last = sigma[2], below = -c;
-    lane_mask found = lane_lt(zero, zero);
+    const wide zero = wide_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
+    wide first = sigma[2], last = sigma[2], below = -c;
+    wide_mask found = wide_lt(zero, zero);
     for (int k = 1; k <= FLAT_SAMPLES; k++) {
-        const lane t = k == FLAT_SAMPLES ? sigma[2] : step * (sinew_real)k, excess = excess_at(sigma, c, t);
-        const lane_mask crossed = lane_le(below, zero) & lane_lt(zero, excess);
-        first = lane_select(crossed & ~found, t, first);
-        last = lane_select(crossed, t, last);
+        const wide t = k == FLAT_SAMPLES ? sigma[2] : step * (sinew_real)k, excess = excess_at(sigma, c, t);
+        const wide_mask crossed = wide_le(below, zero) & wide_lt(zero, excess);
+        first = wide_select(crossed & ~found, t, first);
+        last = wide_select(crossed, t, last);
         found |= crossed;
         below = excess;
     }
-    const lane a = bisected_root(sigma, c, first - step, first), b = bisected_root(sigma, c, last - step, last);
-    return lane_select(lane_lt(distance_at(sigma, a), distance_at(sigma, b)), a, b);
+    const wide a = bisected_root(sigma, c, first - step, first), b = bisected_root(sigma, c, last - step, last);
+    return wide_select(wide_lt(distance_at(sigma, a), distance_at(sigma, b)), a, b);
 }
 
-/* The bound that is passed, and whether one is. At a bound counts as beyond it. */
-KERNEL_INLINE lane bound_of(const lane sigma[3], const sinew_real *material, lane_mask *passed)
+/* The violated bound, and the mask of violations. A value at a bound counts as violated. */
+KERNEL_INLINE wide bound_of(const wide sigma[3], const sinew_real *material, wide_mask *passed)
 {
-    const lane J = sigma[0] * sigma[1] * sigma[2], least = lane_load(material),
-               greatest = lane_load(material + GREATEST * LANES);
-    *passed = ~(lane_lt(least, J) & lane_lt(J, greatest));
-    return lane_select(lane_le(J, least), least, greatest);
+    const wide J = sigma[0] * sigma[1] * sigma[2], min = wide_load(material),
+               greatest = wide_load(material + GREATEST * SIMD_WIDTH);
+    *passed = ~(wide_lt(min, J) & wide_lt(J, greatest));
+    return wide_select(wide_le(J, min), min, greatest);
 }
 
-static __attribute__((noinline)) void nearest(const lane sigma[3], const sinew_real *material, lane s[3])
+static __attribute__((noinline)) void nearest(const wide sigma[3], const sinew_real *material, wide s[3])
 {
-    lane_mask passed;
-    const lane zero = lane_set(0), half = lane_set((sinew_real)0.5), c = bound_of(sigma, material, &passed);
-    const lane J = sigma[0] * sigma[1] * sigma[2], root = lane_cbrt(c);
-    const lane_mask large = passed & lane_lt(c, J), far = large & lane_lt(c, half * J);
-    const lane start = lane_select(large & lane_lt(sigma[2], root), sigma[2], root);
-    lane t = newton_root(sigma, c, start), r[3];
-    if (__builtin_expect(lane_any(far), 0))
-        t = lane_select(far, flat_root(sigma, c), t);
+    wide_mask passed;
+    const wide zero = wide_set(0), half = wide_set((sinew_real)0.5), c = bound_of(sigma, material, &passed);
+    const wide J = sigma[0] * sigma[1] * sigma[2], root = wide_cbrt(c);
+    const wide_mask large = passed & wide_lt(c, J), far = large & wide_lt(c, half * J);
+    const wide start = wide_select(large & wide_lt(sigma[2], root), sigma[2], root);
+    wide t = newton_root(sigma, c, start), r[3];
+    if (__builtin_expect(wide_any(far), 0))
+        t = wide_select(far, flat_root(sigma, c), t);
     others_at(sigma, t, s, r);
     for (int i = 0; i < 3; i++)
-        s[i] = lane_select(passed, lane_max(s[i], zero), sigma[i]);
+        s[i] = wide_select(passed, wide_max(s[i], zero), sigma[i]);
 }
 
 /* Not inlined: the decomposition is a call anyway. */
-static __attribute__((noinline)) lane stress(const lane F[9], const sinew_real *material, lane P[9])
+static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     return tet_set_stress(F, material, nearest, P);
 }
 
 /* r ds = s dsigma + dnu, and sum ds/s = 0: ds_i/dsigma_j = s_i/r_i delta_ij - 1/(r_i r_j K), K = sum 1/(s_i r_i). With
  * e_i = 1/r_i, f_i = 1/s_i bounded away from infinity, which they reach where T jumps or is flat. */
-KERNEL_INLINE void curvature(const lane sigma[3], const sinew_real *material, isotropic_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};
-    const lane zero = lane_set(0), one = lane_set(1), bound = lane_set(ISOTROPIC_SUM_BOUND);
-    lane_mask passed;
-    lane s[3], e[3], r[3], term[3], K = zero;
+    const wide zero = wide_set(0), one = wide_set(1), bound = wide_set(ISOTROPIC_SUM_BOUND);
+    wide_mask passed;
+    wide s[3], e[3], r[3], term[3], K = zero;
     bound_of(sigma, material, &passed);
     nearest(sigma, material, s);
     isotropic_rotation_term(sigma, term);
     for (int i = 0; i < 3; i++) {
         r[i] = 2 * s[i] - sigma[i];
-        r[i] = lane_select(lane_lt(lane_abs(r[i]), bound), bound, r[i]);
+        r[i] = wide_select(wide_lt(wide_abs(r[i]), bound), bound, r[i]);
         e[i] = 1 / r[i];
-        K += e[i] / lane_max(s[i], bound);
+        K += e[i] / wide_max(s[i], bound);
     }
-    const lane inverse = 1 / lane_select(lane_lt(lane_abs(K), bound), bound, K);
+    const wide inverse = 1 / wide_select(wide_lt(wide_abs(K), bound), bound, K);
     for (int i = 0; i < 3; i++)
-        eigen->A[i] = lane_select(passed, 1 - s[i] * e[i] + e[i] * e[i] * inverse, zero);
+        eigen->A[i] = wide_select(passed, 1 - s[i] * e[i] + e[i] * e[i] * inverse, zero);
     for (int pair = 0; pair < 3; pair++) {
         const int i = first[pair], j = second[pair];
-        const lane sum = r[i] + r[j];
-        eigen->A[3 + pair] = lane_select(passed, e[i] * e[j] * inverse, zero);
+        const wide sum = r[i] + r[j];
+        eigen->A[3 + pair] = wide_select(passed, e[i] * e[j] * inverse, zero);
         eigen->even[pair] =
-            lane_select(passed, 1 - (s[i] + s[j]) / lane_select(lane_lt(lane_abs(sum), bound), bound, sum), zero);
-        eigen->odd[pair] = lane_select(passed, one - (sinew_real)0.5 * term[pair] * (s[i] + s[j]), zero);
+            wide_select(passed, 1 - (s[i] + s[j]) / wide_select(wide_lt(wide_abs(sum), bound), bound, sum), zero);
+        eigen->odd[pair] = wide_select(passed, one - (sinew_real)0.5 * term[pair] * (s[i] + s[j]), zero);
     }
 }
 
 #include "energy/tet/isotropic_material.h"
 #include "energy/tet/tet_distance_energy.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_volume) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_volume) = {
     .info = {.name = "volume",
              .summary = "k/2 |F - T|^2 per volume, T the nearest with det T in [minimum, maximum]",
              TET_MATERIAL_INFO,

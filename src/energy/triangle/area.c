@@ -29,58 +29,59 @@ enum {
     MAXIMUM = 2
 }; /* parameters */
 
-/* Newton's steps: quadratic but next to the triple root x = y = sigma0/2, where each is a third of what is left. */
+/* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
+ * removes a third of the error. */
 #define AREA_ITERATIONS 60
 
-/* Where the area is beyond a bound or the bounds leave no room, and that bound; elsewhere 1. */
-KERNEL_INLINE lane_mask beyond(const lane sigma[2], const sinew_real *material, lane *c)
+/* Mask of areas beyond a bound or with equal bounds, and that bound; elsewhere 1. */
+KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, wide *c)
 {
-    const lane low = lane_load(material), high = lane_load(material + LANES), area = sigma[0] * sigma[1];
-    const lane_mask small = lane_lt(area, low), outside = small | lane_lt(high, area) | lane_eq(low, high);
-    *c = lane_select(outside, lane_select(small, low, high), lane_set(1));
+    const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH), area = sigma[0] * sigma[1];
+    const wide_mask small = wide_lt(area, low), outside = small | wide_lt(high, area) | wide_eq(low, high);
+    *c = wide_select(outside, wide_select(small, low, high), wide_set(1));
     return outside;
 }
 
 /* The largest root of q, its slope there in *slope. */
-KERNEL_INLINE lane largest_root(const lane sigma[2], lane c, lane *slope)
+KERNEL_INLINE wide largest_root(const wide sigma[2], wide c, wide *slope)
 {
-    lane x = sigma[0] + lane_sqrt(c);
+    wide x = sigma[0] + wide_sqrt(c);
     for (int k = 0; k < AREA_ITERATIONS; k++) {
-        const lane x2 = x * x, value = x2 * x * (x - sigma[0]) + c * (sigma[1] * x - c);
+        const wide x2 = x * x, value = x2 * x * (x - sigma[0]) + c * (sigma[1] * x - c);
         *slope = x2 * (4 * x - 3 * sigma[0]) + c * sigma[1];
-        const lane step = value / lane_max(*slope, lane_set(LANE_ROOT_TINY));
-        const lane_mask moves = lane_lt(LANE_EPSILON * x, step);
-        if (!lane_any(moves))
+        const wide step = value / wide_max(*slope, wide_set(WIDE_ROOT_TINY));
+        const wide_mask moves = wide_lt(WIDE_EPSILON * x, step);
+        if (!wide_any(moves))
             break;
-        x -= lane_select(moves, step, lane_set(0));
+        x -= wide_select(moves, step, wide_set(0));
     }
     return x;
 }
 
-KERNEL_INLINE void nearest(const lane sigma[2], const sinew_real *material, lane s[2])
+KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
 {
-    lane c, slope;
-    const lane_mask outside = beyond(sigma, material, &c);
-    const lane x = largest_root(sigma, c, &slope);
-    s[0] = lane_select(outside, x, sigma[0]);
-    s[1] = lane_select(outside, c / x, sigma[1]);
+    wide c, slope;
+    const wide_mask outside = beyond(sigma, material, &c);
+    const wide x = largest_root(sigma, c, &slope);
+    s[0] = wide_select(outside, x, sigma[0]);
+    s[1] = wide_select(outside, c / x, sigma[1]);
 }
 
 /* psi_0 = sigma0 - x = l y, psi_1 = l x, and dx from q = 0. */
-KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
-    const lane zero = lane_set(0);
-    lane c, slope;
-    const lane_mask outside = beyond(sigma, material, &c);
-    const lane x = largest_root(sigma, c, &slope), y = c / x, l = (sigma[1] - y) / x;
-    const lane bend = 1 / lane_max(slope, MEMBRANE_BOUND * x * x * x);
-    eigen->A[0] = lane_select(outside, 1 - x * x * x * bend, zero);
-    eigen->A[1] = lane_select(outside, 1 - c * y * bend, zero);
-    eigen->A[2] = lane_select(outside, c * x * bend, zero);
-    eigen->even = lane_select(outside, -l * membrane_inverse(1 - l), zero);
-    eigen->odd = lane_select(outside, l * membrane_inverse(1 + l), zero);
-    eigen->out[0] = lane_select(outside, l * y * membrane_inverse(sigma[0]), zero);
-    eigen->out[1] = lane_select(outside, l * x * membrane_inverse(sigma[1]), zero);
+    const wide zero = wide_set(0);
+    wide c, slope;
+    const wide_mask outside = beyond(sigma, material, &c);
+    const wide x = largest_root(sigma, c, &slope), y = c / x, l = (sigma[1] - y) / x;
+    const wide bend = 1 / wide_max(slope, MEMBRANE_BOUND * x * x * x);
+    eigen->A[0] = wide_select(outside, 1 - x * x * x * bend, zero);
+    eigen->A[1] = wide_select(outside, 1 - c * y * bend, zero);
+    eigen->A[2] = wide_select(outside, c * x * bend, zero);
+    eigen->even = wide_select(outside, -l * membrane_inverse(1 - l), zero);
+    eigen->odd = wide_select(outside, l * membrane_inverse(1 + l), zero);
+    eigen->out[0] = wide_select(outside, l * y * membrane_inverse(sigma[0]), zero);
+    eigen->out[1] = wide_select(outside, l * x * membrane_inverse(sigma[1]), zero);
 }
 
 #include "energy/triangle/membrane_distance.h"
@@ -106,7 +107,7 @@ static const char *area_prepare(const sinew_element *element, sinew_real *data)
     return refusal ? refusal : sinew_triangle_prepare(element, (double)element->parameters[STIFFNESS], NULL, data);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_area) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_area) = {
     .info = {.name = "area",
              .summary = "k/2 sum (sigma_i - s_i)^2 per area, s_0 s_1 in [minimum, maximum]",
              TRIANGLE_INFO,

@@ -4,9 +4,9 @@
  *
  *     psi = k_u/2 (|u| - 1)^2 + k_v/2 (|v| - 1)^2 + k_s/2 (u.v)^2 per rest area
  *
- * Baraff and Witkin 1998, section 4.2, u and v the columns of F: what unit vectors along warp and weft become. They
- * scale the conditions by the area, which makes their stiffnesses depend on the size of the triangles; here psi is per
- * area, so that it does not. Each condition is a constraint of its own in xpbd and pbd.
+ * Baraff and Witkin 1998, section 4.2, u and v the columns of F: the images of unit vectors along warp and weft. The
+ * paper scales the conditions by the area, so that stiffness depends on the size of triangles; here psi is per area.
+ * Each condition is a constraint of its own in xpbd and pbd.
  *
  * Across a shortened column the modulus 1 - 1/|u| is negative, and shear has the moduli +-k_s u.v for turning:
  * projected derivatives clamp the conditions one by one. At |u| = 0 the direction is undefined: the gradient is zero
@@ -65,55 +65,55 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
 }
 
 /* Lengths of the columns and their product. */
-KERNEL_INLINE void measures(const lane F[6], lane l[2], lane *product)
+KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
 {
-    lane C[3];
+    wide C[3];
     metric32(F, C);
-    l[0] = lane_sqrt(C[0]);
-    l[1] = lane_sqrt(C[1]);
+    l[0] = wide_sqrt(C[0]);
+    l[1] = wide_sqrt(C[1]);
     *product = C[2];
 }
 
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    const lane half = lane_set((sinew_real)0.5), tiny = lane_set(LANE_ROOT_TINY);
-    const lane weft = lane_load(material), shear = lane_load(material + LANES);
-    lane l[2], c;
+    const wide half = wide_set((sinew_real)0.5), tiny = wide_set(WIDE_ROOT_TINY);
+    const wide weft = wide_load(material), shear = wide_load(material + SIMD_WIDTH);
+    wide l[2], c;
     measures(F, l, &c);
-    const lane u = l[0] - 1, v = l[1] - 1;
-    const lane pull_u = u / lane_max(l[0], tiny), pull_v = weft * v / lane_max(l[1], tiny), turn = shear * c;
+    const wide u = l[0] - 1, v = l[1] - 1;
+    const wide tension_u = u / wide_max(l[0], tiny), tension_v = weft * v / wide_max(l[1], tiny), turn = shear * c;
     for (int i = 0; i < 3; i++) {
-        P[2 * i] = pull_u * F[2 * i] + turn * F[2 * i + 1];
-        P[2 * i + 1] = pull_v * F[2 * i + 1] + turn * F[2 * i];
+        P[2 * i] = tension_u * F[2 * i] + turn * F[2 * i + 1];
+        P[2 * i + 1] = tension_v * F[2 * i + 1] + turn * F[2 * i];
     }
     return half * (u * u + weft * v * v + shear * c * c);
 }
 
 /* Projected, the three conditions one by one: [0 c; c 0] becomes |c|/2 [1 +-1; +-1 1]. */
-KERNEL_INLINE void curvature(const lane F[6], const sinew_real *material, bool project, directional_moduli *m)
+KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
-    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0);
-    const lane moduli[2] = {lane_set(1), lane_load(material)};
-    lane l[2], c;
+    const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
+    const wide moduli[2] = {wide_set(1), wide_load(material)};
+    wide l[2], c;
     measures(F, l, &c);
-    m->shear = lane_load(material + LANES);
+    m->shear = wide_load(material + SIMD_WIDTH);
     c *= m->shear;
     for (int i = 0; i < 2; i++) {
-        const lane safe = lane_max(l[i], lane_set(LENGTH_BOUND));
-        lane across = 1 - 1 / safe;
+        const wide safe = wide_max(l[i], wide_set(LENGTH_BOUND));
+        wide across = 1 - 1 / safe;
         if (project)
-            across = lane_max(across, zero);
-        m->S[i] = moduli[i] * across + (project ? half * lane_abs(c) : zero);
+            across = wide_max(across, zero);
+        m->S[i] = moduli[i] * across + (project ? half * wide_abs(c) : zero);
         m->c[i] = moduli[i] * (1 - across) / (safe * safe);
     }
     m->S[2] = project ? half * c : c;
     m->c[2] = zero;
 }
 
-KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    const sinew_real *material = v->data + TRIANGLE_MATERIAL * LANES;
-    directional_cheap(v, F, b, lane_load(material), lane_load(material + LANES), sum);
+    const sinew_real *material = v->data + TRIANGLE_MATERIAL * SIMD_WIDTH;
+    directional_cheap(v, F, b, wide_load(material), wide_load(material + SIMD_WIDTH), sum);
 }
 
 #include "energy/triangle/directional_material.h"
@@ -121,20 +121,20 @@ KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit
 /* ---- Constraints ---------------------------------------------------------------------------------- */
 
 /* Condition number i at the points in c: returns C, leaves r, the weight 1 / alpha, and r times the gradient in c. */
-KERNEL_INLINE lane condition(const sinew_real *data, int i, constrained *c, lane *r, lane *weight)
+KERNEL_INLINE wide condition(const sinew_real *data, int i, constrained *c, wide *r, wide *weight)
 {
-    const lane zero = lane_set(0);
-    lane inverse[4], F[6], P[6], l[2], product;
-    load_lanes(data + TRIANGLE_INVERSE * LANES, 4, inverse);
+    const wide zero = wide_set(0);
+    wide inverse[4], F[6], P[6], l[2], product;
+    load_wide_array(data + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
     triangle_constrained(c, inverse, F);
     measures(F, l, &product);
     for (int k = 0; k < 6; k++)
         P[k] = i == 2 ? F[k ^ 1] : k % 2 == i ? F[k] : zero;
     triangle_constrained_gradient(P, inverse, c);
-    *weight = lane_load(data);
+    *weight = wide_load(data);
     if (i > 0)
-        *weight *= lane_load(data + (DATA_WEFT + i - 1) * LANES);
-    *r = i == 2 ? lane_set(1) : lane_max(l[i % 2], lane_set(LANE_ROOT_TINY));
+        *weight *= wide_load(data + (DATA_WEFT + i - 1) * SIMD_WIDTH);
+    *r = i == 2 ? wide_set(1) : wide_max(l[i % 2], wide_set(WIDE_ROOT_TINY));
     return i == 2 ? product : l[i % 2] - 1;
 }
 
@@ -145,35 +145,35 @@ static void weave_constrain(const sinew_constrain_kernel *kernel)
         const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
         sinew_real *lambda = group_lambda(kernel, group, CONSTRAINT_COUNT);
         constrained c;
-        lane r, weight;
+        wide r, weight;
         constrain_gather(kernel->xw, vertex, 3, &c);
         if (kernel->form == SINEW_FORM_ENERGY) {
-            const lane psi = triangle_constraint(data, true, stress, &c, &r, &weight);
+            const wide psi = triangle_constraint(data, true, stress, &c, &r, &weight);
             constrain_apply(kernel, group, vertex, 3, psi, r, weight, false, lambda, &c);
             continue;
         }
         for (int i = 0; i < CONSTRAINT_COUNT; i++) {
-            const lane C = condition(data, i, &c, &r, &weight);
-            constrain_apply(kernel, group, vertex, 3, C, r, weight, false, lambda + i * LANES, &c);
+            const wide C = condition(data, i, &c, &r, &weight);
+            constrain_apply(kernel, group, vertex, 3, C, r, weight, false, lambda + i * SIMD_WIDTH, &c);
             constrain_follow(3, &c);
         }
     }
 }
 
-/* The same as numbers, all at x. */
+/* Writes C, gradient and compliance of all conditions at x. */
 static void weave_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
+    const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         constrained c;
-        lane r, weight;
+        wide r, weight;
         constrain_gather(kernel->x, group_vertex(&kernel->groups, group, 3), 3, &c);
         for (int i = 0; i < CONSTRAINT_COUNT; i++) {
-            const lane C =
-                whole ? triangle_constraint(data, true, stress, &c, &r, &weight) : condition(data, i, &c, &r, &weight);
-            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 3, C, r, whole && i > 0 ? lane_set(0) : weight, false,
-                           &c);
+            const wide C = as_energy ? triangle_constraint(data, true, stress, &c, &r, &weight)
+                                     : condition(data, i, &c, &r, &weight);
+            jacobian_write(kernel, group, i, CONSTRAINT_COUNT, 3, C, r, as_energy && i > 0 ? wide_set(0) : weight,
+                           false, &c);
         }
     }
 }
@@ -181,29 +181,29 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
 /* The parts of the second derivatives: K of u and of v, the factor of the block [0 1; 1 0] that shear has between
  * them, and the factor of the square of its gradient, which psi has. */
 typedef struct weave_second {
-    lane K[2][6], mixed, square;
+    wide K[2][6], mixed, square;
 } weave_second;
 
 KERNEL_INLINE void weave_factors(const sinew_jacobian_kernel *kernel, int32_t group, const sinew_real *data,
-                                 const lane F[6], weave_second *s)
+                                 const wide F[6], weave_second *s)
 {
-    const bool whole = kernel->form == SINEW_FORM_ENERGY;
-    const lane zero = lane_set(0), one = lane_set(1), weight = lane_load(data);
-    lane l[2], product, lambda[CONSTRAINT_COUNT];
+    const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
+    const wide zero = wide_set(0), one = wide_set(1), weight = wide_load(data);
+    wide l[2], product, lambda[CONSTRAINT_COUNT];
     measures(F, l, &product);
     for (int i = 0; i < CONSTRAINT_COUNT; i++) {
-        const lane modulus = i > 0 ? lane_load(data + (DATA_WEFT + i - 1) * LANES) : one;
-        lambda[i] = whole ? modulus * curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight)
-                          : curvature_factor(kernel, group, i, CONSTRAINT_COUNT, weight * modulus);
+        const wide modulus = i > 0 ? wide_load(data + (DATA_WEFT + i - 1) * SIMD_WIDTH) : one;
+        lambda[i] = as_energy ? modulus * curvature_factor(kernel, group, 0, CONSTRAINT_COUNT, weight)
+                              : curvature_factor(kernel, group, i, CONSTRAINT_COUNT, weight * modulus);
     }
     for (int i = 0; i < 2; i++) {
-        const lane column[3] = {F[i], F[2 + i], F[4 + i]};
+        const wide column[3] = {F[i], F[2 + i], F[4 + i]};
         for (int k = 0; k < 6; k++)
             s->K[i][k] = zero;
-        curvature_length(lambda[i], whole, l[i], one, column, s->K[i]);
+        curvature_length(lambda[i], as_energy, l[i], one, column, s->K[i]);
     }
-    s->mixed = whole ? lambda[2] * product : lambda[2];
-    s->square = whole ? lambda[2] : zero;
+    s->mixed = as_energy ? lambda[2] * product : lambda[2];
+    s->square = as_energy ? lambda[2] : zero;
 }
 
 /* block (a, b) = c_a c_b K_u + d_a d_b K_v + (c_a d_b + d_a c_b) mixed 1 + square g_a g_b^T, g_a = c_a v + d_a u, with
@@ -215,24 +215,24 @@ static void weave_curvature(const sinew_jacobian_kernel *kernel)
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         sinew_real *blocks = curvature_blocks(kernel, group, 3);
         weave_second s;
-        lane B[4], F[6], g[9];
+        wide B[4], F[6], g[9];
         triangle_deformation(kernel->x, group_vertex(&kernel->groups, group, 3), data, B, F);
         weave_factors(kernel, group, data, F, &s);
-        const lane c[3] = {-(B[0] + B[2]), B[0], B[2]}, d[3] = {-(B[1] + B[3]), B[1], B[3]};
+        const wide c[3] = {-(B[0] + B[2]), B[0], B[2]}, d[3] = {-(B[1] + B[3]), B[1], B[3]};
         for (int i = 0; i < 9; i++)
             g[i] = c[i / 3] * F[2 * (i % 3) + 1] + d[i / 3] * F[2 * (i % 3)];
         for (int a = 0; a < 3; a++)
             for (int b = 0; b <= a; b++)
                 for (int i = 0; i < 9; i++) {
-                    const lane turn = i % 4 == 0 ? (c[a] * d[b] + d[a] * c[b]) * s.mixed : lane_set(0);
-                    lane_store(blocks + (block_index(a, b) * 9 + i) * LANES,
+                    const wide turn = i % 4 == 0 ? (c[a] * d[b] + d[a] * c[b]) * s.mixed : wide_set(0);
+                    wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH,
                                c[a] * c[b] * s.K[0][entry[i]] + d[a] * d[b] * s.K[1][entry[i]] + turn +
                                    s.square * g[3 * a + i / 3] * g[3 * b + i % 3]);
                 }
     }
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_baraff_witkin) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_baraff_witkin) = {
     .info = {.name = "baraff_witkin",
              .summary = "k_u/2 (|u| - 1)^2 + k_v/2 (|v| - 1)^2 + k_s/2 (u.v)^2 per area, u and v warp and weft",
              TRIANGLE_INFO,

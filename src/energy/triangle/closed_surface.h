@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * closed_surface.h: the triangles of an energy as one closed surface: what it encloses, and whether it encloses
- * anything.
+ * closed_surface.h: the triangles of an energy as one closed surface: its volume, and the check that it is closed.
  *
  *     V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
  *
  * V does not depend on c where the surface is closed; c is the mean of the corners, which keeps the numbers small.
- * Scalar code over sinew_whole (energy.h), for energies that are more than the sum of their elements.
+ * Scalar code over sinew_global_constraint (energy.h), for energies that are not a sum over elements.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
@@ -15,10 +14,10 @@
 
 #include "base/base.h"
 #include "energy/energy.h"
-#include "math/lanes.h"
+#include "math/simd.h"
 #include "mesh/topology/facets.h"
 
-/* Six times the volume under one triangle, from c. */
+/* Six times the volume of the tetrahedron of one triangle and c. */
 static inline double closed_six_volumes(const sinew_real *points, const int32_t *corner, const double c[3])
 {
     double x[3][3];
@@ -30,33 +29,33 @@ static inline double closed_six_volumes(const sinew_real *points, const int32_t 
 }
 
 /* The volume inside; centre: the mean of the corners. */
-static inline double closed_volume(const sinew_whole *whole, const sinew_real *points, double centre[3])
+static inline double closed_volume(const sinew_global_constraint *all, const sinew_real *points, double centre[3])
 {
     double sum = 0;
-    const size_t corners = 3 * (size_t)whole->count;
+    const size_t corners = 3 * (size_t)all->count;
     for (int c = 0; c < 3; c++) {
         centre[c] = 0;
         for (size_t i = 0; i < corners; i++)
-            centre[c] += (double)points[4 * (size_t)whole->particles[i] + (size_t)c] / (double)corners;
+            centre[c] += (double)points[4 * (size_t)all->particles[i] + (size_t)c] / (double)corners;
     }
-    for (int32_t t = 0; t < whole->count; t++)
-        sum += closed_six_volumes(points, whole->particles + 3 * (size_t)t, centre);
+    for (int32_t t = 0; t < all->count; t++)
+        sum += closed_six_volumes(points, all->particles + 3 * (size_t)t, centre);
     return sum / 6;
 }
 
 /* The greatest distance along an axis from the centre. */
-static inline double closed_reach(const sinew_whole *whole, const sinew_real *points, const double centre[3])
+static inline double closed_reach(const sinew_global_constraint *all, const sinew_real *points, const double centre[3])
 {
-    double most = 0;
-    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
+    double max = 0;
+    for (size_t i = 0; i < 3 * (size_t)all->count; i++)
         for (size_t c = 0; c < 3; c++)
-            most = fmax(most, fabs((double)points[4 * (size_t)whole->particles[i] + c] - centre[c]));
-    return most;
+            max = fmax(max, fabs((double)points[4 * (size_t)all->particles[i] + c] - centre[c]));
+    return max;
 }
 
 typedef struct closed_edges {
     const int32_t *triangles;
-    int32_t open, turned, crowded; /* edges of one triangle; of two that go the same way along it; of more */
+    int32_t open, turned, crowded; /* edges of one triangle; of two with the same orientation; of more */
 } closed_edges;
 
 /* Whether a triangle goes from the lower to the higher vertex of its edge opposite to a corner. */
@@ -76,14 +75,14 @@ static inline void closed_count_edge(void *context, const int32_t *vertices, con
                                            closed_goes_up(edges->triangles, (int64_t)uses[1].minor);
 }
 
-static inline sinew_status closed_check_edges(const sinew_whole *whole, const char *name, const char *instead,
+static inline sinew_status closed_check_edges(const sinew_global_constraint *all, const char *name, const char *instead,
                                               const sinew_allocator *allocator, sinew_error *error)
 {
-    const sinew_elements elements = {whole->particles, whole->count, 3};
-    closed_edges edges = {.triangles = whole->particles};
+    const sinew_elements elements = {all->particles, all->count, 3};
+    closed_edges edges = {.triangles = all->particles};
     int32_t highest = 0;
-    for (size_t i = 0; i < 3 * (size_t)whole->count; i++)
-        highest = whole->particles[i] > highest ? whole->particles[i] : highest;
+    for (size_t i = 0; i < 3 * (size_t)all->count; i++)
+        highest = all->particles[i] > highest ? all->particles[i] : highest;
     const sinew_status status = sinew_visit_facets(allocator, highest + 1, &elements, closed_count_edge, &edges, error);
     if (status != SINEW_OK)
         return status;
@@ -99,22 +98,22 @@ static inline sinew_status closed_check_edges(const sinew_whole *whole, const ch
     return SINEW_OK;
 }
 
-/* The same, and that the parameters hold for all triangles, which face outwards at rest. volume: at rest, 0 where the
- * surface is flat. instead: what to use without an inside. */
-static inline sinew_status closed_check(const sinew_whole *whole, const char *name, const char *instead, double *volume,
-                                        const sinew_allocator *allocator, sinew_error *error)
+/* Checks that the surface is closed, that parameters are common to all triangles, and that triangles face outwards at
+ * rest. volume: at rest, 0 if the surface is flat. instead: advice for surfaces without an inside. */
+static inline sinew_status closed_check(const sinew_global_constraint *all, const char *name, const char *instead,
+                                        double *volume, const sinew_allocator *allocator, sinew_error *error)
 {
     double centre[3];
     *volume = 0;
-    if (whole->by_element)
+    if (all->by_element)
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: its parameters hold for the whole surface, not by element",
                           name);
-    const sinew_status status = closed_check_edges(whole, name, instead, allocator, error);
+    const sinew_status status = closed_check_edges(all, name, instead, allocator, error);
     if (status != SINEW_OK)
         return status;
-    *volume = closed_volume(whole, whole->rest, centre);
-    const double reach = closed_reach(whole, whole->rest, centre);
-    if (fabs(*volume) <= 64 * (double)LANE_EPSILON * reach * reach * reach)
+    *volume = closed_volume(all, all->rest, centre);
+    const double reach = closed_reach(all, all->rest, centre);
+    if (fabs(*volume) <= 64 * (double)WIDE_EPSILON * reach * reach * reach)
         *volume = 0;
     if (*volume < 0)
         return sinew_fail(error, SINEW_ERROR_DATA,

@@ -9,16 +9,16 @@
 #include "energy/dense_element.h"
 
 /* out = s a x b */
-KERNEL_INLINE void corner_cross(lane s, const lane a[3], const lane b[3], lane out[3])
+KERNEL_INLINE void corner_cross(wide s, const wide a[3], const wide b[3], wide out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = s * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
 }
 
 /* The volume and, unless g is NULL, its gradient g[9]. */
-KERNEL_INLINE lane corner_volume(lane s, const lane r[9], lane *g)
+KERNEL_INLINE wide corner_volume(wide s, const wide r[9], wide *g)
 {
-    lane up[3];
+    wide up[3];
     corner_cross(s, r + 3, r + 6, up);
     for (int a = 0; g && a < 3; a++)
         corner_cross(s, r + 3 * ((a + 1) % 3), r + 3 * ((a + 2) % 3), g + 3 * a);
@@ -27,10 +27,10 @@ KERNEL_INLINE lane corner_volume(lane s, const lane r[9], lane *g)
 
 /* The lower triangle of the Hessian (dense_element.h): the entry of r_a[i] and r_b[j] is s eps_ijk r_c[k] for (a, b, c)
  * in cyclic order. */
-KERNEL_INLINE void corner_volume_second(lane s, const lane r[9], lane *H)
+KERNEL_INLINE void corner_volume_second(wide s, const wide r[9], wide *H)
 {
     for (int i = 0; i < DENSE_COUNT(3); i++)
-        H[i] = lane_set(0);
+        H[i] = wide_set(0);
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
         for (int i = 0; i < 3; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * directional.h: energies on triangles that know the directions of warp and weft: the columns u and v of F are what
- * these become. With w_u, w_v the columns d2psi is, for all of them,
+ * directional.h: energies on triangles with directions of warp and weft, whose images are the columns u and v of F. For
+ * all of them d2psi is
  *
  *     H_uu = S_uu 1 + c_uu u u^T + s v v^T      H_vv = S_vv 1 + c_vv v v^T + s u u^T
  *     H_uv = S_uv 1 + c_uv u v^T + s v u^T
  *
- * S is the stress along the sheet (second Piola-Kirchhoff), which turns columns, c and s are moduli: s that of shear,
- * whose strain u.v has the gradient (v, u).
+ * S is the in-plane stress (second Piola-Kirchhoff), which rotates columns, c and s are moduli: s that of shear, whose
+ * strain u.v has the gradient (v, u).
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
@@ -18,13 +18,13 @@
 #define DIRECTIONAL_HALVINGS   30
 
 typedef struct directional_moduli {
-    lane S[3]; /* uu vv uv */
-    lane c[3]; /* uu vv uv */
-    lane shear;
+    wide S[3]; /* uu vv uv */
+    wide c[3]; /* uu vv uv */
+    wide shear;
 } directional_moduli;
 
 /* The moduli at F, exact or such that d2psi is semi-definite. */
-typedef void directional_curvature(const lane F[6], const sinew_real *material, bool project, directional_moduli *m);
+typedef void directional_curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m);
 
 /* ---- Parameters ----------------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ typedef void directional_curvature(const lane F[6], const sinew_real *material, 
     DIRECTIONAL_WARP_PARAMETER("warp_x", "x", 1), DIRECTIONAL_WARP_PARAMETER("warp_y", "y", 0),                        \
         DIRECTIONAL_WARP_PARAMETER("warp_z", "z", 0)
 
-/* The same as sinew_triangle_prepare with the direction that begins at parameter number `first`. */
+/* Calls sinew_triangle_prepare with the direction that begins at parameter number `first`. */
 static inline const char *directional_prepare(const sinew_element *element, double modulus, int first, sinew_real *data)
 {
     const sinew_real *p = element->parameters + first;
@@ -49,17 +49,17 @@ static inline const char *directional_prepare(const sinew_element *element, doub
 /* ---- Second derivatives --------------------------------------------------------------------------- */
 
 /* K += scale H_uu + ... : the block of two vertices with rest gradients a and b. */
-KERNEL_INLINE void directional_block(const directional_moduli *m, const lane F[6], const lane a[2], const lane b[2],
-                                     lane K[9])
+KERNEL_INLINE void directional_block(const directional_moduli *m, const wide F[6], const wide a[2], const wide b[2],
+                                     wide K[9])
 {
-    const lane uu = a[0] * b[0], vv = a[1] * b[1], uv = a[0] * b[1], vu = a[1] * b[0];
-    const lane diagonal = uu * m->S[0] + vv * m->S[1] + (uv + vu) * m->S[2];
-    const lane along_u = uu * m->c[0] + vv * m->shear, along_v = vv * m->c[1] + uu * m->shear;
-    const lane forth = uv * m->c[2] + vu * m->shear, back = vu * m->c[2] + uv * m->shear;
+    const wide uu = a[0] * b[0], vv = a[1] * b[1], uv = a[0] * b[1], vu = a[1] * b[0];
+    const wide diagonal = uu * m->S[0] + vv * m->S[1] + (uv + vu) * m->S[2];
+    const wide along_u = uu * m->c[0] + vv * m->shear, along_v = vv * m->c[1] + uu * m->shear;
+    const wide forth = uv * m->c[2] + vu * m->shear, back = vu * m->c[2] + uv * m->shear;
     for (int i = 0; i < 3; i++) {
-        const lane left = along_u * F[2 * i] + back * F[2 * i + 1], right = forth * F[2 * i] + along_v * F[2 * i + 1];
+        const wide left = along_u * F[2 * i] + back * F[2 * i + 1], right = forth * F[2 * i] + along_v * F[2 * i + 1];
         for (int j = 0; j < 3; j++)
-            K[3 * i + j] = left * F[2 * j] + right * F[2 * j + 1] + (i == j ? diagonal : lane_set(0));
+            K[3 * i + j] = left * F[2 * j] + right * F[2 * j + 1] + (i == j ? diagonal : wide_set(0));
     }
 }
 
@@ -67,35 +67,36 @@ KERNEL_INLINE void directional_linearise(const sinew_kernel *kernel, int data_co
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane inverse[4], F[6], near[9], mixed[9], far[9];
+        wide inverse[4], F[6], near[9], mixed[9], far[9];
         triangle_deformation(kernel->x, group_vertex(&kernel->groups, group, 3), data, inverse, F);
         directional_moduli m;
-        curvature(F, data + TRIANGLE_MATERIAL * LANES, kernel->project, &m);
+        curvature(F, data + TRIANGLE_MATERIAL * SIMD_WIDTH, kernel->project, &m);
         directional_block(&m, F, inverse, inverse, near);
         directional_block(&m, F, inverse + 2, inverse, mixed);
         directional_block(&m, F, inverse + 2, inverse + 2, far);
-        triangle_store_tangent(group_tangent(kernel, group, TRIANGLE_TANGENT_COUNT), lane_load(data), near, mixed, far);
+        triangle_store_tangent(group_tangent(kernel, group, TRIANGLE_TANGENT_COUNT), wide_load(data), near, mixed, far);
     }
 }
 
 /* sum += the block of the second derivatives, made semi-definite. */
-KERNEL_INLINE void directional_visit(const visit *v, const lane F[6], const lane b[2], directional_curvature *curvature,
-                                     visit_sum *sum)
+KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], const wide b[2],
+                                         directional_curvature *curvature, incidence_sum *sum)
 {
     directional_moduli m;
-    lane K[9];
-    curvature(F, v->data + TRIANGLE_MATERIAL * LANES, true, &m);
+    wide K[9];
+    curvature(F, v->data + TRIANGLE_MATERIAL * SIMD_WIDTH, true, &m);
     directional_block(&m, F, b, b, K);
-    triangle_visit_block(v, K, sum);
+    triangle_incidence_block(v, K, sum);
 }
 
-/* A cheap block: moduli that do not depend on F, those of warp, weft and shear at rest, in every direction of space. */
-KERNEL_INLINE void directional_cheap(const visit *v, const lane F[6], const lane b[2], lane weft, lane shear,
-                                     visit_sum *sum)
+/* An approximate block: the moduli of warp, weft and shear at rest, which do not depend on F, in every direction of
+ * space. */
+KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
+                                     incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data), uu = b[0] * b[0], vv = b[1] * b[1];
-    const lane turned[2] = {b[1], b[0]};
-    lane c[3];
+    const wide weight = wide_load(v->data), uu = b[0] * b[0], vv = b[1] * b[1];
+    const wide turned[2] = {b[1], b[0]};
+    wide c[3];
     apply32(F, turned, c);
     block_add(sum->A, weight * (uu + weft * vv + shear * (uu + vv)), weight * shear, c);
 }
@@ -103,13 +104,13 @@ KERNEL_INLINE void directional_cheap(const visit *v, const lane F[6], const lane
 /* ---- Proximal map --------------------------------------------------------------------------------- */
 
 /* M = d2psi + r 1 over the six numbers of F, row by row. */
-KERNEL_INLINE void directional_matrix(const directional_moduli *m, const lane F[6], lane r, lane M[36])
+KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[6], wide r, wide M[36])
 {
-    const lane zero = lane_set(0), one = lane_set(1);
-    const lane unit[2][2] = {{one, zero}, {zero, one}};
+    const wide zero = wide_set(0), one = wide_set(1);
+    const wide unit[2][2] = {{one, zero}, {zero, one}};
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
-            lane K[9];
+            wide K[9];
             directional_block(m, F, unit[a], unit[b], K);
             for (int i = 0; i < 9; i++)
                 M[(2 * (i / 3) + a) * 6 + 2 * (i % 3) + b] = K[i] + (a == b && i % 4 == 0 ? r : zero);
@@ -117,13 +118,13 @@ KERNEL_INLINE void directional_matrix(const directional_moduli *m, const lane F[
 }
 
 /* Solves M d = -g by Cholesky, which overwrites M, positive definite. */
-KERNEL_INLINE void directional_solve(lane M[36], const lane g[6], lane d[6])
+KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
 {
-    lane inverse[6];
+    wide inverse[6];
     for (int j = 0; j < 6; j++) {
-        inverse[j] = 1 / lane_max(M[7 * j], lane_set(LANE_ROOT_TINY));
+        inverse[j] = 1 / wide_max(M[7 * j], wide_set(WIDE_ROOT_TINY));
         for (int i = j + 1; i < 6; i++) {
-            const lane l = M[6 * i + j] * inverse[j];
+            const wide l = M[6 * i + j] * inverse[j];
             for (int k = j + 1; k <= i; k++)
                 M[6 * i + k] -= l * M[6 * k + j];
         }
@@ -142,83 +143,83 @@ KERNEL_INLINE void directional_solve(lane M[36], const lane g[6], lane d[6])
 }
 
 /* psi + r/2 |Z - Y|^2 and its gradient, r = w2 / w */
-KERNEL_INLINE lane directional_prox_value(const lane Z[6], const lane Y[6], lane r, const sinew_real *material,
-                                          triangle_stress *stress, lane g[6])
+KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide r, const sinew_real *material,
+                                          triangle_stress *stress, wide g[6])
 {
-    lane apart[6];
-    const lane psi = stress(Z, material, g);
+    wide apart[6];
+    const wide psi = stress(Z, material, g);
     for (int i = 0; i < 6; i++) {
         apart[i] = Z[i] - Y[i];
         g[i] += r * apart[i];
     }
-    return psi + lane_set((sinew_real)0.5) * r * norm32(apart);
+    return psi + wide_set((sinew_real)0.5) * r * norm32(apart);
 }
 
-/* Newton's direction. Beside S the moduli are semi-definite, and at a minimum S is no less than -r, as nothing else
- * holds the columns out of the plane: so S + 0.999 r is lifted to semi-definite, which changes next to nothing there.
- */
-KERNEL_INLINE void directional_prox_direction(const lane Z[6], lane r, const sinew_real *material,
-                                              directional_curvature *curvature, const lane g[6], lane d[6])
+/* Newton's direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion of the
+ * columns out of the plane. So S + 0.999 r is projected to semi-definite, which hardly changes it at a minimum. */
+KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sinew_real *material,
+                                              directional_curvature *curvature, const wide g[6], wide d[6])
 {
-    const lane most = (sinew_real)0.999 * r;
+    const wide max = (sinew_real)0.999 * r;
     directional_moduli m;
-    lane M[36];
+    wide M[36];
     curvature(Z, material, false, &m);
-    m.S[0] += most;
-    m.S[1] += most;
+    m.S[0] += max;
+    m.S[1] += max;
     membrane_lift(m.S);
-    directional_matrix(&m, Z, r - most, M);
+    directional_matrix(&m, Z, r - max, M);
     directional_solve(M, g, d);
 }
 
-/* Where the iteration begins: at Y, or with columns of no less than a quarter of their length at rest where that is
- * lower, or Y has a column that has shrunk to nothing, which would not know where to grow. */
-KERNEL_INLINE lane directional_prox_start(const lane Y[6], lane r, const sinew_real *material, triangle_stress *stress,
-                                          lane Z[6], lane g[6])
+/* Start of the iteration: Y, or columns of at least a quarter of their rest length if that is lower, or if a column of
+ * Y is zero and has no direction. */
+KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
+                                          wide Z[6], wide g[6])
 {
-    const lane least = lane_set((sinew_real)0.25), tiny = lane_set((sinew_real)1e-6), zero = lane_set(0);
-    lane_mask apart = lane_eq(zero, zero);
-    lane inner[6];
+    const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0);
+    wide_mask apart = wide_eq(zero, zero);
+    wide inner[6];
     for (int c = 0; c < 2; c++) {
-        const lane l = lane_sqrt(Y[c] * Y[c] + Y[2 + c] * Y[2 + c] + Y[4 + c] * Y[4 + c]);
-        const lane_mask some = lane_lt(tiny, l);
-        const lane scale = lane_max(least / lane_select(some, l, least), lane_set(1));
-        apart &= lane_lt(lane_set((sinew_real)1e-3), l);
+        const wide l = wide_sqrt(Y[c] * Y[c] + Y[2 + c] * Y[2 + c] + Y[4 + c] * Y[4 + c]);
+        const wide_mask some = wide_lt(tiny, l);
+        const wide scale = wide_max(min / wide_select(some, l, min), wide_set(1));
+        apart &= wide_lt(wide_set((sinew_real)1e-3), l);
         for (int i = 0; i < 3; i++)
-            inner[2 * i + c] = lane_select(some, scale * Y[2 * i + c], i == c ? least : zero);
+            inner[2 * i + c] = wide_select(some, scale * Y[2 * i + c], i == c ? min : zero);
     }
-    const lane outside = directional_prox_value(Y, Y, r, material, stress, g);
-    const lane inside = directional_prox_value(inner, Y, r, material, stress, g);
-    const lane_mask stay = apart & lane_le(outside, inside);
+    const wide outside = directional_prox_value(Y, Y, r, material, stress, g);
+    const wide inside = directional_prox_value(inner, Y, r, material, stress, g);
+    const wide_mask stay = apart & wide_le(outside, inside);
     for (int i = 0; i < 6; i++)
-        Z[i] = lane_select(stay, Y[i], inner[i]);
+        Z[i] = wide_select(stay, Y[i], inner[i]);
     return directional_prox_value(Z, Y, r, material, stress, g);
 }
 
-/* Z = argmin psi(Z) + r/2 |Z - Y|^2, by Newton's method and a line search; all lanes go on until every one is done. */
-KERNEL_INLINE void directional_prox_solve(const lane Y[6], lane r, const sinew_real *material, triangle_stress *stress,
-                                          directional_curvature *curvature, lane Z[6])
+/* Z = argmin psi(Z) + r/2 |Z - Y|^2, by Newton's method and a line search; all lanes iterate until the last one has
+ * converged. */
+KERNEL_INLINE void directional_prox_solve(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
+                                          directional_curvature *curvature, wide Z[6])
 {
-    const lane zero = lane_set(0);
-    lane g[6], d[6], value = directional_prox_start(Y, r, material, stress, Z, g);
-    lane_mask busy = lane_eq(zero, zero);
-    for (int k = 0; k < DIRECTIONAL_ITERATIONS && lane_any(busy); k++) {
+    const wide zero = wide_set(0);
+    wide g[6], d[6], value = directional_prox_start(Y, r, material, stress, Z, g);
+    wide_mask busy = wide_eq(zero, zero);
+    for (int k = 0; k < DIRECTIONAL_ITERATIONS && wide_any(busy); k++) {
         directional_prox_direction(Z, r, material, curvature, g, d);
-        lane slope = zero;
+        wide slope = zero;
         for (int i = 0; i < 6; i++)
             slope += g[i] * d[i];
-        busy &= lane_lt((4 * LANE_EPSILON * LANE_EPSILON) * norm32(Z), norm32(d));
-        lane alpha = lane_select(busy, lane_set(1), zero), T[6], tg[6], tv;
+        busy &= wide_lt((4 * WIDE_EPSILON * WIDE_EPSILON) * norm32(Z), norm32(d));
+        wide alpha = wide_select(busy, wide_set(1), zero), T[6], tg[6], tv;
         for (int half = 0;; half++) {
             for (int i = 0; i < 6; i++)
                 T[i] = Z[i] + alpha * d[i];
             tv = directional_prox_value(T, Y, r, material, stress, tg);
-            /* Round-off of the values must not stop a step that the slope wants. */
-            const lane slack = 8 * LANE_EPSILON * (lane_abs(value) + 1);
-            const lane_mask poor = ~lane_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (half == DIRECTIONAL_HALVINGS || !lane_any(poor))
+            /* Round-off of the values must not reject a step along a negative slope. */
+            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
+            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
+            if (half == DIRECTIONAL_HALVINGS || !wide_any(poor))
                 break;
-            alpha = lane_select(poor, (sinew_real)0.5 * alpha, alpha);
+            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
         }
         for (int i = 0; i < 6; i++) {
             Z[i] = T[i];
@@ -233,12 +234,12 @@ KERNEL_INLINE void directional_prox(const sinew_reduced_kernel *kernel, int data
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        lane inverse[4], F[6], Y[6], Z[6];
+        wide inverse[4], F[6], Y[6], Z[6];
         triangle_deformation(kernel->x, group_vertex(&kernel->groups, group, 3), data, inverse, F);
         triangle_shifted(kernel, group, F, Y);
-        const lane w = lane_load(data), safe = lane_select(lane_eq(w, lane_set(0)), lane_set(1), w);
-        directional_prox_solve(Y, lane_load(kernel->weights + group * LANES) / safe, data + TRIANGLE_MATERIAL * LANES,
-                               stress, curvature, Z);
+        const wide w = wide_load(data), safe = wide_select(wide_eq(w, wide_set(0)), wide_set(1), w);
+        directional_prox_solve(Y, wide_load(kernel->weights + group * SIMD_WIDTH) / safe,
+                               data + TRIANGLE_MATERIAL * SIMD_WIDTH, stress, curvature, Z);
         triangle_prox_finish(kernel, group, data, F, Y, Z, inverse);
     }
 }

@@ -4,9 +4,9 @@
  *
  *     psi = h (mu |F - R|^2 + lambda/2 (J - 1)^2) per rest area        P = h (2 mu (F - R) + lambda (J - 1) dJ/dF)
  *
- * PBNG (36): R has orthonormal columns and is nearest to F, J = sigma0 sigma1 is the change of area. lambda as plane_stress.h
- * says. Defined for every F; P jumps where sigma1 = 0 (membrane.h). Poisson's ratio is not negative: with lambda < 0
- * the energy of a growing element would fall without bound.
+ * PBNG (36): R has orthonormal columns and is nearest to F, J = sigma0 sigma1 is the change of area. lambda as in
+ * energy/plane_stress.h. Defined for every F; P jumps where sigma1 = 0 (membrane.h). Poisson's ratio is not negative:
+ * with lambda < 0 the energy of a growing element has no lower bound.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
@@ -18,18 +18,18 @@ enum {
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER,
                                              PLANE_THICKNESS_PARAMETER, PLANE_CHOICE_PARAMETER};
 
-static const char *corotated_prepare(const sinew_element *element, sinew_real *data)
+static const char *membrane_corotated_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TRIANGLE_MATERIAL] = (sinew_real)plane_ratio(element->parameters);
     return sinew_triangle_prepare(element, plane_mu(element->parameters), NULL, data);
 }
 
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane R[6], G[6];
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
+    wide R[6], G[6];
     sinew_polar32(F, R);
-    const lane growth = growth32(F, G) - 1;
+    const wide growth = growth32(F, G) - 1;
     for (int i = 0; i < 6; i++)
         R[i] = F[i] - R[i];
     for (int i = 0; i < 6; i++)
@@ -38,9 +38,9 @@ KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6]
 }
 
 /* psi_i = 2 (sigma_i - 1) + lambda/mu (J - 1) sigma_j */
-KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
-    const lane ratio = lane_load(material), J = sigma[0] * sigma[1], pressure = ratio * (J - 1);
+    const wide ratio = wide_load(material), J = sigma[0] * sigma[1], pressure = ratio * (J - 1);
     for (int i = 0; i < 2; i++) {
         eigen->A[i] = 2 + ratio * sigma[1 - i] * sigma[1 - i];
         eigen->out[i] = 2 + (pressure * sigma[1 - i] - 2) * membrane_inverse(sigma[i]);
@@ -51,19 +51,19 @@ KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, me
 }
 
 /* PBNG 8.1. As one vertex moves J is the distance to a line: (J - 1)^2 curves out of the plane, too, so no bound. */
-KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    triangle_visit_bound(v, F, b, lane_set(2), lane_load(v->data + TRIANGLE_MATERIAL * LANES), sum);
+    triangle_incidence_bound(v, F, b, wide_set(2), wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH), sum);
 }
 
 #include "energy/triangle/membrane_material.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_membrane_corotated) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_membrane_corotated) = {
     .info = {.name = "membrane_corotated",
              .summary = "h (mu |F - R|^2 + lambda/2 (J - 1)^2) per area",
              TRIANGLE_INFO,
              .capabilities = TRIANGLE_CAPABILITIES},
     MEMBRANE_OPS,
-    .prepare = corotated_prepare,
+    .prepare = membrane_corotated_prepare,
     .vertex_bounds = 0,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_distance.h: sets of 3x2 matrices that are described by singular values: T = [u0 u1] diag(s) V^T with s the point
- * of the set nearest to sigma, as no other T with these singular values is nearer (von Neumann's trace inequality).
+ * membrane_distance.h: sets of 3x2 matrices that are described by singular values: T = [u0 u1] diag(s) V^T with s the
+ * point of the set nearest to sigma, as no other T with these singular values is nearer (von Neumann's trace
+ * inequality).
  *
  * A template on top of triangle_distance.h, made of the file's DATA_COUNT, `nearest` and `curvature`.
  */
@@ -9,19 +10,19 @@
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 
 /* P = [u0 u1] diag(sigma - s) V^T: zero to the last bit where F is in the set. */
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    lane U[9], sigma[2], V[4], s[2];
+    wide U[9], sigma[2], V[4], s[2];
     sinew_svd32(F, U, sigma, V);
     nearest(sigma, material, s);
-    const lane apart[2] = {sigma[0] - s[0], sigma[1] - s[1]};
+    const wide apart[2] = {sigma[0] - s[0], sigma[1] - s[1]};
     membrane_compose(U, apart, V, P);
     return (sinew_real)0.5 * (apart[0] * apart[0] + apart[1] * apart[1]);
 }
 
-KERNEL_INLINE void projected(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void projected(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    membrane_visit_projected(v, F, b, curvature, sum);
+    membrane_incidence_projected(v, F, b, curvature, sum);
 }
 
 #include "energy/triangle/triangle_distance.h"

@@ -5,9 +5,8 @@
  *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = mu (F - F cof(F^T F) / J^4)
  *
  * The Neo-Hookean energy of a solid with the third stretch 1/J that keeps the volume, and no stress across: plane
- * stress. mu = E/3. Infinite where the triangle has no area: value and gradient return +inf there, and the element adds
- * nothing to g and has a zero tangent. Such shapes are few: in space a triangle passes them on its way to the other
- * side only if it stays in its plane.
+ * stress. mu = E/3. Infinite without area: value and gradient return +inf there, the element adds nothing to g and its
+ * tangent is zero. Such shapes are rare: a triangle passes through them only if it inverts within its plane.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
@@ -27,57 +26,58 @@ static const char *rubber_prepare(const sinew_element *element, sinew_real *data
 }
 
 /* Smaller squares of J have no finite 1/J^4. */
-#define SQUARE_BOUND LANE_ROOT_TINY
+#define SQUARE_BOUND WIDE_ROOT_TINY
 
 /* psi near rest without the difference of large numbers that its root would show: with E = (F^T F - 1)/2 and J^2 = 1 +
  * d, d = 2 tr E + 4 det E, it is half of d^2 / (1 + d) - 4 det E. */
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     (void)material;
-    const lane half = lane_set((sinew_real)0.5), zero = lane_set(0), one = lane_set(1);
-    lane C[3], n[3];
+    const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), one = wide_set(1);
+    wide C[3], n[3];
     metric32(F, C);
     normal32(F, n);
-    const lane square = dot3(n, n);
-    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), square);
-    const lane inverse = 1 / lane_select(defined, square, one), pull = inverse * inverse;
-    const lane S[4] = {1 - pull * C[1], pull * C[2], pull * C[2], 1 - pull * C[0]};
+    const wide square = dot3(n, n);
+    const wide_mask defined = wide_lt(wide_set(SQUARE_BOUND), square);
+    const wide inverse = 1 / wide_select(defined, square, one), inverse_square = inverse * inverse;
+    const wide S[4] = {1 - inverse_square * C[1], inverse_square * C[2], inverse_square * C[2],
+                       1 - inverse_square * C[0]};
     multiply32(F, S, P);
     for (int i = 0; i < 6; i++)
-        P[i] = lane_select(defined, P[i], zero);
-    const lane e0 = C[0] - 1, e1 = C[1] - 1, det = e0 * e1 - C[2] * C[2], growth = e0 + e1 + det;
-    const lane_mask near = lane_lt(lane_abs(growth), half);
-    const lane psi = lane_select(near, growth * growth * inverse - det, (C[0] + C[1] - 3) + inverse);
-    return lane_select(defined, half * psi, lane_set((sinew_real)INFINITY));
+        P[i] = wide_select(defined, P[i], zero);
+    const wide e0 = C[0] - 1, e1 = C[1] - 1, det = e0 * e1 - C[2] * C[2], growth = e0 + e1 + det;
+    const wide_mask near = wide_lt(wide_abs(growth), half);
+    const wide psi = wide_select(near, growth * growth * inverse - det, (C[0] + C[1] - 3) + inverse);
+    return wide_select(defined, half * psi, wide_set((sinew_real)INFINITY));
 }
 
 /* psi_i = sigma_i - q / sigma_i with q = 1/J^2 */
-KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     (void)material;
-    const lane zero = lane_set(0), one = lane_set(1), J = sigma[0] * sigma[1];
-    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), J * J);
-    const lane root = 1 / lane_select(defined, J, one), q = root * root;
+    const wide zero = wide_set(0), one = wide_set(1), J = sigma[0] * sigma[1];
+    const wide_mask defined = wide_lt(wide_set(SQUARE_BOUND), J * J);
+    const wide root = 1 / wide_select(defined, J, one), q = root * root;
     for (int i = 0; i < 2; i++) {
-        const lane own = 1 / lane_select(defined, sigma[i], one), part = q * (own * own);
-        eigen->A[i] = lane_select(defined, 1 + 3 * part, zero);
-        eigen->out[i] = lane_select(defined, 1 - part, zero);
+        const wide own = 1 / wide_select(defined, sigma[i], one), ratio = q * (own * own);
+        eigen->A[i] = wide_select(defined, 1 + 3 * ratio, zero);
+        eigen->out[i] = wide_select(defined, 1 - ratio, zero);
     }
-    eigen->A[2] = lane_select(defined, 2 * q * root, zero);
-    eigen->even = lane_select(defined, 1 + q * root, zero);
-    eigen->odd = lane_select(defined, 1 - q * root, zero);
+    eigen->A[2] = wide_select(defined, 2 * q * root, zero);
+    eigen->even = wide_select(defined, 1 + q * root, zero);
+    eigen->odd = wide_select(defined, 1 - q * root, zero);
 }
 
-/* As one vertex moves J is a distance, which is convex, and 1/(2 J^2) falls with it: what is left out is negative. It
- * is no bound, as 1/J^2 grows without one. */
-KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+/* As one vertex moves, J is a distance, which is convex, and 1/(2 J^2) decreases with it: the omitted term is negative.
+ * The block is no bound, as 1/J^2 is unbounded. */
+KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    lane n[3];
+    wide n[3];
     normal32(F, n);
-    const lane square = dot3(n, n);
-    const lane_mask defined = lane_lt(lane_set(SQUARE_BOUND), square);
-    const lane inverse = 1 / lane_select(defined, square, lane_set(1));
-    triangle_visit_bound(v, F, b, lane_set(1), lane_select(defined, 3 * inverse * inverse, lane_set(0)), sum);
+    const wide square = dot3(n, n);
+    const wide_mask defined = wide_lt(wide_set(SQUARE_BOUND), square);
+    const wide inverse = 1 / wide_select(defined, square, wide_set(1));
+    triangle_incidence_bound(v, F, b, wide_set(1), wide_select(defined, 3 * inverse * inverse, wide_set(0)), sum);
 }
 
 #include "energy/triangle/membrane_material.h"
@@ -100,7 +100,7 @@ static void normal_along(const double F[2][3], const double D[2][3], double c[3]
     cross_along(D[0], D[1], 1, c[2]);
 }
 
-/* Whether the normal at t is nothing but round-off. */
+/* Whether the normal at t is only round-off. */
 static bool vanishes(const double c[3][3], double t)
 {
     double size = 0, scale = 0;
@@ -108,49 +108,49 @@ static bool vanishes(const double c[3][3], double t)
         size = fmax(size, fabs(c[0][i] + t * (c[1][i] + t * c[2][i])));
         scale = fmax(scale, fabs(c[0][i]) + t * (fabs(c[1][i]) + t * fabs(c[2][i])));
     }
-    return size <= 64 * (double)LANE_EPSILON * scale;
+    return size <= 64 * (double)WIDE_EPSILON * scale;
 }
 
-/* The first t <= most without area: among the roots of the normal's part along itself at 0. */
-static double first_without_area(const double c[3][3], double most)
+/* The first t <= max without area: a root of the component of the normal along the normal at 0. */
+static double first_without_area(const double c[3][3], double max)
 {
     double q[3] = {0, 0, 0};
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
             q[k] += c[k][i] * c[0][i];
     const double under = q[1] * q[1] - 4 * q[2] * q[0];
-    /* A double root may be lost to round-off: the place of the least value stands for it. */
+    /* A double root may be lost to round-off: the minimum replaces it. */
     const double half = -0.5 * (q[1] + copysign(sqrt(fmax(under, 0)), q[1]));
     const double roots[2] = {half / q[2], q[0] / half};
     for (int i = 0; i < 2; i++)
-        if (roots[i] > 0 && roots[i] < most && vanishes(c, roots[i]))
-            most = roots[i];
-    return most;
+        if (roots[i] > 0 && roots[i] < max && vanishes(c, roots[i]))
+            max = roots[i];
+    return max;
 }
 
-static double rubber_step_limit(const sinew_kernel *kernel, double most)
+static double rubber_step_limit(const sinew_kernel *kernel, double max)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
-        lane inverse[4], F[6], D[6];
+        wide inverse[4], F[6], D[6];
         triangle_deformation(kernel->x, vertex, data, inverse, F);
         triangle_deformation(kernel->p, vertex, data, inverse, D);
-        for (int i = 0; i < LANES; i++) {
+        for (int i = 0; i < SIMD_WIDTH; i++) {
             double f[2][3], d[2][3], c[3][3];
             for (int k = 0; k < 6; k++) {
-                f[k % 2][k / 2] = (double)lane_get(F[k], i);
-                d[k % 2][k / 2] = (double)lane_get(D[k], i);
+                f[k % 2][k / 2] = (double)wide_get(F[k], i);
+                d[k % 2][k / 2] = (double)wide_get(D[k], i);
             }
             normal_along((const double(*)[3])f, (const double(*)[3])d, c);
-            if (data[TRIANGLE_WEIGHT * LANES + i] > 0)
-                most = first_without_area((const double(*)[3])c, most);
+            if (data[TRIANGLE_WEIGHT * SIMD_WIDTH + i] > 0)
+                max = first_without_area((const double(*)[3])c, max);
         }
     }
-    return most;
+    return max;
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_membrane_neo_hookean) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_membrane_neo_hookean) = {
     .info = {.name = "membrane_neo_hookean",
              .summary = "h mu/2 (|F|^2 + 1/J^2 - 3) per area: incompressible rubber in plane stress",
              TRIANGLE_INFO,

@@ -4,8 +4,8 @@
  *
  *     E = (F^T F - 1)/2      psi = h (mu |E|^2 + lambda/2 (tr E)^2) per rest area      P = F (2 mu E + lambda tr(E) 1)
  *
- * lambda as plane_stress.h says. A polynomial, defined for every F. Under compression beyond sigma = 0.577 it softens and
- * collapses: for small strains and large rotations, as the sheet of a shell.
+ * lambda as in energy/plane_stress.h. A polynomial, defined for every F. Under compression beyond sigma = 0.577 it
+ * softens and collapses: for small strains and large rotations, as the sheet of a shell.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
@@ -17,31 +17,31 @@ enum {
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER, PLANE_THICKNESS_PARAMETER,
                                              PLANE_CHOICE_PARAMETER};
 
-static const char *stvk_prepare(const sinew_element *element, sinew_real *data)
+static const char *membrane_stvk_prepare(const sinew_element *element, sinew_real *data)
 {
     data[TRIANGLE_MATERIAL] = (sinew_real)plane_ratio(element->parameters);
     return sinew_triangle_prepare(element, plane_mu(element->parameters), NULL, data);
 }
 
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    lane C[3]; /* 2 E as 00 11 01 */
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
+    wide C[3]; /* 2 E as 00 11 01 */
     metric32(F, C);
     C[0] -= 1;
     C[1] -= 1;
-    const lane trace = half * (C[0] + C[1]);
-    const lane S[4] = {C[0] + ratio * trace, C[2], C[2], C[1] + ratio * trace};
+    const wide trace = half * (C[0] + C[1]);
+    const wide S[4] = {C[0] + ratio * trace, C[2], C[2], C[1] + ratio * trace};
     multiply32(F, S, P);
     return half * half * (C[0] * C[0] + C[1] * C[1] + 2 * C[2] * C[2]) + half * ratio * trace * trace;
 }
 
 /* psi_i = c sigma_i + sigma_i^3 with c = lambda/mu tr E - 1 */
-KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
-    const lane ratio = lane_load(material), half = lane_set((sinew_real)0.5);
-    const lane square[2] = {sigma[0] * sigma[0], sigma[1] * sigma[1]}, product = sigma[0] * sigma[1];
-    const lane c = half * ratio * (square[0] + square[1] - 2) - 1, squares = c + square[0] + square[1];
+    const wide ratio = wide_load(material), half = wide_set((sinew_real)0.5);
+    const wide square[2] = {sigma[0] * sigma[0], sigma[1] * sigma[1]}, product = sigma[0] * sigma[1];
+    const wide c = half * ratio * (square[0] + square[1] - 2) - 1, squares = c + square[0] + square[1];
     for (int i = 0; i < 2; i++) {
         eigen->A[i] = c + (3 + ratio) * square[i];
         eigen->out[i] = c + square[i];
@@ -52,20 +52,20 @@ KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, me
 }
 
 /* The second derivatives grow with the stretch, this block only across it: no bound. */
-KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    const lane ratio = lane_load(v->data + TRIANGLE_MATERIAL * LANES);
-    triangle_visit_bound(v, F, b, lane_set(2), lane_max(ratio, lane_set(0)), sum);
+    const wide ratio = wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH);
+    triangle_incidence_bound(v, F, b, wide_set(2), wide_max(ratio, wide_set(0)), sum);
 }
 
 #include "energy/triangle/membrane_material.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_membrane_stvk) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_membrane_stvk) = {
     .info = {.name = "membrane_stvk",
              .summary = "h (mu |E|^2 + lambda/2 (tr E)^2) per area, E = (F^T F - 1)/2",
              TRIANGLE_INFO,
              .capabilities = TRIANGLE_CAPABILITIES},
     MEMBRANE_OPS,
-    .prepare = stvk_prepare,
+    .prepare = membrane_stvk_prepare,
     .vertex_bounds = 0,
 };

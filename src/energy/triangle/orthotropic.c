@@ -5,9 +5,10 @@
  *     psi = h/2 (Q_uu e_u^2 + 2 Q_uv e_u e_v + Q_vv e_v^2 + G g^2) per rest area
  *     e_u = (u.u - 1)/2,  e_v = (v.v - 1)/2,  g = u.v
  *
- * u and v are the columns of F, what unit vectors along warp and weft become. Plane stress: Q_uu = E_u / (1 - n), Q_vv
- * = E_v / (1 - n), Q_uv = nu E_v / (1 - n) with n = nu^2 E_v / E_u, nu being how much a strip pulled along the warp
- * gets narrower. Projected derivatives clamp the stress, which turns columns; what the moduli add is semi-definite.
+ * u and v are the columns of F, the images of unit vectors along warp and weft. Plane stress: Q_uu = E_u / (1 - n),
+ * Q_vv = E_v / (1 - n), Q_uv = nu E_v / (1 - n) with n = nu^2 E_v / E_u, nu being the Poisson ratio of a strip in
+ * tension along the warp. Projected derivatives clamp the stress, which rotates columns; the terms of the moduli are
+ * semi-definite.
  */
 #include <stdio.h>
 
@@ -75,48 +76,49 @@ static const char *orthotropic_prepare(const sinew_element *element, sinew_real 
 }
 
 /* The stress as uu vv uv, per unit of Q_uu; returns psi. */
-KERNEL_INLINE lane sheet_stress(const lane F[6], const sinew_real *material, lane S[3])
+KERNEL_INLINE wide sheet_stress(const wide F[6], const sinew_real *material, wide S[3])
 {
-    const lane half = lane_set((sinew_real)0.5);
-    const lane weft = lane_load(material), cross = lane_load(material + LANES), shear = lane_load(material + 2 * LANES);
-    lane C[3];
+    const wide half = wide_set((sinew_real)0.5);
+    const wide weft = wide_load(material), cross = wide_load(material + SIMD_WIDTH),
+               shear = wide_load(material + 2 * SIMD_WIDTH);
+    wide C[3];
     metric32(F, C);
-    const lane u = half * (C[0] - 1), v = half * (C[1] - 1);
+    const wide u = half * (C[0] - 1), v = half * (C[1] - 1);
     S[0] = u + cross * v;
     S[1] = weft * v + cross * u;
     S[2] = shear * C[2];
     return half * (S[0] * u + S[1] * v + S[2] * C[2]);
 }
 
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    lane S[3];
-    const lane psi = sheet_stress(F, material, S);
-    const lane M[4] = {S[0], S[2], S[2], S[1]};
+    wide S[3];
+    const wide psi = sheet_stress(F, material, S);
+    const wide M[4] = {S[0], S[2], S[2], S[1]};
     multiply32(F, M, P);
     return psi;
 }
 
-KERNEL_INLINE void curvature(const lane F[6], const sinew_real *material, bool project, directional_moduli *m)
+KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
     sheet_stress(F, material, m->S);
     if (project)
         membrane_lift(m->S);
-    m->c[0] = lane_set(1);
-    m->c[1] = lane_load(material);
-    m->c[2] = lane_load(material + LANES);
-    m->shear = lane_load(material + 2 * LANES);
+    m->c[0] = wide_set(1);
+    m->c[1] = wide_load(material);
+    m->c[2] = wide_load(material + SIMD_WIDTH);
+    m->shear = wide_load(material + 2 * SIMD_WIDTH);
 }
 
-KERNEL_INLINE void cheap(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    const sinew_real *material = v->data + TRIANGLE_MATERIAL * LANES;
-    directional_cheap(v, F, b, lane_load(material), lane_load(material + 2 * LANES), sum);
+    const sinew_real *material = v->data + TRIANGLE_MATERIAL * SIMD_WIDTH;
+    directional_cheap(v, F, b, wide_load(material), wide_load(material + 2 * SIMD_WIDTH), sum);
 }
 
 #include "energy/triangle/directional_material.h"
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_orthotropic) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_orthotropic) = {
     .info = {.name = "orthotropic",
              .summary =
                  "h/2 (Q_uu e_u^2 + 2 Q_uv e_u e_v + Q_vv e_v^2 + G g^2) per area, Green's strain in warp and weft",

@@ -7,11 +7,11 @@
  * V does not depend on c where the surface is closed; c is the mean of the corners when a step begins, which keeps the
  * numbers small. The force on each vertex is p times a third of the area vectors around it. A triangle's part of V is
  * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks: it is indefinite, and
- * projected element by element (psd_projection.c), which costs a stiffness of about p |x - c|. Gas: with V_0 the volume at
- * rest and p_a the pressure outside, p = (p_a + p_0) (V_0 / V)^k - p_a, V as it is when a step begins.
+ * projected element by element (psd_projection.c), which costs a stiffness of about p |x - c|. Gas: with V_0 the volume
+ * at rest and p_a the pressure outside, p = (p_a + p_0) (V_0 / V)^k - p_a, V as it is when a step begins.
  *
- * Known limits: the gas follows from step to step, not within one (docs/energies/pressure.md has the error); a volume
- * below a thousandth of the one at rest counts as that.
+ * Known limits: the gas follows from step to step, not within one (docs/reference/energies/pressure.md has the error);
+ * a volume below a thousandth of the one at rest counts as that.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@
 
 enum {
     DATA_WEIGHT, /* |p| */
-    DATA_SIGN,   /* of p */
+    DATA_SIGN,   /* sign of p */
     DATA_CENTRE,
     DATA_COUNT = DATA_CENTRE + 3
 };
@@ -71,25 +71,26 @@ static const char *pressure_prepare(const sinew_element *element, sinew_real *da
 
 /* ---- The whole surface ------------------------------------------------------------------------ */
 
-static sinew_status pressure_check_whole(const sinew_whole *whole, const sinew_allocator *allocator, sinew_error *error)
+static sinew_status pressure_check_elements(const sinew_global_constraint *all, const sinew_allocator *allocator,
+                                            sinew_error *error)
 {
     double volume;
     const sinew_status status =
-        closed_check(whole, "pressure", ", or use the load traction, which needs no inside", &volume, allocator, error);
-    if (status == SINEW_OK && volume == 0 && whole->parameters[PRESSURE_GAS] > 0)
+        closed_check(all, "pressure", ", or use the load traction, which needs no inside", &volume, allocator, error);
+    if (status == SINEW_OK && volume == 0 && all->parameters[PRESSURE_GAS] > 0)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "pressure: the surface is flat at rest, so that a gas has no volume there; use gas constant, "
                           "or a rest shape that holds some");
     return status;
 }
 
-static void pressure_share(const sinew_whole *whole, sinew_real *shared)
+static void pressure_update_shared_data(const sinew_global_constraint *all, sinew_real *shared)
 {
-    const sinew_real *given = whole->parameters;
+    const sinew_real *given = all->parameters;
     double centre[3], unused[3], p = (double)given[PRESSURE_GAUGE];
-    const double volume = closed_volume(whole, whole->q, centre);
+    const double volume = closed_volume(all, all->q, centre);
     if (given[PRESSURE_GAS] > 0) {
-        const double rest = closed_volume(whole, whole->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
+        const double rest = closed_volume(all, all->rest, unused), outside = (double)given[PRESSURE_AMBIENT];
         p = (outside + p) * pow(rest / fmax(volume, 1e-3 * rest), (double)given[PRESSURE_EXPONENT]) - outside;
     }
     shared[DATA_WEIGHT] = (sinew_real)fabs(p);
@@ -100,25 +101,25 @@ static void pressure_share(const sinew_whole *whole, sinew_real *shared)
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* -sign / 6, and the corners from c on. */
-KERNEL_INLINE lane from_centre(const lane *x, const sinew_real *data, lane r[9])
+/* Returns -sign / 6; writes the corners relative to c. */
+KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)
-        r[i] = x[i] - lane_load(data + (DATA_CENTRE + i % 3) * LANES);
-    return lane_load(data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6);
+        r[i] = x[i] - wide_load(data + (DATA_CENTRE + i % 3) * SIMD_WIDTH);
+    return wide_load(data + DATA_SIGN * SIMD_WIDTH) * (sinew_real)(-1.0 / 6);
 }
 
-KERNEL_INLINE lane pressure_first(const lane *x, const sinew_real *data, lane *g)
+KERNEL_INLINE wide pressure_first(const wide *x, const sinew_real *data, wide *g)
 {
-    lane r[9];
-    const lane s = from_centre(x, data, r);
+    wide r[9];
+    const wide s = pressure_from_centre(x, data, r);
     return corner_volume(s, r, g);
 }
 
-KERNEL_INLINE void pressure_second(const lane *x, const sinew_real *data, lane *H)
+KERNEL_INLINE void pressure_second(const wide *x, const sinew_real *data, wide *H)
 {
-    lane r[9];
-    const lane s = from_centre(x, data, r);
+    wide r[9];
+    const wide s = pressure_from_centre(x, data, r);
     corner_volume_second(s, r, H);
 }
 
@@ -139,7 +140,7 @@ static void pressure_linearise(const sinew_kernel *kernel)
 
 static void pressure_product(const sinew_kernel *kernel)
 {
-    dense_product(kernel, 3);
+    element_dense_product(kernel, 3);
 }
 
 static void pressure_hessian(const sinew_kernel *kernel)
@@ -149,24 +150,26 @@ static void pressure_hessian(const sinew_kernel *kernel)
 
 /* ---- Reduced coordinates ---------------------------------------------------------------------- */
 
-/* Both edges from the first corner. The load has no stiffness of its own: qn leaves it to what it learns. */
+/* Both edges from the first corner. The load has no stiffness here: in qn only the L-BFGS pairs include the stiffness
+ * of the load. */
 static void pressure_reduce(const sinew_reduced_kernel *kernel)
 {
     static const int rows[6] = {-1, 1, 0, -1, 0, 1};
     for (int32_t group = 0; group < kernel->groups.count; group++)
         for (int i = 0; i < 6; i++)
-            lane_store(kernel->rows + (6 * (size_t)group + (size_t)i) * LANES, lane_set((sinew_real)rows[i]));
+            wide_store(kernel->D + (6 * (size_t)group + (size_t)i) * SIMD_WIDTH, wide_set((sinew_real)rows[i]));
 }
 
 static void pressure_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_set(0));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_set(0));
 }
 
 /* ---- One vertex ------------------------------------------------------------------------------- */
 
-static void pressure_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
+static void pressure_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
+                               int32_t *others)
 {
     memcpy(out, data, DATA_COUNT * sizeof *out);
     others[0] = particles[(node + 1) % 3];
@@ -174,46 +177,46 @@ static void pressure_visit(const sinew_real *data, const int32_t *particles, int
 }
 
 /* dpsi/dx of one corner, which does not depend on that corner, per unit of weight */
-KERNEL_INLINE void corner_force(const visit *v, lane g[3])
+KERNEL_INLINE void corner_force(const incidence *v, wide g[3])
 {
-    lane r[2][3];
+    wide r[2][3];
     for (int a = 0; a < 2; a++) {
-        lane_gather_point(v->q, v->others + a * LANES, r[a]);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, r[a]);
         for (int i = 0; i < 3; i++)
-            r[a][i] -= lane_load(v->data + (DATA_CENTRE + i) * LANES);
+            r[a][i] -= wide_load(v->data + (DATA_CENTRE + i) * SIMD_WIDTH);
     }
-    corner_cross(lane_load(v->data + DATA_SIGN * LANES) * (sinew_real)(-1.0 / 6), r[0], r[1], g);
+    corner_cross(wide_load(v->data + DATA_SIGN * SIMD_WIDTH) * (sinew_real)(-1.0 / 6), r[0], r[1], g);
 }
 
-KERNEL_INLINE void pressure_add(const visit *v, bool exact, visit_sum *sum)
+KERNEL_INLINE void pressure_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
-    lane g[3];
+    wide g[3];
     corner_force(v, g);
     for (int i = 0; i < 3; i++)
-        sum->g[i] += lane_load(v->data) * g[i];
+        sum->g[i] += wide_load(v->data) * g[i];
 }
 
-KERNEL_INLINE lane pressure_difference(const visit *v, const lane step[3], lane *noise)
+KERNEL_INLINE wide pressure_difference(const incidence *v, const wide step[3], wide *noise)
 {
-    lane g[3];
+    wide g[3];
     corner_force(v, g);
-    const lane change = dot3(g, step);
-    *noise = 8 * LANE_EPSILON * lane_abs(change);
+    const wide change = dot3(g, step);
+    *noise = 8 * WIDE_EPSILON * wide_abs(change);
     return change;
 }
 
 static void pressure_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 2, DATA_COUNT, pressure_add);
+    incidence_vertex(kernel, 2, DATA_COUNT, pressure_add);
 }
 
 static void pressure_vertex_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 2, DATA_COUNT, pressure_difference);
+    incidence_change(kernel, 2, DATA_COUNT, pressure_difference);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_pressure) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_pressure) = {
     .info = {.name = "pressure",
              .summary = "-p V of a closed surface, p constant or of a gas",
              .stencil = SINEW_STENCIL_TRIANGLE,
@@ -231,15 +234,15 @@ const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_pressure) = {
     .linearise = pressure_linearise,
     .product = pressure_product,
     .hessian = pressure_hessian,
-    .check_whole = pressure_check_whole,
+    .check_elements = pressure_check_elements,
     .shared_count = DATA_COUNT,
-    .share = pressure_share,
-    .row_count = 2,
+    .update_shared_data = pressure_update_shared_data,
+    .reduced_count = 2,
     .reduce = pressure_reduce,
     .stiffness = pressure_stiffness,
     .other_count = 2,
-    .visit_data_count = DATA_COUNT,
-    .visit = pressure_visit,
+    .incidence_data_count = DATA_COUNT,
+    .incidence = pressure_incidence,
     .vertex = pressure_vertex,
     .vertex_change = pressure_vertex_change,
     .vertex_bounds = SINEW_BOUND_CHEAP | SINEW_BOUND_EXACT,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle.c: the parts of the energies on triangles that do not depend on the material: rest shape, and product
- * and Hessian blocks from the tangent (triangle.h says what it holds).
+ * triangle.c: operations of energies on triangles that do not depend on the material: rest shape, and product and
+ * Hessian blocks from the tangent (layout in triangle.h).
  */
 #include <stdio.h>
 
 #include "energy/triangle/triangle.h"
 
-/* Thinner than this, twice the area / (longest edge)^2, a rest shape has no inverse worth the name. */
-#define FLATNESS_BOUND (2 * (double)LANE_EPSILON)
-/* A direction closer than this to the normal (sine of the angle) has none in the plane. */
+/* Smallest ratio of twice the area to (longest edge)^2 of a rest shape with an accurate inverse. */
+#define FLATNESS_BOUND (2 * (double)WIDE_EPSILON)
+/* Smallest sine of the angle between a direction and the normal for which the projection to the plane is usable. */
 #define NORMAL_BOUND 1e-6
 
-static double dot(const double a[3], const double b[3])
+static double triangle_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -27,13 +27,13 @@ static void cross(const double a[3], const double b[3], double out[3])
 static bool plane_frame(const double along[3], const double normal[3], double q[2][3])
 {
     double rest[3] = {along[0], along[1], along[2]};
-    for (int pass = 0; pass < 2; pass++) { /* twice: as good as orthogonal for any two vectors */
-        const double out_of_plane = dot(normal, rest);
+    for (int pass = 0; pass < 2; pass++) { /* applied twice: orthogonal up to round-off for any two vectors */
+        const double out_of_plane = triangle_dot(normal, rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= out_of_plane * normal[i];
     }
-    const double length = sqrt(dot(rest, rest));
-    if (!(length > NORMAL_BOUND * sqrt(dot(along, along))))
+    const double length = sqrt(triangle_dot(rest, rest));
+    if (!(length > NORMAL_BOUND * sqrt(triangle_dot(along, along))))
         return false;
     for (int i = 0; i < 3; i++)
         q[0][i] = rest[i] / length;
@@ -65,8 +65,9 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
         third[i] = edge[1][i] - edge[0][i];
     }
     cross(edge[0], edge[1], normal);
-    const double longest = fmax(dot(third, third), fmax(dot(edge[0], edge[0]), dot(edge[1], edge[1])));
-    const double twice = sqrt(dot(normal, normal));
+    const double longest =
+        fmax(triangle_dot(third, third), fmax(triangle_dot(edge[0], edge[0]), triangle_dot(edge[1], edge[1])));
+    const double twice = sqrt(triangle_dot(normal, normal));
     if (!(twice > FLATNESS_BOUND * longest) || !isfinite(twice))
         return "its rest shape has no area";
     for (int i = 0; i < 3; i++)
@@ -74,7 +75,8 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
     if (!plane_frame(along ? along : edge[0], normal, q))
         return refuse_direction(element, along);
     /* T = Q^T Dm and its inverse; det T is twice the area */
-    const double t[4] = {dot(q[0], edge[0]), dot(q[0], edge[1]), dot(q[1], edge[0]), dot(q[1], edge[1])};
+    const double t[4] = {triangle_dot(q[0], edge[0]), triangle_dot(q[0], edge[1]), triangle_dot(q[1], edge[0]),
+                         triangle_dot(q[1], edge[1])};
     const double det = t[0] * t[3] - t[1] * t[2];
     const double inverse[4] = {t[3] / det, -t[1] / det, -t[2] / det, t[0] / det};
     for (int i = 0; i < 4; i++)
@@ -86,7 +88,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
 }
 
 /* f = K d of a symmetric block 00 11 22 01 02 12 */
-KERNEL_INLINE void apply_symmetric(const lane K[6], const lane d[3], lane f[3])
+KERNEL_INLINE void apply_symmetric(const wide K[6], const wide d[3], wide f[3])
 {
     f[0] = K[0] * d[0] + K[3] * d[1] + K[4] * d[2];
     f[1] = K[3] * d[0] + K[1] * d[1] + K[5] * d[2];
@@ -98,18 +100,18 @@ void sinew_triangle_product(const sinew_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *tangent = group_tangent(kernel, group, TRIANGLE_TANGENT_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
-        lane K[TRIANGLE_TANGENT_COUNT], edge[2][3], f[2][3];
-        load_lanes(tangent, TRIANGLE_TANGENT_COUNT, K);
-        lane_gather_edges(kernel->p, vertex, triangle_row, 2, edge);
+        wide K[TRIANGLE_TANGENT_COUNT], edge[2][3], f[2][3];
+        load_wide_array(tangent, TRIANGLE_TANGENT_COUNT, K);
+        wide_gather_edges(kernel->p, vertex, triangle_other_vertices, 2, edge);
         apply_symmetric(K + TRIANGLE_NEAR, edge[0], f[0]);
         apply_symmetric(K + TRIANGLE_FAR, edge[1], f[1]);
-        const lane *mixed = K + TRIANGLE_MIXED;
+        const wide *mixed = K + TRIANGLE_MIXED;
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
                 f[1][i] += mixed[3 * i + j] * edge[0][j];
                 f[0][j] += mixed[3 * i + j] * edge[1][i];
             }
-        lane_scatter_balanced(kernel->g, vertex, triangle_row, 2, (const lane(*)[3])f);
+        wide_scatter_balanced(kernel->g, vertex, triangle_other_vertices, 2, (const wide(*)[3])f);
     }
 }
 
@@ -118,18 +120,18 @@ void sinew_triangle_hessian(const sinew_kernel *kernel)
     static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         sinew_real *blocks = group_blocks(kernel, group, 6);
-        lane K[TRIANGLE_TANGENT_COUNT];
-        load_lanes(group_tangent(kernel, group, TRIANGLE_TANGENT_COUNT), TRIANGLE_TANGENT_COUNT, K);
-        const lane *mixed = K + TRIANGLE_MIXED;
+        wide K[TRIANGLE_TANGENT_COUNT];
+        load_wide_array(group_tangent(kernel, group, TRIANGLE_TANGENT_COUNT), TRIANGLE_TANGENT_COUNT, K);
+        const wide *mixed = K + TRIANGLE_MIXED;
         for (int i = 0; i < 9; i++) {
             const int turned = 3 * (i % 3) + i / 3;
-            const lane near = K[TRIANGLE_NEAR + entry[i]], far = K[TRIANGLE_FAR + entry[i]];
-            lane_store(blocks + (block_index(0, 0) * 9 + i) * LANES, (near + far) + (mixed[i] + mixed[turned]));
-            lane_store(blocks + (block_index(1, 0) * 9 + i) * LANES, -(near + mixed[turned]));
-            lane_store(blocks + (block_index(1, 1) * 9 + i) * LANES, near);
-            lane_store(blocks + (block_index(2, 0) * 9 + i) * LANES, -(far + mixed[i]));
-            lane_store(blocks + (block_index(2, 1) * 9 + i) * LANES, mixed[i]);
-            lane_store(blocks + (block_index(2, 2) * 9 + i) * LANES, far);
+            const wide near = K[TRIANGLE_NEAR + entry[i]], far = K[TRIANGLE_FAR + entry[i]];
+            wide_store(blocks + (block_index(0, 0) * 9 + i) * SIMD_WIDTH, (near + far) + (mixed[i] + mixed[turned]));
+            wide_store(blocks + (block_index(1, 0) * 9 + i) * SIMD_WIDTH, -(near + mixed[turned]));
+            wide_store(blocks + (block_index(1, 1) * 9 + i) * SIMD_WIDTH, near);
+            wide_store(blocks + (block_index(2, 0) * 9 + i) * SIMD_WIDTH, -(far + mixed[i]));
+            wide_store(blocks + (block_index(2, 1) * 9 + i) * SIMD_WIDTH, mixed[i]);
+            wide_store(blocks + (block_index(2, 2) * 9 + i) * SIMD_WIDTH, far);
         }
     }
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle.h: what all energies on triangles share: from positions to F, from the stress P to forces, the tangent.
+ * triangle.h: common code of energies on triangles: from positions to F, from the stress P to forces, the tangent.
  *
  *     Ds = [x1-x0  x2-x0]     F = Ds B (3x2),  B = (Q^T Dm)^-1 (2x2) of the rest shape
  *     E  = w psi(F)           [f1 f2] = w P B^T,  f0 = -(f1 + f2),  P = dpsi/dF (3x2)
  *
  * The two columns of Q are unit vectors of the rest triangle's plane: any two for isotropic energies, the directions of
- * warp and weft for the others, so that the columns of F are what these become. The order of the vertices does not
- * matter, and a triangle has no inside out: in space a reflection of its plane is a rotation.
+ * warp and weft for the others, so that the columns of F are their images. The order of the vertices does not matter,
+ * and a triangle has no inversion: in space a reflection of its plane is a rotation.
  *
  * psi is written per unit of one modulus: the weight w = modulus x rest area carries the unit, N/m x m^2 with the
  * thickness in the modulus. Data: w, B row by row (4), then the material's own numbers. Row a of B is the rest gradient
- * of vertex a+1, and the order of rows is the order of the vertices: a visit (vertex_kernel.h) puts others first and keeps Q.
+ * of vertex a+1, and the order of rows is the order of the vertices: an incidence (vertex_kernel.h) puts others first
+ * and keeps Q.
  *
  * The tangent is w d2psi over the two edges x1-x0 and x2-x0, a symmetric 6x6 matrix: blocks K11 and K22 as 00 11 22 01
- * 02 12 and K21 row by row, 21 lanes. Blocks of vertex 0 follow from the fact that a translation costs nothing.
+ * 02 12 and K21 row by row, 21 numbers. Blocks of vertex 0 follow from translation invariance.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_H
@@ -37,14 +38,14 @@ enum {
 }; /* tangent: K11, K22, K21 */
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TRIANGLE_MATERIAL on. */
-typedef lane triangle_stress(const lane F[6], const sinew_real *material, lane P[6]);
+typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P[6]);
 
-#define sinew_triangle_prepare SINEW_LANE_SYMBOL(sinew_triangle_prepare)
-#define sinew_triangle_product SINEW_LANE_SYMBOL(sinew_triangle_product)
-#define sinew_triangle_hessian SINEW_LANE_SYMBOL(sinew_triangle_hessian)
+#define sinew_triangle_prepare SINEW_SIMD_SYMBOL(sinew_triangle_prepare)
+#define sinew_triangle_product SINEW_SIMD_SYMBOL(sinew_triangle_product)
+#define sinew_triangle_hessian SINEW_SIMD_SYMBOL(sinew_triangle_hessian)
 
-/* data = modulus x rest area, B. NULL or why not. `along` is NULL or a direction in space: what it is in the plane of
- * the triangle becomes the first column of Q. */
+/* data = modulus x rest area, B. NULL or the reason for refusal. `along` is NULL or a direction in space, whose
+ * projection to the plane of the triangle becomes the first column of Q. */
 const char *sinew_triangle_prepare(const sinew_element *element, double modulus, const double *along, sinew_real *data);
 void sinew_triangle_product(const sinew_kernel *kernel);
 void sinew_triangle_hessian(const sinew_kernel *kernel);
@@ -52,7 +53,7 @@ void sinew_triangle_hessian(const sinew_kernel *kernel);
 /* ---- Small matrices --------------------------------------------------------------------------- */
 
 /* C = A M, A 3x2 and M 2x2, row-major. */
-KERNEL_INLINE void multiply32(const lane A[6], const lane M[4], lane C[6])
+KERNEL_INLINE void multiply32(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
         C[2 * i] = A[2 * i] * M[0] + A[2 * i + 1] * M[2];
@@ -61,7 +62,7 @@ KERNEL_INLINE void multiply32(const lane A[6], const lane M[4], lane C[6])
 }
 
 /* C = A M^T */
-KERNEL_INLINE void multiply32_t(const lane A[6], const lane M[4], lane C[6])
+KERNEL_INLINE void multiply32_t(const wide A[6], const wide M[4], wide C[6])
 {
     for (int i = 0; i < 3; i++) {
         C[2 * i] = A[2 * i] * M[0] + A[2 * i + 1] * M[1];
@@ -70,7 +71,7 @@ KERNEL_INLINE void multiply32_t(const lane A[6], const lane M[4], lane C[6])
 }
 
 /* F^T F as 00 11 01. */
-KERNEL_INLINE void metric32(const lane F[6], lane C[3])
+KERNEL_INLINE void metric32(const wide F[6], wide C[3])
 {
     C[0] = F[0] * F[0] + F[2] * F[2] + F[4] * F[4];
     C[1] = F[1] * F[1] + F[3] * F[3] + F[5] * F[5];
@@ -78,26 +79,26 @@ KERNEL_INLINE void metric32(const lane F[6], lane C[3])
 }
 
 /* |F|^2 */
-KERNEL_INLINE lane norm32(const lane F[6])
+KERNEL_INLINE wide norm32(const wide F[6])
 {
     return (F[0] * F[0] + F[2] * F[2] + F[4] * F[4]) + (F[1] * F[1] + F[3] * F[3] + F[5] * F[5]);
 }
 
-/* The cross product of the columns: normal to the triangle, its length is how many times the rest area it has. */
-KERNEL_INLINE void normal32(const lane F[6], lane n[3])
+/* The cross product of the columns: normal to the triangle; its length is the ratio of the area to the rest area. */
+KERNEL_INLINE void normal32(const wide F[6], wide n[3])
 {
     n[0] = F[2] * F[5] - F[4] * F[3];
     n[1] = F[4] * F[1] - F[0] * F[5];
     n[2] = F[0] * F[3] - F[2] * F[1];
 }
 
-/* J, the length of that, and G = dJ/dF: b x n and n x a for the columns a, b of F and the unit normal n. G is zero
- * where J is. */
-KERNEL_INLINE lane growth32(const lane F[6], lane G[6])
+/* J, the length of the cross product of the columns a, b of F, and G = dJ/dF: b x n and n x a for the columns a, b of F
+ * and the unit normal n. G is zero where J is. */
+KERNEL_INLINE wide growth32(const wide F[6], wide G[6])
 {
-    lane n[3];
+    wide n[3];
     normal32(F, n);
-    const lane J = lane_sqrt(dot3(n, n)), inverse = 1 / lane_max(J, lane_set(LANE_ROOT_TINY));
+    const wide J = wide_sqrt(dot3(n, n)), inverse = 1 / wide_max(J, wide_set(WIDE_ROOT_TINY));
     for (int i = 0; i < 3; i++)
         n[i] *= inverse;
     G[0] = F[3] * n[2] - F[5] * n[1];
@@ -110,56 +111,56 @@ KERNEL_INLINE lane growth32(const lane F[6], lane G[6])
 }
 
 /* F = diag(s), an element stretched along the axes of Q. */
-KERNEL_INLINE void stretch32(const lane s[2], lane F[6])
+KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
 {
     for (int i = 0; i < 6; i++)
-        F[i] = lane_set(0);
+        F[i] = wide_set(0);
     F[0] = s[0];
     F[3] = s[1];
 }
 
 /* ---- Positions and forces --------------------------------------------------------------------- */
 
-static const int triangle_row[2] = {1, 2}; /* where the edges end, among a group's rows of vertices */
+static const int triangle_other_vertices[2] = {1, 2}; /* indices of the second vertices of the edges in a group */
 
 /* [x1-x0  x2-x0] */
-KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, lane Ds[6])
+KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wide Ds[6])
 {
-    lane edge[2][3];
-    lane_gather_edges(x, vertex, triangle_row, 2, edge);
+    wide edge[2][3];
+    wide_gather_edges(x, vertex, triangle_other_vertices, 2, edge);
     for (int i = 0; i < 6; i++)
         Ds[i] = edge[i % 2][i / 2];
 }
 
-/* F of one group, whose B is left in `inverse`. */
+/* Computes F of one group; `inverse` receives B. */
 KERNEL_INLINE void triangle_deformation(const sinew_real *x, const int32_t *vertex, const sinew_real *data,
-                                        lane inverse[4], lane F[6])
+                                        wide inverse[4], wide F[6])
 {
-    lane Ds[6];
+    wide Ds[6];
     triangle_edges(x, vertex, Ds);
-    load_lanes(data + TRIANGLE_INVERSE * LANES, 4, inverse);
+    load_wide_array(data + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
     multiply32(Ds, inverse, F);
 }
 
 /* g += the columns of f at vertices 1 and 2, and minus both at vertex 0. */
-KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const lane f[6])
+KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const wide f[6])
 {
-    const lane at[2][3] = {{f[0], f[2], f[4]}, {f[1], f[3], f[5]}};
-    lane_scatter_balanced(g, vertex, triangle_row, 2, at);
+    const wide at[2][3] = {{f[0], f[2], f[4]}, {f[1], f[3], f[5]}};
+    wide_scatter_balanced(g, vertex, triangle_other_vertices, 2, at);
 }
 
 /* g += the forces of scale P. */
-KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, lane scale, const lane P[6],
-                                    const lane inverse[4])
+KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide scale, const wide P[6],
+                                    const wide inverse[4])
 {
-    lane f[6];
+    wide f[6];
     multiply32_t(P, inverse, f);
     for (int i = 0; i < 6; i++)
         f[i] *= scale;
     triangle_balance(g, vertex, f);
 }
 
-/* Value, and where it is wanted gradient. */
+/* Value, and gradient if requested. */
 KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_count, bool scatter,
                                        triangle_stress *stress)
 {
@@ -167,10 +168,10 @@ KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_coun
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
-        const lane weight = lane_load(data);
-        lane inverse[4], F[6], P[6];
+        const wide weight = wide_load(data);
+        wide inverse[4], F[6], P[6];
         triangle_deformation(kernel->x, vertex, data, inverse, F);
-        value_add(&sum, weight, stress(F, data + TRIANGLE_MATERIAL * LANES, P));
+        value_add(&sum, weight, stress(F, data + TRIANGLE_MATERIAL * SIMD_WIDTH, P));
         if (scatter)
             triangle_scatter(kernel->g, vertex, weight, P, inverse);
     }
@@ -178,31 +179,31 @@ KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_coun
 }
 
 /* The three blocks of a tangent, times the weight. */
-KERNEL_INLINE void triangle_store_tangent(sinew_real *to, lane weight, const lane near[9], const lane mixed[9],
-                                          const lane far[9])
+KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wide near[9], const wide mixed[9],
+                                          const wide far[9])
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
     for (int i = 0; i < 6; i++) {
-        lane_store(to + (TRIANGLE_NEAR + i) * LANES, weight * near[entry[i]]);
-        lane_store(to + (TRIANGLE_FAR + i) * LANES, weight * far[entry[i]]);
+        wide_store(to + (TRIANGLE_NEAR + i) * SIMD_WIDTH, weight * near[entry[i]]);
+        wide_store(to + (TRIANGLE_FAR + i) * SIMD_WIDTH, weight * far[entry[i]]);
     }
     for (int i = 0; i < 9; i++)
-        lane_store(to + (TRIANGLE_MIXED + i) * LANES, weight * mixed[i]);
+        wide_store(to + (TRIANGLE_MIXED + i) * SIMD_WIDTH, weight * mixed[i]);
 }
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
 
-/* rows[r][a]: F e_r = sum_a d[r][a] x_a with d[r][a] = B[a-1][r], d[r][0] = -sum */
+/* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = B[a-1][r], D[r][0] = -sum */
 KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        sinew_real *rows = kernel->rows + (size_t)group * 6 * LANES;
-        lane inverse[4];
-        load_lanes(group_data(&kernel->groups, group, data_count) + TRIANGLE_INVERSE * LANES, 4, inverse);
+        sinew_real *rows = kernel->D + (size_t)group * 6 * SIMD_WIDTH;
+        wide inverse[4];
+        load_wide_array(group_data(&kernel->groups, group, data_count) + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
         for (int r = 0; r < 2; r++) {
-            lane_store(rows + (3 * r) * LANES, -(inverse[r] + inverse[2 + r]));
-            lane_store(rows + (3 * r + 1) * LANES, inverse[r]);
-            lane_store(rows + (3 * r + 2) * LANES, inverse[2 + r]);
+            wide_store(rows + (3 * r) * SIMD_WIDTH, -(inverse[r] + inverse[2 + r]));
+            wide_store(rows + (3 * r + 1) * SIMD_WIDTH, inverse[r]);
+            wide_store(rows + (3 * r + 2) * SIMD_WIDTH, inverse[2 + r]);
         }
     }
 }
@@ -211,48 +212,48 @@ KERNEL_INLINE void triangle_reduce(const sinew_reduced_kernel *kernel, int data_
 KERNEL_INLINE void triangle_weight_stiffness(const sinew_reduced_kernel *kernel, int data_count)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        lane_store(kernel->weights + group * LANES, lane_load(group_data(&kernel->groups, group, data_count)));
+        wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* Y = F + u, the dual variable of the group, which lies row by row as F does. */
-KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t group, const lane F[6], lane Y[6])
+/* Y = F + u, the dual variable of the group, stored row by row as F. */
+KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t group, const wide F[6], wide Y[6])
 {
-    load_lanes(kernel->u + (size_t)group * (6 * LANES), 6, Y);
+    load_wide_array(kernel->u + (size_t)group * (6 * SIMD_WIDTH), 6, Y);
     for (int i = 0; i < 6; i++)
         Y[i] += F[i];
 }
 
-/* u = Y - Z, g += w2 D^T (Z - u - F); nothing for elements that only fill up a group. */
+/* u = Y - Z, g += w2 D^T (Z - u - F); fillers add nothing. */
 KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
-                                        const lane F[6], const lane Y[6], const lane Z[6], const lane inverse[4])
+                                        const wide F[6], const wide Y[6], const wide Z[6], const wide inverse[4])
 {
-    const lane zero = lane_set(0), w2 = lane_load(kernel->weights + group * LANES);
-    /* A filler's local problem has no weight and may run off to infinity, which times zero is not zero. */
-    const lane_mask filler = lane_eq(lane_load(data), zero);
-    lane u[6], P[6];
+    const wide zero = wide_set(0), w2 = wide_load(kernel->weights + group * SIMD_WIDTH);
+    /* The local problem of a filler has no weight and may diverge, and infinity times zero is not zero. */
+    const wide_mask filler = wide_eq(wide_load(data), zero);
+    wide u[6], P[6];
     for (int i = 0; i < 6; i++) {
-        u[i] = lane_select(filler, zero, Y[i] - Z[i]);
-        P[i] = lane_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
+        u[i] = wide_select(filler, zero, Y[i] - Z[i]);
+        P[i] = wide_select(filler, zero, w2 * (Z[i] - u[i] - F[i]));
     }
-    store_lanes(kernel->u + (size_t)group * (6 * LANES), 6, u);
-    triangle_scatter(kernel->g, group_vertex(&kernel->groups, group, 3), lane_set(1), P, inverse);
+    store_wide_array(kernel->u + (size_t)group * (6 * SIMD_WIDTH), 6, u);
+    triangle_scatter(kernel->g, group_vertex(&kernel->groups, group, 3), wide_set(1), P, inverse);
 }
 
 /* ---- Constraints -------------------------------------------------------------------------------- */
 
 /* F of the group's points in c. */
-KERNEL_INLINE void triangle_constrained(const constrained *c, const lane inverse[4], lane F[6])
+KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse[4], wide F[6])
 {
-    lane Ds[6];
+    wide Ds[6];
     for (int i = 0; i < 6; i++)
         Ds[i] = c->x[4 * (i % 2 + 1) + i / 2] - c->x[i / 2];
     multiply32(Ds, inverse, F);
 }
 
 /* The gradient over the vertices from that by F. */
-KERNEL_INLINE void triangle_constrained_gradient(const lane P[6], const lane inverse[4], constrained *c)
+KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inverse[4], constrained *c)
 {
-    lane f[6];
+    wide f[6];
     multiply32_t(P, inverse, f);
     for (int i = 0; i < 3; i++) {
         c->gradient[i] = -(f[2 * i] + f[2 * i + 1]);
@@ -261,31 +262,32 @@ KERNEL_INLINE void triangle_constrained_gradient(const lane P[6], const lane inv
     }
 }
 
-/* C = sqrt(2 psi), or psi itself: one constraint an element. Where psi is not defined there is none to go by. */
-KERNEL_INLINE lane triangle_constraint(const sinew_real *data, bool whole, triangle_stress *stress, constrained *c,
-                                       lane *r, lane *weight)
+/* C = sqrt(2 psi), or psi itself: one constraint an element. Where psi is not defined, there is no constraint. */
+KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, triangle_stress *stress, constrained *c,
+                                       wide *r, wide *weight)
 {
-    const lane zero = lane_set(0);
-    lane inverse[4], F[6], P[6];
-    load_lanes(data + TRIANGLE_INVERSE * LANES, 4, inverse);
+    const wide zero = wide_set(0);
+    wide inverse[4], F[6], P[6];
+    load_wide_array(data + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
     triangle_constrained(c, inverse, F);
-    lane psi = stress(F, data + TRIANGLE_MATERIAL * LANES, P);
-    const lane_mask defined = lane_le(psi, lane_set(LANE_HUGE));
-    psi = lane_select(defined, psi, zero);
+    wide psi = stress(F, data + TRIANGLE_MATERIAL * SIMD_WIDTH, P);
+    const wide_mask defined = wide_le(psi, wide_set(WIDE_HUGE));
+    psi = wide_select(defined, psi, zero);
     for (int i = 0; i < 6; i++)
-        P[i] = lane_select(defined, P[i], zero);
-    const lane root = lane_sqrt(lane_max(2 * psi, zero));
+        P[i] = wide_select(defined, P[i], zero);
+    const wide root = wide_sqrt(wide_max(2 * psi, zero));
     triangle_constrained_gradient(P, inverse, c);
-    *weight = lane_load(data);
-    *r = whole ? lane_set(1) : lane_max(root, lane_set(LANE_EPSILON * LANE_EPSILON));
-    return whole ? psi : root;
+    *weight = wide_load(data);
+    *r = as_energy ? wide_set(1) : wide_max(root, wide_set(WIDE_EPSILON * WIDE_EPSILON));
+    return as_energy ? psi : root;
 }
 
-/* ---- Visits ------------------------------------------------------------------------------------- */
+/* ---- Incidences ------------------------------------------------------------------------------------- */
 
-/* The element as vertex `node` sees it: the rows of B are the rest gradients of the other two, in the same Q. */
-static inline void triangle_visit(const sinew_real *data, int data_count, const int32_t *particles, int node,
-                                  sinew_real *out, int32_t *others)
+/* The element as seen from vertex `node`: the rows of B are the rest gradients of the other two vertices, in the same
+ * Q. */
+static inline void triangle_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
+                                      sinew_real *out, int32_t *others)
 {
     const sinew_real *B = data + TRIANGLE_INVERSE;
     const sinew_real rows[3][2] = {{-(B[0] + B[2]), -(B[1] + B[3])}, {B[0], B[1]}, {B[2], B[3]}};
@@ -297,69 +299,70 @@ static inline void triangle_visit(const sinew_real *data, int data_count, const 
     }
 }
 
-/* F and the rest gradient b of the visiting vertex: moving it by d changes F by d b^T. */
-KERNEL_INLINE void triangle_visit_deformation(const visit *v, lane F[6], lane b[2])
+/* F and the rest gradient b of the vertex of this incidence: a displacement d of this vertex changes F by d b^T. */
+KERNEL_INLINE void triangle_incidence_deformation(const incidence *v, wide F[6], wide b[2])
 {
-    lane D[6], inverse[4], xa[3];
+    wide D[6], inverse[4], xa[3];
     for (int a = 0; a < 2; a++) {
-        lane_gather_point(v->q, v->others + a * LANES, xa);
+        wide_gather_point(v->q, v->others + a * SIMD_WIDTH, xa);
         for (int i = 0; i < 3; i++)
             D[2 * i + a] = xa[i] - v->x[i];
     }
-    load_lanes(v->data + TRIANGLE_INVERSE * LANES, 4, inverse);
+    load_wide_array(v->data + TRIANGLE_INVERSE * SIMD_WIDTH, 4, inverse);
     multiply32(D, inverse, F);
     b[0] = -(inverse[0] + inverse[2]);
     b[1] = -(inverse[1] + inverse[3]);
 }
 
 /* out = M b */
-KERNEL_INLINE void apply32(const lane M[6], const lane b[2], lane out[3])
+KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
 /* sum += the gradient w P b */
-KERNEL_INLINE void triangle_visit_gradient(const visit *v, const lane P[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data);
-    lane f[3];
+    const wide weight = wide_load(v->data);
+    wide f[3];
     apply32(P, b, f);
     for (int i = 0; i < 3; i++)
         sum->g[i] += weight * f[i];
 }
 
-/* sum += w (shear |b|^2 1 + bulk c c^T), c = dJ/dx of the visiting vertex: the cheap block of PBNG 8.1, where J^2/4 L L
- * is the square of dJ/dF. */
-KERNEL_INLINE void triangle_visit_bound(const visit *v, const lane F[6], const lane b[2], lane shear, lane bulk,
-                                        visit_sum *sum)
+/* Adds w (shear |b|^2 1 + bulk c c^T) to the vertex block, c = dJ/dx at the vertex of this incidence: the approximate
+ * Hessian block of PBNG 8.1. PBNG's J^2/4 L L is dJ/dF squared. */
+KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6], const wide b[2], wide shear, wide bulk,
+                                            incidence_sum *sum)
 {
-    const lane weight = lane_load(v->data);
-    lane G[6], c[3];
+    const wide weight = wide_load(v->data);
+    wide G[6], c[3];
     growth32(F, G);
     apply32(G, b, c);
     block_add(sum->A, weight * shear * (b[0] * b[0] + b[1] * b[1]), weight * bulk, c);
 }
 
 /* sum += the block K, times w. */
-KERNEL_INLINE void triangle_visit_block(const visit *v, const lane K[9], visit_sum *sum)
+KERNEL_INLINE void triangle_incidence_block(const incidence *v, const wide K[9], incidence_sum *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};
-    const lane weight = lane_load(v->data);
+    const wide weight = wide_load(v->data);
     for (int i = 0; i < 6; i++)
         sum->A[i] += weight * K[entry[i]];
 }
 
-KERNEL_INLINE lane triangle_visit_difference(const visit *v, const lane d[3], triangle_stress *stress, lane *noise)
+KERNEL_INLINE wide triangle_incidence_difference(const incidence *v, const wide d[3], triangle_stress *stress,
+                                                 wide *noise)
 {
-    const sinew_real *material = v->data + TRIANGLE_MATERIAL * LANES;
-    lane F[6], b[2], P[6];
-    triangle_visit_deformation(v, F, b);
-    const lane before = stress(F, material, P);
+    const sinew_real *material = v->data + TRIANGLE_MATERIAL * SIMD_WIDTH;
+    wide F[6], b[2], P[6];
+    triangle_incidence_deformation(v, F, b);
+    const wide before = stress(F, material, P);
     for (int i = 0; i < 6; i++)
         F[i] += d[i / 2] * b[i % 2];
-    const lane after = stress(F, material, P);
-    *noise = 16 * LANE_EPSILON * (1 + lane_abs(before) + norm32(F));
+    const wide after = stress(F, material, P);
+    *noise = 16 * WIDE_EPSILON * (1 + wide_abs(before) + norm32(F));
     return after - before;
 }
 

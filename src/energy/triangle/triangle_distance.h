@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle_distance.h: squared distances of F to a set of 3x2 matrices, psi = 1/2 |F - T|^2 with T the member nearest to F
- * (Bouaziz et al. 2014, section 5 and appendix A). T is stationary, so P = F - T.
+ * triangle_distance.h: squared distances of F to a set of 3x2 matrices, psi = 1/2 |F - T|^2 with T the member nearest
+ * to F (Bouaziz et al. 2014, section 5 and appendix A). T is stationary, so P = F - T.
  *
- * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: for a given T that
- * is where Z is best, and what is left is |T - Y|^2 times a constant. And it is nowhere above 1/2 |F - T0|^2 for any T0
- * of the set, which makes the unit matrix a bound of its second derivatives, and w |b|^2 1 one of a vertex's block.
+ * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is optimal
+ * for a given T, with the remainder |T - Y|^2 times a constant. The distance never exceeds 1/2 |F - T0|^2 for any T0 of
+ * the set, so the unit matrix bounds its second derivatives, and w |b|^2 1 the block of a vertex.
  *
- * A template on top of triangle_material.h, made of the file's DATA_COUNT, stress and projected, the function that adds
- * the exact block of a visit; its linearise is its own.
+ * A template on top of triangle_material.h, from the file's DATA_COUNT, stress and projected (which adds the exact
+ * block of an incidence); the file provides linearise.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
@@ -16,8 +16,8 @@
 #include "energy/triangle/triangle_material.h"
 
 #define TRIANGLE_SET_OPS                                                                                               \
-    TRIANGLE_OPS, TRIANGLE_CONSTRAINT_OPS, .stiffness = set_stiffness, .local_project = set_project,                   \
-                                           .local_prox = set_prox, .vertex = set_vertex,                               \
+    TRIANGLE_OPS, TRIANGLE_CONSTRAINT_OPS, .stiffness = distance_set_stiffness, .local_project = set_project,          \
+                                           .local_prox = set_prox, .vertex = distance_set_vertex,                      \
                                            .vertex_bounds = SINEW_BOUND_CHEAP
 
 #define TRIANGLE_SET_STIFFNESS_PARAMETER                                                                               \
@@ -27,7 +27,7 @@
         .meaning = "k, energy per rest area and squared distance to the limits; raising it stiffens"                   \
     }
 
-static void set_stiffness(const sinew_reduced_kernel *kernel)
+static void distance_set_stiffness(const sinew_reduced_kernel *kernel)
 {
     triangle_weight_stiffness(kernel, DATA_COUNT);
 }
@@ -38,12 +38,12 @@ static void set_project(const sinew_reduced_kernel *kernel)
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
         const int32_t *vertex = group_vertex(&kernel->groups, group, 3);
-        lane inverse[4], F[6], P[6];
+        wide inverse[4], F[6], P[6];
         triangle_deformation(kernel->x, vertex, data, inverse, F);
-        stress(F, data + TRIANGLE_MATERIAL * LANES, P);
+        stress(F, data + TRIANGLE_MATERIAL * SIMD_WIDTH, P);
         for (int i = 0; i < 6; i++)
             P[i] = F[i] - P[i];
-        triangle_scatter(kernel->g, vertex, lane_load(data), P, inverse);
+        triangle_scatter(kernel->g, vertex, wide_load(data), P, inverse);
     }
 }
 
@@ -51,36 +51,36 @@ static void set_prox(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
-        lane inverse[4], F[6], Y[6], Z[6];
+        wide inverse[4], F[6], Y[6], Z[6];
         triangle_deformation(kernel->x, group_vertex(&kernel->groups, group, 3), data, inverse, F);
         triangle_shifted(kernel, group, F, Y);
-        stress(Y, data + TRIANGLE_MATERIAL * LANES, Z);
-        const lane w = lane_load(data), share = w / (w + lane_load(kernel->weights + group * LANES));
+        stress(Y, data + TRIANGLE_MATERIAL * SIMD_WIDTH, Z);
+        const wide w = wide_load(data), blend = w / (w + wide_load(kernel->weights + group * SIMD_WIDTH));
         for (int i = 0; i < 6; i++)
-            Z[i] = Y[i] - share * Z[i];
+            Z[i] = Y[i] - blend * Z[i];
         triangle_prox_finish(kernel, group, data, F, Y, Z, inverse);
     }
 }
 
-/* The gradient, and the block of the second derivatives made definite, or the bound. */
-KERNEL_INLINE void set_add(const visit *v, bool exact, visit_sum *sum)
+/* Adds the gradient and a block: the second derivatives projected to definite, or an upper bound. */
+KERNEL_INLINE void set_add(const incidence *v, bool exact, incidence_sum *sum)
 {
-    lane F[6], b[2], P[6];
-    triangle_visit_deformation(v, F, b);
-    stress(F, v->data + TRIANGLE_MATERIAL * LANES, P);
-    triangle_visit_gradient(v, P, b, sum);
+    wide F[6], b[2], P[6];
+    triangle_incidence_deformation(v, F, b);
+    stress(F, v->data + TRIANGLE_MATERIAL * SIMD_WIDTH, P);
+    triangle_incidence_gradient(v, P, b, sum);
     if (exact) {
         projected(v, F, b, sum);
         return;
     }
-    const lane diagonal = lane_load(v->data) * (b[0] * b[0] + b[1] * b[1]);
+    const wide diagonal = wide_load(v->data) * (b[0] * b[0] + b[1] * b[1]);
     for (int i = 0; i < 3; i++)
         sum->A[i] += diagonal;
 }
 
-static void set_vertex(const sinew_vertex_kernel *kernel)
+static void distance_set_vertex(const sinew_vertex_kernel *kernel)
 {
-    visit_vertex(kernel, 2, DATA_COUNT, set_add);
+    incidence_vertex(kernel, 2, DATA_COUNT, set_add);
 }
 
 #endif

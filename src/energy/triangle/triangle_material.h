@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle_material.h: what every energy on triangles does in the same way, made of its own DATA_COUNT and stress: a
- * template, which an energy's file includes once, below these two. membrane_material.h does so for isotropic materials,
+ * triangle_material.h: common operations of energies on triangles, from the file's DATA_COUNT and stress: a template
+ * that an energy's file includes once, below these two. membrane_material.h does so for isotropic materials,
  * triangle_distance.h for distances to a set of shapes.
  *
  * A table starts with TRIANGLE_INFO, which takes the file's `parameters`, and TRIANGLE_OPS; TRIANGLE_CONSTRAINT_OPS are
@@ -19,63 +19,66 @@
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN)
 
 #define TRIANGLE_OPS                                                                                                   \
-    .data_count = DATA_COUNT, .tangent_count = TRIANGLE_TANGENT_COUNT, .target_slot = -1, .value = material_value,     \
-    .gradient = material_gradient, .product = sinew_triangle_product, .hessian = sinew_triangle_hessian,               \
-    .row_count = 2, .reduce = material_reduce, .sheet = true, .other_count = 2, .visit_data_count = DATA_COUNT,        \
-    .visit = material_visit, .vertex_change = material_change
+    .data_count = DATA_COUNT, .tangent_count = TRIANGLE_TANGENT_COUNT, .target_slot = -1,                              \
+    .value = triangle_material_value, .gradient = triangle_material_gradient, .product = sinew_triangle_product,       \
+    .hessian = sinew_triangle_hessian, .reduced_count = 2, .reduce = triangle_material_reduce, .is_surface = true,     \
+    .other_count = 2, .incidence_data_count = DATA_COUNT, .incidence = triangle_material_incidence,                    \
+    .vertex_change = triangle_material_change
 
 #define TRIANGLE_CONSTRAINT_OPS                                                                                        \
-    .constraint_count = 1, .constrain = material_constrain, .jacobian = material_jacobian, .rooted = true
+    .constraint_count = 1, .constrain = triangle_material_constrain, .jacobian = triangle_material_jacobian,           \
+    .rooted = true
 
-static inline double material_value(const sinew_kernel *kernel)
+static inline double triangle_material_value(const sinew_kernel *kernel)
 {
     return triangle_evaluate(kernel, DATA_COUNT, false, stress);
 }
 
-static inline double material_gradient(const sinew_kernel *kernel)
+static inline double triangle_material_gradient(const sinew_kernel *kernel)
 {
     return triangle_evaluate(kernel, DATA_COUNT, true, stress);
 }
 
-static inline void material_reduce(const sinew_reduced_kernel *kernel)
+static inline void triangle_material_reduce(const sinew_reduced_kernel *kernel)
 {
     triangle_reduce(kernel, DATA_COUNT);
 }
 
 /* ---- One constraint an element ------------------------------------------------------------------ */
 
-KERNEL_INLINE lane material_constraint(const sinew_real *data, bool whole, constrained *c, lane *r, lane *weight)
+KERNEL_INLINE wide triangle_material_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r,
+                                                wide *weight)
 {
-    return triangle_constraint(data, whole, stress, c, r, weight);
+    return triangle_constraint(data, as_energy, stress, c, r, weight);
 }
 
-static inline void material_constrain(const sinew_constrain_kernel *kernel)
+static inline void triangle_material_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        single_constrain(kernel, group, DATA_COUNT, 3, material_constraint);
+        single_constrain(kernel, group, DATA_COUNT, 3, triangle_material_constraint);
 }
 
-static inline void material_jacobian(const sinew_jacobian_kernel *kernel)
+static inline void triangle_material_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    single_jacobian(kernel, DATA_COUNT, 3, material_constraint);
+    single_jacobian(kernel, DATA_COUNT, 3, triangle_material_constraint);
 }
 
-/* ---- Visits ------------------------------------------------------------------------------------- */
+/* ---- Incidences ------------------------------------------------------------------------------------- */
 
-static inline void material_visit(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
-                                  int32_t *others)
+static inline void triangle_material_incidence(const sinew_real *data, const int32_t *particles, int node,
+                                               sinew_real *out, int32_t *others)
 {
-    triangle_visit(data, DATA_COUNT, particles, node, out, others);
+    triangle_incidence(data, DATA_COUNT, particles, node, out, others);
 }
 
-KERNEL_INLINE lane material_difference(const visit *v, const lane d[3], lane *noise)
+KERNEL_INLINE wide triangle_material_difference(const incidence *v, const wide d[3], wide *noise)
 {
-    return triangle_visit_difference(v, d, stress, noise);
+    return triangle_incidence_difference(v, d, stress, noise);
 }
 
-static inline void material_change(const sinew_vertex_kernel *kernel)
+static inline void triangle_material_change(const sinew_vertex_kernel *kernel)
 {
-    visit_change(kernel, 2, DATA_COUNT, material_difference);
+    incidence_change(kernel, 2, DATA_COUNT, triangle_material_difference);
 }
 
 #endif

@@ -23,31 +23,31 @@ enum {
 }; /* parameters */
 
 /* s_i = sigma_i clamped. */
-KERNEL_INLINE void nearest(const lane sigma[2], const sinew_real *material, lane s[2])
+KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
 {
-    const lane low = lane_load(material), high = lane_load(material + LANES);
+    const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH);
     for (int i = 0; i < 2; i++)
-        s[i] = lane_min(lane_max(sigma[i], low), high);
+        s[i] = wide_min(wide_max(sigma[i], low), high);
 }
 
 /* psi_i = sigma_i - s_i, which falls where sigma_i is below the limit and grows above. */
-KERNEL_INLINE void curvature(const lane sigma[2], const sinew_real *material, membrane_eigen *eigen)
+KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
-    const lane low = lane_load(material), high = lane_load(material + LANES);
-    lane s[2], apart[2];
+    const wide zero = wide_set(0), one = wide_set(1);
+    const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH);
+    wide s[2], apart[2];
     nearest(sigma, material, s);
     for (int i = 0; i < 2; i++) {
-        const lane_mask inside = lane_lt(low, sigma[i]) & lane_lt(sigma[i], high);
+        const wide_mask inside = wide_lt(low, sigma[i]) & wide_lt(sigma[i], high);
         apart[i] = sigma[i] - s[i];
-        eigen->A[i] = lane_select(inside, zero, one);
+        eigen->A[i] = wide_select(inside, zero, one);
         eigen->out[i] = apart[i] * membrane_inverse(sigma[i]);
     }
     eigen->A[2] = zero;
     /* 1 - (s0 - s1)/(sigma0 - sigma1): within the limits the quotient is 1, beyond one of them 0, to the last bit. */
-    const lane difference = sigma[0] - sigma[1];
-    const lane_mask equal = lane_eq(difference, zero);
-    eigen->even = lane_select(equal, eigen->A[0], 1 - (s[0] - s[1]) / lane_select(equal, one, difference));
+    const wide difference = sigma[0] - sigma[1];
+    const wide_mask equal = wide_eq(difference, zero);
+    eigen->even = wide_select(equal, eigen->A[0], 1 - (s[0] - s[1]) / wide_select(equal, one, difference));
     eigen->odd = (apart[0] + apart[1]) * membrane_inverse(sigma[0] + sigma[1]);
 }
 
@@ -59,7 +59,7 @@ static const sinew_parameter parameters[] = {
     LIMITS_PARAMETER("maximum", "greatest principal stretch that costs nothing; not below minimum", 1),
 };
 
-static const char *strain_prepare(const sinew_element *element, sinew_real *data)
+static const char *triangle_strain_prepare(const sinew_element *element, sinew_real *data)
 {
     data[DATA_LOW] = element->parameters[MINIMUM];
     data[DATA_HIGH] = element->parameters[MAXIMUM];
@@ -67,11 +67,11 @@ static const char *strain_prepare(const sinew_element *element, sinew_real *data
     return refusal ? refusal : sinew_triangle_prepare(element, (double)element->parameters[STIFFNESS], NULL, data);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_triangle_strain) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_triangle_strain) = {
     .info = {.name = "triangle_strain",
              .summary = "k/2 sum (sigma_i - s_i)^2 per area, s_i in [minimum, maximum]",
              TRIANGLE_INFO,
              .capabilities = TRIANGLE_CAPABILITIES | SINEW_CAN_PROJECT},
     MEMBRANE_SET_OPS,
-    .prepare = strain_prepare,
+    .prepare = triangle_strain_prepare,
 };

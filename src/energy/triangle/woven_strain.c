@@ -4,16 +4,16 @@
  *
  *     psi = k/2 (|u - p_u|^2 + |v - p_v|^2) per rest area
  *
- * u and v are the columns of F, what unit vectors along warp and weft become, p_u and p_v the nearest vectors whose
+ * u and v are the columns of F, the images of unit vectors along warp and weft, p_u and p_v the nearest vectors whose
  * lengths are within the limits of the direction: Bouaziz et al. 2014, (16), for a set that leaves shear free, as woven
- * cloth nearly does. Both columns are projected by themselves, so that this is exact. P jumps where a column vanishes
- * and its lower limit does not.
+ * cloth nearly does. The columns are projected independently, so the projection is exact. P jumps where a column
+ * vanishes and its lower limit does not.
  */
 #include "energy/triangle/directional.h"
 #include "energy/limits.h"
 
 enum {
-    DATA_LIMITS = TRIANGLE_MATERIAL, /* warp: least and greatest, weft: the same */
+    DATA_LIMITS = TRIANGLE_MATERIAL, /* warp: minimum and maximum, weft: the same */
     DATA_COUNT = TRIANGLE_MATERIAL + 4
 };
 enum {
@@ -28,51 +28,52 @@ enum {
 /* Lengths count as no less than this in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
-/* The length of column c, and that which it should have. */
-KERNEL_INLINE lane column_length(const lane F[6], int c, const sinew_real *material, lane *wanted)
+/* The length of column c, and its target length. */
+KERNEL_INLINE wide column_length(const wide F[6], int c, const sinew_real *material, wide *wanted)
 {
-    const lane low = lane_load(material + 2 * c * LANES), high = lane_load(material + (2 * c + 1) * LANES);
-    const lane l = lane_sqrt(F[c] * F[c] + F[2 + c] * F[2 + c] + F[4 + c] * F[4 + c]);
-    *wanted = lane_min(lane_max(l, low), high);
+    const wide low = wide_load(material + 2 * c * SIMD_WIDTH), high = wide_load(material + (2 * c + 1) * SIMD_WIDTH);
+    const wide l = wide_sqrt(F[c] * F[c] + F[2 + c] * F[2 + c] + F[4 + c] * F[4 + c]);
+    *wanted = wide_min(wide_max(l, low), high);
     return l;
 }
 
-KERNEL_INLINE lane stress(const lane F[6], const sinew_real *material, lane P[6])
+KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
-    lane psi = lane_set(0);
+    wide psi = wide_set(0);
     for (int c = 0; c < 2; c++) {
-        lane wanted;
-        const lane l = column_length(F, c, material, &wanted), apart = l - wanted;
-        /* A column of no length has any direction: one of the nearest vectors is along x. */
-        const lane_mask nowhere = lane_le(l, lane_set(LANE_ROOT_TINY));
-        const lane pull = apart / lane_select(nowhere, lane_set(1), l);
+        wide wanted;
+        const wide l = column_length(F, c, material, &wanted), apart = l - wanted;
+        /* A column of length zero has no direction; the x axis gives one of the nearest vectors. */
+        const wide_mask nowhere = wide_le(l, wide_set(WIDE_ROOT_TINY));
+        const wide force_density = apart / wide_select(nowhere, wide_set(1), l);
         for (int i = 0; i < 3; i++)
-            P[2 * i + c] = lane_select(nowhere, lane_set(0), pull * F[2 * i + c]);
-        P[c] = lane_select(nowhere, apart, P[c]);
+            P[2 * i + c] = wide_select(nowhere, wide_set(0), force_density * F[2 * i + c]);
+        P[c] = wide_select(nowhere, apart, P[c]);
         psi += (sinew_real)0.5 * apart * apart;
     }
     return psi;
 }
 
 /* Along a column the modulus is 1 beyond its limits, 0 between; across it is (l - wanted) / l. */
-KERNEL_INLINE void curvature(const lane F[6], const sinew_real *material, bool project, directional_moduli *m)
+KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
-    const lane zero = lane_set(0), one = lane_set(1);
+    const wide zero = wide_set(0), one = wide_set(1);
     for (int c = 0; c < 2; c++) {
-        const lane low = lane_load(material + 2 * c * LANES), high = lane_load(material + (2 * c + 1) * LANES);
-        lane wanted;
-        const lane l = column_length(F, c, material, &wanted), safe = lane_max(l, lane_set(LENGTH_BOUND));
-        const lane_mask inside = lane_lt(low, l) & lane_lt(l, high);
-        const lane across = (l - wanted) / safe;
-        m->S[c] = project ? lane_max(across, zero) : across;
-        m->c[c] = (lane_select(inside, zero, one) - m->S[c]) / (safe * safe);
+        const wide low = wide_load(material + 2 * c * SIMD_WIDTH),
+                   high = wide_load(material + (2 * c + 1) * SIMD_WIDTH);
+        wide wanted;
+        const wide l = column_length(F, c, material, &wanted), safe = wide_max(l, wide_set(LENGTH_BOUND));
+        const wide_mask inside = wide_lt(low, l) & wide_lt(l, high);
+        const wide across = (l - wanted) / safe;
+        m->S[c] = project ? wide_max(across, zero) : across;
+        m->c[c] = (wide_select(inside, zero, one) - m->S[c]) / (safe * safe);
     }
     m->S[2] = m->c[2] = m->shear = zero;
 }
 
-KERNEL_INLINE void projected(const visit *v, const lane F[6], const lane b[2], visit_sum *sum)
+KERNEL_INLINE void projected(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
-    directional_visit(v, F, b, curvature, sum);
+    directional_incidence(v, F, b, curvature, sum);
 }
 
 #include "energy/triangle/triangle_distance.h"
@@ -101,7 +102,7 @@ static void woven_linearise(const sinew_kernel *kernel)
     directional_linearise(kernel, DATA_COUNT, curvature);
 }
 
-const sinew_energy_ops SINEW_LANE_SYMBOL(sinew_energy_woven_strain) = {
+const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_woven_strain) = {
     .info = {.name = "woven_strain",
              .summary = "k/2 (|u - p_u|^2 + |v - p_v|^2) per area: lengths along warp and weft within limits",
              TRIANGLE_INFO,

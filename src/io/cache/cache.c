@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c: frames of a world on their way to other programs, whatever the format.
+ * cache.c: writes frames of a world for other programs, common code of all formats.
  *
- * open → frame, frame, ... → close. All buffers are made in open. The first failure removes what is unfinished at once
- * (a full disk gets its space back; a resumable cache leaves it to go on from), is remembered, and is what every later
- * call reports.
+ * open, frame, frame, ..., close. open allocates all buffers. The first failure removes unfinished files immediately
+ * (which frees a full disk; a resumable cache keeps them), is stored, and is reported by every later call.
  *
- * Known limits: the number of points is fixed when the cache is opened.
+ * Known limit: the number of points is fixed when the cache is opened.
  */
 #include "io/cache/cache.h"
 
@@ -60,7 +59,7 @@ static sinew_status check_directory(const char *directory, sinew_error *error)
     return SINEW_OK;
 }
 
-static sinew_status check_def(const sinew_cache_def *def, sinew_error *error)
+static sinew_status cache_check_def(const sinew_cache_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_CACHE))
         return sinew_fail(error, SINEW_ERROR_USAGE, "cache: the def must come from sinew_default_cache_def()");
@@ -90,8 +89,8 @@ static sinew_status check_def(const sinew_cache_def *def, sinew_error *error)
     return check_directory(def->directory, error);
 }
 
-/* Frees the common part; the format's own part has been dropped or never opened. */
-static void release(sinew_cache *cache)
+/* Frees the common data; the format's own data has been dropped or never opened. */
+static void cache_release(sinew_cache *cache)
 {
     sinew_allocator allocator = cache->allocator;
     sinew_release(&allocator, cache->own);
@@ -101,7 +100,7 @@ static void release(sinew_cache *cache)
     sinew_release(&allocator, cache);
 }
 
-/* The points of the world as it is now, and room for them. */
+/* Allocates and reads the current points of the world. */
 static sinew_status make_points(sinew_cache *cache, sinew_error *error)
 {
     const sinew_status status = sinew_cache_points_open(cache, error);
@@ -114,7 +113,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-/* Formats whose frames all have one shape do not take bodies that tear: better said before the first step. */
+/* Formats with one shape for all frames refuse bodies that tear, before the first step. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
@@ -124,7 +123,7 @@ static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
                       formats[def->format]->name);
 }
 
-static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
+static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
 {
     sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
     sinew_cache *cache = sinew_allocate_zero(&allocator, 1, sizeof *cache);
@@ -151,28 +150,28 @@ static sinew_cache *make(const sinew_cache_def *def, sinew_error *error)
         sinew_fail_memory(error, "the buffers of a cache");
     if (cache->own && make_points(cache, error) == SINEW_OK)
         return cache;
-    release(cache);
+    cache_release(cache);
     return NULL;
 }
 
 sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (check_def(def, error) != SINEW_OK || check_tears(def, error) != SINEW_OK)
+    if (cache_check_def(def, error) != SINEW_OK || check_tears(def, error) != SINEW_OK)
         return NULL;
-    sinew_cache *cache = make(def, error);
+    sinew_cache *cache = cache_make(def, error);
     if (!cache)
         return NULL;
     if (cache->ops->open(cache, error) != SINEW_OK) {
         cache->ops->drop(cache);
-        release(cache);
+        cache_release(cache);
         return NULL;
     }
     return cache;
 }
 
 /* The world as it is now, refused where other programs could not show it. */
-static sinew_status fetch(sinew_cache *cache, sinew_error *error)
+static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
 {
     int32_t count = sinew_world_particle_count(cache->world);
     sinew_status status = SINEW_OK;
@@ -209,7 +208,7 @@ static sinew_status fetch(sinew_cache *cache, sinew_error *error)
 }
 
 /* Keeps the first failure for later calls and lets go of unfinished files at once. */
-static sinew_status fail(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
+static sinew_status cache_fail(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
 {
     cache->failure = *failure;
     cache->ops->drop(cache);
@@ -224,13 +223,13 @@ sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error)
     if (cache->failure.status != SINEW_OK)
         return sinew_fail(error, cache->failure.status, "%s", cache->failure.text);
     sinew_error failure = {0};
-    sinew_status status = fetch(cache, &failure);
+    sinew_status status = cache_fetch(cache, &failure);
     if (status == SINEW_OK && cache->frame_count == INT32_MAX - cache->first)
         status = sinew_fail(&failure, SINEW_ERROR_DATA, "%s: too many frames", cache->stem);
     if (status == SINEW_OK)
         status = cache->ops->frame(cache, &failure);
     if (status != SINEW_OK)
-        return fail(cache, &failure, error);
+        return cache_fail(cache, &failure, error);
     cache->frame_count++;
     return SINEW_OK;
 }
@@ -247,7 +246,7 @@ sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_folder_sync(cache->stem, &failure);
     if (status != SINEW_OK)
-        return fail(cache, &failure, error);
+        return cache_fail(cache, &failure, error);
     cache->synced = cache->frame_count;
     return SINEW_OK;
 }
@@ -261,12 +260,12 @@ sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error)
     if (failure.status == SINEW_OK) {
         /* Without any frame the files that need a shape show the world as it is. */
         if (cache->frame_count == 0)
-            fetch(cache, &failure);
+            cache_fetch(cache, &failure);
         if (failure.status == SINEW_OK)
             cache->ops->close(cache, &failure);
         cache->ops->drop(cache);
     }
-    release(cache);
+    cache_release(cache);
     if (failure.status != SINEW_OK)
         return sinew_fail(error, failure.status, "%s", failure.text);
     return SINEW_OK;
@@ -278,5 +277,5 @@ void sinew_cache_drop(sinew_cache *cache)
         return;
     if (cache->failure.status == SINEW_OK)
         cache->ops->drop(cache);
-    release(cache);
+    cache_release(cache);
 }

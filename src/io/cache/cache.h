@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h: what the cache formats share: the cache itself, the points and the shape of its world, checked writing.
+ * cache.h: declarations that the cache formats share: the cache itself, the points and the shape of its world, checked
+ * writing.
  *
- * A format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
- * remembers the first failure and frees everything; a format only lays out bytes.
+ * Each format is one file with one table of operations. The common part (cache.c) fetches the state, counts frames,
+ * records the first failure and frees everything; a format only lays out bytes.
  *
- * Points are what is written. Where no body has a skin they are the world's particles by number, those without a
- * particle included. Where one has, bodies follow each other by their places: of a body with a skin the vertices of the
- * skin in their order, of another one its vertices.
+ * A cache writes points. If no body has a skin, the points are the world's particles by number, including removed
+ * numbers. If a body has a skin, the points follow the order of bodies: the vertices of a body's skin, or its own
+ * vertices if it has none.
  */
 #ifndef SINEW_SRC_IO_CACHE_CACHE_H
 #define SINEW_SRC_IO_CACHE_CACHE_H

@@ -8,13 +8,13 @@
  */
 #include "io/cache/cache.h"
 
-typedef struct own_part {
+typedef struct format_state {
     sinew_writer writer;
-} own_part;
+} format_state;
 
 static sinew_status csv_open(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_stream(cache, &own->writer, ".csv", error);
     if (status == SINEW_OK && cache->kept > 0)
         return sinew_cache_cut_lines(&own->writer, 1 + (int64_t)cache->kept * cache->point_count, error);
@@ -36,7 +36,7 @@ static int put_vector(char *text, const sinew_real *vector)
 
 static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     char time[SINEW_CACHE_NUMBER];
     sinew_cache_number(time, (sinew_real)cache->time);
     sinew_status status = SINEW_OK;
@@ -53,25 +53,25 @@ static sinew_status csv_frame(sinew_cache *cache, sinew_error *error)
 
 static sinew_status csv_sync(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     return sinew_writer_sync(&own->writer, error);
 }
 
 static sinew_status csv_close(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     return sinew_writer_commit_durable(&own->writer, error);
 }
 
 static void csv_drop(sinew_cache *cache)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_writer_abandon(&own->writer);
 }
 
 const sinew_cache_ops sinew_cache_csv = {
     .name = "csv",
-    .own_size = sizeof(own_part),
+    .own_size = sizeof(format_state),
     .open = csv_open,
     .frame = csv_frame,
     .sync = csv_sync,

@@ -2,12 +2,12 @@
  *
  * fields.c: fields of the world in the order of a cache's particles and tetrahedra.
  *
- * The API numbers values by the elements of an energy, files want them by the tetrahedra of the bodies. Which tet an
- * element is follows from its particles: tets are listed by their lowest particle, and an element is compared with
- * those of its own. This is done for each frame, since energies may change while a cache is open.
+ * The API numbers values by the elements of an energy, files by the tetrahedra of the bodies. The particles of an
+ * element identify its tet: tets are listed by their lowest particle, and an element is compared with those of its own.
+ * This is repeated for each frame, because energies may change while a cache is open.
  *
- * Known limits: energies over other elements than tets (springs, pairs) have no values here, and an element that is no
- * tet of its body's mesh is left out.
+ * Known limits: energies over other elements than tets (springs, pairs) have no values here, and elements that are no
+ * tet of their body's mesh are skipped.
  */
 #include "io/cache/fields.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- Which fields ------------------------------------------------------------------------------ */
 
-static bool is_over_tets(const sinew_world *world, sinew_energy energy)
+static bool cache_fields_is_over_tets(const sinew_world *world, sinew_energy energy)
 {
     const sinew_energy_info *info =
         energy.index >= 0 ? sinew_get_energy_info(sinew_energy_kind_of(world, energy)) : NULL;
@@ -51,15 +51,15 @@ static const char *missing(const sinew_cache *cache, sinew_field_kind field)
         return kept || sinew_world_quasistatic(world) ? NULL : "it keeps no balance: set `balance` of its def or scene";
     }
     if (cache->skinned && !shows_tets(cache))
-        return "its bodies are written as the surfaces that ride on them: write the bodies themselves";
+        return "its bodies are written as their embedded surfaces: write the bodies themselves";
     for (int32_t i = 0; i < sinew_world_energy_count(world); i++)
-        if (is_over_tets(world, sinew_world_energy_at(world, i)))
+        if (cache_fields_is_over_tets(world, sinew_world_energy_at(world, i)))
             return NULL;
     return "no energy of it acts on tets: leave the field out";
 }
 
 /* A field that must be there and is not is refused, one that may be missing is left out. */
-static sinew_status choose(const sinew_cache *cache, uint32_t *chosen, sinew_error *error)
+static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chosen, sinew_error *error)
 {
     *chosen = 0;
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
@@ -79,7 +79,7 @@ static sinew_status choose(const sinew_cache *cache, uint32_t *chosen, sinew_err
 
 /* ---- Tetrahedra -------------------------------------------------------------------------------- */
 
-static int32_t lowest(const int32_t corners[4])
+static int32_t cache_fields_lowest(const int32_t corners[4])
 {
     int32_t low = corners[0];
     for (int k = 1; k < 4; k++)
@@ -107,12 +107,12 @@ static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
     int32_t *starts = fields->starts;
     memset(starts, 0, ((size_t)cache->particle_count + 1) * sizeof *starts);
     for (int32_t t = 0; t < fields->tet_count; t++)
-        starts[lowest(&fields->tets[4 * (size_t)t]) + 1]++;
+        starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]++;
     for (int32_t p = 0; p < cache->particle_count; p++)
         starts[p + 1] += starts[p];
     for (int32_t t = fields->tet_count; t-- > 0;)
-        fields->order[--starts[lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
-    /* Every end has moved down to its beginning: one place to the left they are the beginnings again. */
+        fields->order[--starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
+    /* Every end has moved down to its start: shifted left by one, they are the starts again. */
     memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
     starts[cache->particle_count] = fields->tet_count;
 }
@@ -128,7 +128,7 @@ static bool same_corners(const int32_t a[4], const int32_t b[4])
 /* The tet of these particles, -1: none. */
 static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[4])
 {
-    const int32_t low = lowest(corners);
+    const int32_t low = cache_fields_lowest(corners);
     for (int32_t i = fields->starts[low]; i < fields->starts[low + 1]; i++)
         if (same_corners(corners, &fields->tets[4 * (size_t)fields->order[i]]))
             return fields->order[i];
@@ -137,7 +137,7 @@ static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[
 
 /* ---- Open -------------------------------------------------------------------------------------- */
 
-static int32_t count_tets(const sinew_world *world)
+static int32_t cache_fields_count_tets(const sinew_world *world)
 {
     int64_t count = 0;
     for (int32_t i = 0; i < sinew_world_body_count(world); i++) {
@@ -147,19 +147,21 @@ static int32_t count_tets(const sinew_world *world)
     return count > INT32_MAX ? -1 : (int32_t)count;
 }
 
-static sinew_status grow(const sinew_cache *cache, sinew_cache_fields *fields, int32_t elements, sinew_error *error)
+static sinew_status cache_fields_grow(const sinew_cache *cache, sinew_cache_fields *fields, int32_t elements,
+                                      sinew_error *error)
 {
-    if (elements <= fields->element_room)
+    if (elements <= fields->element_capacity)
         return SINEW_OK;
     sinew_release(&cache->allocator, fields->corners);
     sinew_release(&cache->allocator, fields->found);
-    fields->element_room = elements;
+    fields->element_capacity = elements;
     fields->corners = sinew_allocate(&cache->allocator, (size_t)elements, 4 * sizeof(int32_t));
     fields->found = sinew_allocate(&cache->allocator, (size_t)elements, 3 * sizeof(sinew_real));
     return fields->corners && fields->found ? SINEW_OK : sinew_fail_memory(error, "the fields of a cache");
 }
 
-static sinew_status make_room(const sinew_cache *cache, sinew_cache_fields *fields, uint32_t chosen, sinew_error *error)
+static sinew_status cache_fields_reserve(const sinew_cache *cache, sinew_cache_fields *fields, uint32_t chosen,
+                                         sinew_error *error)
 {
     const size_t tets = (size_t)fields->tet_count, points = (size_t)cache->particle_count;
     fields->tets = sinew_allocate(&cache->allocator, tets, 4 * sizeof(int32_t));
@@ -181,24 +183,25 @@ static sinew_status make_room(const sinew_cache *cache, sinew_cache_fields *fiel
 sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error)
 {
     uint32_t chosen;
-    sinew_status status = choose(cache, &chosen, error);
-    fields->tet_count = count_tets(cache->world);
+    sinew_status status = cache_fields_choose(cache, &chosen, error);
+    fields->tet_count = cache_fields_count_tets(cache->world);
     if (status == SINEW_OK && fields->tet_count < 0)
         status =
             sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the bodies have 2^31 tets or more; use pc2", cache->stem);
     if (status == SINEW_OK)
-        status = make_room(cache, fields, chosen, error);
+        status = cache_fields_reserve(cache, fields, chosen, error);
     if (status != SINEW_OK)
         return status;
     copy_tets(cache, fields);
     sort_tets(cache, fields);
-    int32_t most = 0;
+    int32_t max = 0;
     for (int32_t i = 0; i < sinew_world_energy_count(cache->world); i++) {
         const sinew_energy energy = sinew_world_energy_at(cache->world, i);
-        const int32_t count = is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
-        most = count > most ? count : most;
+        const int32_t count =
+            cache_fields_is_over_tets(cache->world, energy) ? sinew_energy_element_count(cache->world, energy) : 0;
+        max = count > max ? count : max;
     }
-    return grow(cache, fields, most, error);
+    return cache_fields_grow(cache, fields, max, error);
 }
 
 void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *fields)
@@ -223,12 +226,13 @@ static void fill_unknown(sinew_real *values, size_t count)
 }
 
 /* Takes the values of an energy's elements over to their tets; *found are their tets, not their particles, now. */
-static void take(sinew_cache_fields *fields, sinew_field_kind field, int32_t place, int32_t elements)
+static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
+                              int32_t elements)
 {
     const size_t width = (size_t)sinew_get_field_info(field)->component_count;
     for (int32_t e = 0; e < elements; e++) {
         const int32_t tet = fields->corners[e];
-        const bool first = tet >= 0 && fields->material[tet] == place;
+        const bool first = tet >= 0 && fields->material[tet] == energy_index;
         sinew_real *to = fields->values[field] + width * (size_t)(tet < 0 ? 0 : tet);
         const sinew_real *from = fields->found + width * (size_t)e;
         if (first)
@@ -238,29 +242,30 @@ static void take(sinew_cache_fields *fields, sinew_field_kind field, int32_t pla
     }
 }
 
-/* The tets of an energy's elements, in place of their particles; tets without an energy before get this one. */
-static void find_tets(sinew_cache_fields *fields, int32_t place, int32_t elements)
+/* Finds the tets of an energy's elements; tets without an earlier energy get this one. */
+static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {
         const int32_t tet = find_tet(fields, &fields->corners[4 * (size_t)e]);
         fields->corners[e] = tet;
         if (tet >= 0 && fields->material[tet] < 0)
-            fields->material[tet] = place;
+            fields->material[tet] = energy_index;
     }
 }
 
-static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fields, int32_t place, sinew_error *error)
+static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fields, int32_t energy_index,
+                                sinew_error *error)
 {
-    const sinew_energy energy = sinew_world_energy_at(cache->world, place);
-    if (!is_over_tets(cache->world, energy))
+    const sinew_energy energy = sinew_world_energy_at(cache->world, energy_index);
+    if (!cache_fields_is_over_tets(cache->world, energy))
         return SINEW_OK;
     const int32_t elements = sinew_energy_element_count(cache->world, energy);
-    sinew_status status = grow(cache, fields, elements, error);
+    sinew_status status = cache_fields_grow(cache, fields, elements, error);
     if (status == SINEW_OK)
         status = sinew_energy_get_elements(cache->world, energy, 0, elements, fields->corners, NULL, error);
     if (status != SINEW_OK)
         return status;
-    find_tets(fields, place, elements);
+    cache_fields_find_tets(fields, energy_index, elements);
     for (int f = 0; f < SINEW_FIELD_COUNT && status == SINEW_OK; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
         int32_t count;
@@ -269,7 +274,7 @@ static sinew_status fill_energy(const sinew_cache *cache, sinew_cache_fields *fi
         status = sinew_energy_field(cache->world, energy, (sinew_field_kind)f, info->component_count * elements,
                                     fields->found, &count, error);
         if (status == SINEW_OK)
-            take(fields, (sinew_field_kind)f, place, elements);
+            cache_fields_take(fields, (sinew_field_kind)f, energy_index, elements);
     }
     return status;
 }

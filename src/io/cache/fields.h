@@ -20,12 +20,12 @@ typedef struct sinew_cache_fields {
     int32_t *order;    /* [tet_count] .. order[starts[p]] to order[starts[p + 1] - 1] */
     int32_t *corners;  /* [4 * element_room] of the elements of one energy */
     sinew_real *found; /* [3 * element_room] their values */
-    int32_t element_room;
+    int32_t element_capacity;
 } sinew_cache_fields;
 
-/* Makes room for the fields that the cache asks for. Refuses one that must be there and is not, by name. */
+/* Allocates the requested fields of the cache. Refuses a missing mandatory field by name. */
 sinew_status sinew_cache_fields_open(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error);
-/* Fills all arrays as the world is now. */
+/* Fills all arrays from the current state of the world. */
 sinew_status sinew_cache_fields_fill(const sinew_cache *cache, sinew_cache_fields *fields, sinew_error *error);
 void sinew_cache_fields_free(const sinew_cache *cache, sinew_cache_fields *fields); /* zeroed is fine */
 

@@ -45,10 +45,10 @@ static double binary_bytes(const sinew_gltf *own, double frames)
     return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
 }
 
-int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t most)
+int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max)
 {
     int32_t stride = 1;
-    while (most > 0 && stride <= INT32_MAX / 2 && (frame_count + (int64_t)stride - 1) / stride > most)
+    while (max > 0 && stride <= INT32_MAX / 2 && (frame_count + (int64_t)stride - 1) / stride > max)
         stride *= 2;
     return stride;
 }
@@ -68,7 +68,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
     /* Both accessors of a frame take less than 768 bytes of JSON, their places in the target list of a primitive less
      * than 64; a material and its primitive less than 512 with a name in which every character needs an escape. */
     double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
-                  64.0 * frames * own->part_count + 512.0 * own->part_count + 6.0 * (double)names->used;
+                  64.0 * frames * own->primitive_count + 512.0 * own->primitive_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -99,7 +99,7 @@ static bool is_left_out(const unsigned char *bytes)
 }
 
 /* Takes base and bounds of frame k from own->bytes; false when they are damaged. */
-static bool look_at_frame(sinew_gltf *own, int32_t k)
+static bool measure_frame(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
@@ -130,7 +130,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
                               path);
-        if (!look_at_frame(own, k))
+        if (!measure_frame(own, k))
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
@@ -139,7 +139,7 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
 }
 
 /* The side file of a run that was killed, when it holds the kept frames. */
-static bool side_is_whole(const sinew_cache *cache)
+static bool gltf_cache_side_is_whole(const sinew_cache *cache)
 {
     const sinew_gltf *own = cache->own;
     char path[sizeof cache->stem + 40];
@@ -188,10 +188,10 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
 }
 
-static sinew_status go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status gltf_cache_go_on(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
-    if (!side_is_whole(cache)) {
+    if (!gltf_cache_side_is_whole(cache)) {
         sinew_status status = side_from_glb(cache, error);
         own->side.keep = status == SINEW_OK;
         return status;
@@ -230,7 +230,7 @@ static sinew_status gltf_open(sinew_cache *cache, sinew_error *error)
     own->base_normals = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 3 * sizeof(float));
     if (!own->bounds || !own->base || !own->bytes || !own->moved || !own->normals || !own->base_normals)
         return sinew_fail_memory(error, "the buffers of a glTF cache");
-    return cache->kept > 0 ? go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
+    return cache->kept > 0 ? gltf_cache_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".glb.bin", error);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------ */
@@ -250,7 +250,7 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
 }
 
 /* Fills bytes and bounds[6] with the frame's positions (the first) or displacements (all others). */
-static bool lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
+static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
     for (size_t i = 0; i < 3 * (size_t)own->vertex_count; i++) {
@@ -278,7 +278,7 @@ static sinew_status gltf_frame(sinew_cache *cache, sinew_error *error)
         status = grow_bounds(cache, own, error);
     if (status != SINEW_OK)
         return status;
-    if (!lay_out(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
+    if (!gltf_cache_lay_out(cache, own, own->bounds + 6 * (size_t)cache->frame_count))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s.glb: frame %d moves farther than 32-bit floats hold; use csv",
                           cache->stem, (int)cache->frame_count);
     status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)own->vertex_count, error);
@@ -463,7 +463,7 @@ static void gltf_drop(sinew_cache *cache)
     sinew_cache_shape_free(cache, &own->shape);
     sinew_release(&cache->allocator, own->points);
     sinew_release(&cache->allocator, own->uvs);
-    sinew_release(&cache->allocator, own->part_starts);
+    sinew_release(&cache->allocator, own->primitive_starts);
     sinew_release(&cache->allocator, own->base);
     sinew_release(&cache->allocator, own->bytes);
     sinew_release(&cache->allocator, own->bounds);

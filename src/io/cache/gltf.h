@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf.h: what the files of the glTF cache share: gltf_vertices.c chooses vertices and primitives,
- * gltf_normals.c computes normals, gltf.c streams frames and lays out the file, gltf_json.c describes
- * it.
+ * gltf.h: declarations that the files of the glTF cache share: gltf_vertices.c chooses vertices and primitives,
+ * gltf_normals.c computes normals, gltf.c streams frames and lays out the file, gltf_json.c describes it.
  */
 #ifndef SINEW_SRC_IO_CACHE_GLTF_H
 #define SINEW_SRC_IO_CACHE_GLTF_H
@@ -31,18 +30,18 @@ typedef struct sinew_gltf {
     sinew_writer glb;
     sinew_cache_shape shape; /* in numbers of the file's vertices */
     int32_t vertex_count;
-    int32_t *points;      /* [vertex_count] which point a vertex is */
-    float *uvs;           /* [2 * vertex_count] as glTF has them; NULL: none */
-    int32_t part_count;   /* primitives of triangles: one a material, and one of faces without, which is last */
-    int64_t *part_starts; /* [part_count + 1] the first triangle of each; empty ones are not written */
-    int32_t group_count;  /* of corners that share a normal */
-    int32_t *groups;      /* [vertex_count] -1: of no triangle */
-    double *sums;         /* [3 * group_count] for normals */
-    int32_t every;        /* the file holds every so many-th frame; known in close */
-    float *base;          /* [3 * vertex_count] the first frame */
-    unsigned char *bytes; /* [12 * vertex_count] one frame as it is in the file */
+    int32_t *points;           /* [vertex_count] point of each vertex */
+    float *uvs;                /* [2 * vertex_count] as glTF has them; NULL: none */
+    int32_t primitive_count;   /* primitives of triangles: one a material, and one of faces without, which is last */
+    int64_t *primitive_starts; /* [part_count + 1] the first triangle of each; empty ones are not written */
+    int32_t group_count;       /* of corners that share a normal */
+    int32_t *groups;           /* [vertex_count] -1: the vertex has no triangle */
+    double *sums;              /* [3 * group_count] for normals */
+    int32_t every;             /* stride of frames in the file; set in close */
+    float *base;               /* [3 * vertex_count] the first frame */
+    unsigned char *bytes;      /* [12 * vertex_count] one frame as it is in the file */
     float *moved, *normals, *base_normals; /* [3 * vertex_count] of one frame, in close */
-    float *bounds; /* [6 * bounds_capacity] min and max of each frame's array; not a number: the frame is left out */
+    float *bounds; /* [6 * bounds_capacity] min and max of each frame's array; NaN: the frame is omitted */
     int32_t bounds_capacity;
 } sinew_gltf;
 
@@ -55,7 +54,7 @@ sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sine
 /* The whole JSON part of a file with so many frames, every own->every-th of those that came; *size receives the bytes
  * of the binary part. NULL: out of memory. */
 json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
-/* When the frame-th frame of the file is shown, s. */
+/* Time at which the frame-th frame of the file is shown, s. */
 float sinew_gltf_time(const sinew_cache *cache, int frame);
 
 #endif

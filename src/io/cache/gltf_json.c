@@ -14,7 +14,7 @@ typedef struct json_tables {
     bool good;
 } json_tables;
 
-static int append(json_tables *tables, json_t *list, json_t *item)
+static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
 {
     if (json_array_append_new(list, item) != 0)
         tables->good = false;
@@ -31,7 +31,7 @@ static int add_strided(json_tables *tables, json_int_t size, int target, int str
     if (target == target_vertices && json_object_set_new(view, "byteStride", json_integer(stride)) != 0)
         tables->good = false;
     tables->size += size;
-    return append(tables, tables->views, view);
+    return gltf_json_append(tables, tables->views, view);
 }
 
 static int add_view(json_tables *tables, json_int_t size, int target)
@@ -42,24 +42,24 @@ static int add_view(json_tables *tables, json_int_t size, int target)
 static int add_indices(json_tables *tables, int64_t count)
 {
     int view = add_view(tables, 4 * count, target_indices);
-    return append(tables, tables->accessors,
-                  json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_uint, "count",
-                            (json_int_t)count, "type", "SCALAR"));
+    return gltf_json_append(tables, tables->accessors,
+                            json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_uint, "count",
+                                      (json_int_t)count, "type", "SCALAR"));
 }
 
 /* One accessor a frame; returns the number of the first. */
-static int add_positions(json_tables *tables, const sinew_gltf *own, int frames)
+static int gltf_json_add_positions(json_tables *tables, const sinew_gltf *own, int frames)
 {
     json_int_t frame_size = (json_int_t)12 * own->vertex_count;
     int view = add_view(tables, frame_size * frames, target_vertices);
     int first = (int)json_array_size(tables->accessors);
     for (int k = 0; k < frames; k++) {
         const float *b = own->bounds + 6 * (size_t)own->every * (size_t)k;
-        append(tables, tables->accessors,
-               json_pack("{s:i, s:I, s:i, s:i, s:s, s:[f,f,f], s:[f,f,f]}", "bufferView", view, "byteOffset",
-                         frame_size * k, "componentType", type_float, "count", (int)own->vertex_count, "type", "VEC3",
-                         "min", (double)b[0], (double)b[1], (double)b[2], "max", (double)b[3], (double)b[4],
-                         (double)b[5]));
+        gltf_json_append(tables, tables->accessors,
+                         json_pack("{s:i, s:I, s:i, s:i, s:s, s:[f,f,f], s:[f,f,f]}", "bufferView", view, "byteOffset",
+                                   frame_size * k, "componentType", type_float, "count", (int)own->vertex_count, "type",
+                                   "VEC3", "min", (double)b[0], (double)b[1], (double)b[2], "max", (double)b[3],
+                                   (double)b[4], (double)b[5]));
     }
     return first;
 }
@@ -73,21 +73,21 @@ static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
     const int view = add_view(tables, frame_size * frames, target_vertices);
     const int first = (int)json_array_size(tables->accessors);
     for (int k = 0; k < frames; k++)
-        append(tables, tables->accessors,
-               json_pack("{s:i, s:I, s:i, s:i, s:s}", "bufferView", view, "byteOffset", frame_size * k, "componentType",
-                         type_float, "count", (int)own->vertex_count, "type", "VEC3"));
+        gltf_json_append(tables, tables->accessors,
+                         json_pack("{s:i, s:I, s:i, s:i, s:s}", "bufferView", view, "byteOffset", frame_size * k,
+                                   "componentType", type_float, "count", (int)own->vertex_count, "type", "VEC3"));
     return first;
 }
 
 /* -1: there are none. */
-static int add_uvs(json_tables *tables, const sinew_gltf *own)
+static int gltf_json_add_uvs(json_tables *tables, const sinew_gltf *own)
 {
     if (!own->uvs)
         return -1;
     int view = add_strided(tables, (json_int_t)8 * own->vertex_count, target_vertices, 8);
-    return append(tables, tables->accessors,
-                  json_pack("{s:i, s:i, s:i, s:s}", "bufferView", view, "componentType", type_float, "count",
-                            (int)own->vertex_count, "type", "VEC2"));
+    return gltf_json_append(tables, tables->accessors,
+                            json_pack("{s:i, s:i, s:i, s:s}", "bufferView", view, "componentType", type_float, "count",
+                                      (int)own->vertex_count, "type", "VEC2"));
 }
 
 float sinew_gltf_time(const sinew_cache *cache, int frame)
@@ -100,15 +100,15 @@ float sinew_gltf_time(const sinew_cache *cache, int frame)
 static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
 {
     int view = add_view(tables, (json_int_t)4 * frames, 0);
-    int times =
-        append(tables, tables->accessors,
-               json_pack("{s:i, s:i, s:i, s:s, s:[f], s:[f]}", "bufferView", view, "componentType", type_float, "count",
-                         frames, "type", "SCALAR", "min", 0.0, "max", (double)sinew_gltf_time(cache, frames - 1)));
+    int times = gltf_json_append(tables, tables->accessors,
+                                 json_pack("{s:i, s:i, s:i, s:s, s:[f], s:[f]}", "bufferView", view, "componentType",
+                                           type_float, "count", frames, "type", "SCALAR", "min", 0.0, "max",
+                                           (double)sinew_gltf_time(cache, frames - 1)));
     json_int_t count = (json_int_t)frames * (frames - 1);
     view = add_view(tables, 4 * count, 0);
-    int weights = append(tables, tables->accessors,
-                         json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_float, "count",
-                                   count, "type", "SCALAR"));
+    int weights = gltf_json_append(tables, tables->accessors,
+                                   json_pack("{s:i, s:i, s:I, s:s}", "bufferView", view, "componentType", type_float,
+                                             "count", count, "type", "SCALAR"));
     return json_pack("[{s:s, s:[{s:i, s:{s:i, s:s}}], s:[{s:i, s:i, s:s}]}]", "name", "frames", "channels", "sampler",
                      0, "target", "node", 0, "path", "weights", "samplers", "input", times, "output", weights,
                      "interpolation", "LINEAR");
@@ -130,7 +130,7 @@ static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
     return json_pack("{s:i}", "POSITION", arrays->positions + k);
 }
 
-static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int material)
+static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int gltf_json_material)
 {
     const bool triangles = mode == mode_triangles;
     json_t *attributes = target(arrays, 0, triangles);
@@ -140,7 +140,7 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
         return NULL;
     }
     json_t *result = json_pack("{s:o, s:i, s:i, s:i}", "attributes", attributes, "indices", indices, "mode", mode,
-                               "material", material);
+                               "material", gltf_json_material);
     if (arrays->frames < 2) /* the specification does not know an empty list of targets */
         return result;
     json_t *targets = json_array();
@@ -182,8 +182,8 @@ static json_t *materials(json_tables *tables, const sinew_gltf *own)
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
     json_t *list = json_array();
     for (int32_t i = 0; i < names->count; i++)
-        append(tables, list, named_material(sinew_names_get(names, i)));
-    append(tables, list, material("surface", 0.75, 0.35, 0.25));
+        gltf_json_append(tables, list, named_material(sinew_names_get(names, i)));
+    gltf_json_append(tables, list, material("surface", 0.75, 0.35, 0.25));
     return list;
 }
 
@@ -191,22 +191,23 @@ static json_t *materials(json_tables *tables, const sinew_gltf *own)
 static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
 {
     json_t *primitives = json_array();
-    for (int32_t i = 0; i < own->part_count; i++) {
-        const int64_t count = own->part_starts[i + 1] - own->part_starts[i];
+    for (int32_t i = 0; i < own->primitive_count; i++) {
+        const int64_t count = own->primitive_starts[i + 1] - own->primitive_starts[i];
         if (count > 0)
-            append(tables, primitives, primitive(arrays, add_indices(tables, 3 * count), mode_triangles, i));
+            gltf_json_append(tables, primitives, primitive(arrays, add_indices(tables, 3 * count), mode_triangles, i));
     }
     if (own->shape.edge_count)
-        append(tables, primitives,
-               primitive(arrays, add_indices(tables, 2 * own->shape.edge_count), mode_lines, own->part_count - 1));
+        gltf_json_append(
+            tables, primitives,
+            primitive(arrays, add_indices(tables, 2 * own->shape.edge_count), mode_lines, own->primitive_count - 1));
     return primitives;
 }
 
 static json_t *document(const sinew_cache *cache, json_tables *tables, int frames)
 {
     const sinew_gltf *own = cache->own;
-    vertex_arrays arrays = {.frames = frames, .positions = add_positions(tables, own, frames)};
-    arrays.uvs = add_uvs(tables, own);
+    vertex_arrays arrays = {.frames = frames, .positions = gltf_json_add_positions(tables, own, frames)};
+    arrays.uvs = gltf_json_add_uvs(tables, own);
     arrays.normals = add_normals(tables, own, frames);
     json_t *primitives = add_primitives(tables, own, &arrays);
     json_t *animated = frames > 1 ? animations(cache, tables, frames) : NULL;

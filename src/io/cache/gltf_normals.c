@@ -24,20 +24,20 @@ static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_bod
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
 }
 
-static void subtract(const sinew_real *a, const sinew_real *b, double out[3])
+static void gltf_normals_subtract(const sinew_real *a, const sinew_real *b, double out[3])
 {
     for (int axis = 0; axis < 3; axis++)
         out[axis] = (double)a[axis] - (double)b[axis];
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
+static void gltf_normals_cross(const double a[3], const double b[3], double out[3])
 {
     out[0] = a[1] * b[2] - a[2] * b[1];
     out[1] = a[2] * b[0] - a[0] * b[2];
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-static double dot(const double a[3], const double b[3])
+static double gltf_normals_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -52,10 +52,10 @@ static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shap
         for (int k = 0; k < 3; k++)
             corner[k] = rest + 3 * (size_t)(shape->triangles[3 * t + k] - of->first_point);
         double u[3], v[3], *normal = normals + 3 * t;
-        subtract(corner[1], corner[0], u);
-        subtract(corner[2], corner[0], v);
-        cross(u, v, normal);
-        const double length = sqrt(dot(normal, normal));
+        gltf_normals_subtract(corner[1], corner[0], u);
+        gltf_normals_subtract(corner[2], corner[0], v);
+        gltf_normals_cross(u, v, normal);
+        const double length = sqrt(gltf_normals_dot(normal, normal));
         for (int axis = 0; axis < 3; axis++)
             normal[axis] = length > 0 ? normal[axis] / length : 0;
     }
@@ -68,7 +68,7 @@ static int32_t root_of(int32_t *parents, int32_t corner)
     return corner;
 }
 
-static void join(int32_t *parents, int32_t a, int32_t b)
+static void gltf_normals_join(int32_t *parents, int32_t a, int32_t b)
 {
     a = root_of(parents, a);
     b = root_of(parents, b);
@@ -82,7 +82,7 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++)
             if (shape->triangles[ends[0][i]] == shape->triangles[ends[1][k]])
-                join(parents, ends[0][i], ends[1][k]);
+                gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
 /* parents[corner]: a tree for each group. */
@@ -99,7 +99,7 @@ static void join_smooth(const sinew_cache_shape *shape, const double *normals, s
         for (end = i + 1; end < count && edges[end].major == edges[i].major;)
             end++;
         const int32_t a = (int32_t)edges[i].minor, b = (int32_t)edges[end - 1].minor;
-        if (end - i == 2 && dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
+        if (end - i == 2 && gltf_normals_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
             join_edge(shape, parents, a, b);
     }
 }
@@ -140,7 +140,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
             u[axis] = (double)positions[3 * (size_t)corner[1] + axis] - origin;
             v[axis] = (double)positions[3 * (size_t)corner[2] + axis] - origin;
         }
-        cross(u, v, normal);
+        gltf_normals_cross(u, v, normal);
         for (int k = 0; k < 3; k++)
             for (size_t axis = 0; axis < 3; axis++)
                 own->sums[3 * (size_t)own->groups[corner[k]] + axis] += normal[axis];
@@ -148,7 +148,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
     for (int32_t i = 0; i < own->vertex_count; i++) {
         static const double up[3] = {0, 1, 0}; /* the specification wants unit vectors, where there is none too */
         const double *sum = own->groups[i] >= 0 ? own->sums + 3 * (size_t)own->groups[i] : up;
-        const double length = sqrt(dot(sum, sum));
+        const double length = sqrt(gltf_normals_dot(sum, sum));
         for (int axis = 0; axis < 3; axis++)
             normals[3 * (size_t)i + (size_t)axis] =
                 (float)(length > 0 && isfinite(length) ? sum[axis] / length : up[axis]);

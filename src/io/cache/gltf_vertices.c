@@ -16,7 +16,7 @@
 /* ---- Points ------------------------------------------------------------------------------------ */
 
 /* Numbers the points that are drawn from zero: vertex[point], or -1. */
-static void number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
+static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
 {
     for (int32_t i = 0; i < cache->point_count; i++)
         vertex[i] = used[i] ? 0 : -1;
@@ -114,13 +114,13 @@ static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const verte
 /* Copies for texture coordinates, then for normals; `groups` are those of the corners. */
 static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, const int32_t *groups, sinew_error *error)
 {
-    const size_t most = (size_t)own->vertex_count + 3 * (size_t)own->shape.triangle_count;
-    own->uvs = own->shape.uvs ? sinew_allocate_zero(&cache->allocator, most, 2 * sizeof(float)) : NULL;
-    own->groups = sinew_allocate(&cache->allocator, most, sizeof *own->groups);
+    const size_t max = (size_t)own->vertex_count + 3 * (size_t)own->shape.triangle_count;
+    own->uvs = own->shape.uvs ? sinew_allocate_zero(&cache->allocator, max, 2 * sizeof(float)) : NULL;
+    own->groups = sinew_allocate(&cache->allocator, max, sizeof *own->groups);
     own->sums = sinew_allocate(&cache->allocator, (size_t)own->group_count, 3 * sizeof *own->sums);
     if ((own->shape.uvs && !own->uvs) || !own->groups || !own->sums)
         return sinew_fail_memory(error, "the vertices of a glTF cache");
-    memset(own->groups, -1, most * sizeof *own->groups);
+    memset(own->groups, -1, max * sizeof *own->groups);
     sinew_status status = own->uvs ? split(cache, own, &split_by_uv, NULL, error) : SINEW_OK;
     return status == SINEW_OK ? split(cache, own, &split_by_group, groups, error) : status;
 }
@@ -139,19 +139,20 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
 {
     const int32_t materials = own->shape.names[SINEW_SKIN_MATERIAL].count + 1;
     const int64_t count = own->shape.triangle_count;
-    own->part_count = materials;
-    own->part_starts = sinew_allocate_zero(&cache->allocator, (size_t)materials + 2, sizeof *own->part_starts);
+    own->primitive_count = materials;
+    own->primitive_starts =
+        sinew_allocate_zero(&cache->allocator, (size_t)materials + 2, sizeof *own->primitive_starts);
     int32_t *sorted = sinew_allocate(&cache->allocator, (size_t)count, 3 * sizeof *sorted);
-    if (!own->part_starts || !sorted) {
+    if (!own->primitive_starts || !sorted) {
         sinew_release(&cache->allocator, sorted);
         return sinew_fail_memory(error, "the primitives of a glTF cache");
     }
     for (int64_t i = 0; i < count; i++)
-        own->part_starts[material_of(own, i) + 2]++;
+        own->primitive_starts[material_of(own, i) + 2]++;
     for (int32_t m = 0; m < materials; m++)
-        own->part_starts[m + 2] += own->part_starts[m + 1];
+        own->primitive_starts[m + 2] += own->primitive_starts[m + 1];
     for (int64_t i = 0; i < count; i++)
-        memcpy(sorted + 3 * own->part_starts[material_of(own, i) + 1]++, own->shape.triangles + 3 * i,
+        memcpy(sorted + 3 * own->primitive_starts[material_of(own, i) + 1]++, own->shape.triangles + 3 * i,
                3 * sizeof *sorted);
     sinew_release(&cache->allocator, own->shape.triangles);
     own->shape.triangles = sorted;
@@ -168,7 +169,7 @@ static bool take_points(const sinew_cache *cache, sinew_gltf *own)
     const bool good = used && vertex && own->points;
     if (good) {
         sinew_cache_shape_used(cache, &own->shape, used);
-        number_points(cache, own, used, vertex);
+        gltf_vertices_number_points(cache, own, used, vertex);
         rename_corners(own, vertex);
     }
     sinew_release(&cache->allocator, used);

@@ -11,7 +11,7 @@
 /* RFC 3629: shortest form, no surrogates. */
 bool sinew_is_utf8(const char *text)
 {
-    static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[4] = {0, 0x80, 0x800, 0x10000};
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         int tail = *s < 0x80 ? 0 : *s >> 5 == 0x6 ? 1 : *s >> 4 == 0xe ? 2 : *s >> 3 == 0x1e ? 3 : -1;
         if (tail < 0)
@@ -23,7 +23,7 @@ bool sinew_is_utf8(const char *text)
                 return false;
             code = code << 6 | (*s & 0x3fu);
         }
-        if (code < least[tail] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        if (code < min[tail] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
             return false;
     }
     return true;

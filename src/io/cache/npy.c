@@ -69,7 +69,7 @@ static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t ro
     return status;
 }
 
-static sinew_status open_array(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
+static sinew_status npy_open_array(const sinew_cache *cache, sinew_npy_array *array, sinew_error *error)
 {
     char header[header_size], ending[64];
     snprintf(ending, sizeof ending, ".%s.npy", array->name);
@@ -89,8 +89,8 @@ static sinew_status open_array(const sinew_cache *cache, sinew_npy_array *array,
 
 /* ---- Which arrays ------------------------------------------------------------------------------ */
 
-static sinew_npy_array *add(sinew_npy *own, const char *name, const char *type, const char *unit, int64_t rows,
-                            int64_t columns, int64_t depth)
+static sinew_npy_array *npy_add(sinew_npy *own, const char *name, const char *type, const char *unit, int64_t rows,
+                                int64_t columns, int64_t depth)
 {
     sinew_npy_array *array = &own->arrays[own->array_count++];
     array->name = name;
@@ -107,19 +107,19 @@ static void add_moving(const sinew_cache *cache, sinew_npy *own)
 {
     const char *real = sizeof(sinew_real) == 8 ? "<f8" : "<f4";
     own->frame_data[own->array_count] = cache->q;
-    add(own, "positions", real, "m", 0, cache->point_count, 3);
+    npy_add(own, "positions", real, "m", 0, cache->point_count, 3);
     own->frame_data[own->array_count] = cache->v;
-    add(own, "velocities", real, "m/s", 0, cache->point_count, 3);
+    npy_add(own, "velocities", real, "m/s", 0, cache->point_count, 3);
     own->frame_data[own->array_count] = &cache->time;
-    add(own, "time", "<f8", "s", 0, -1, 0);
+    npy_add(own, "time", "<f8", "s", 0, -1, 0);
     for (int f = 0; f < SINEW_FIELD_COUNT; f++) {
         const sinew_field_info *info = sinew_get_field_info((sinew_field_kind)f);
         if (!own->fields.values[f])
             continue;
         own->frame_data[own->array_count] = own->fields.values[f];
-        add(own, info->name, real, f == SINEW_FIELD_ENERGY ? "J/m3" : info->unit, 0,
-            info->of_elements ? own->fields.tet_count : cache->point_count,
-            info->component_count > 1 ? info->component_count : 0);
+        npy_add(own, info->name, real, f == SINEW_FIELD_ENERGY ? "J/m3" : info->unit, 0,
+                info->of_elements ? own->fields.tet_count : cache->point_count,
+                info->component_count > 1 ? info->component_count : 0);
     }
     own->moving_count = own->array_count;
 }
@@ -149,7 +149,7 @@ static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count
     return cells;
 }
 
-/* Joins the carriers of all skins' vertices, skin after skin, in numbers of particles. */
+/* Concatenates the embeddings of all skins' vertices, skin after skin, in particle numbers. */
 static bool join_skins(const sinew_cache *cache, sinew_npy *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -184,14 +184,14 @@ static sinew_status add_fixed(const sinew_cache *cache, sinew_npy *own, sinew_er
     own->edges = join_cells(cache, 2, &edges);
     if (!own->triangles || !own->edges || !join_skins(cache, own))
         return sinew_fail_memory(error, "the cells of a npy cache");
-    add(own, "tets", "<i4", "", own->fields.tet_count, 4, 0)->data = own->fields.tets;
-    add(own, "material", "<i4", "", own->fields.tet_count, -1, 0)->data = own->fields.material;
-    add(own, "triangles", "<i4", "", triangles, 3, 0)->data = own->triangles;
-    add(own, "edges", "<i4", "", edges, 2, 0)->data = own->edges;
+    npy_add(own, "tets", "<i4", "", own->fields.tet_count, 4, 0)->data = own->fields.tets;
+    npy_add(own, "material", "<i4", "", own->fields.tet_count, -1, 0)->data = own->fields.material;
+    npy_add(own, "triangles", "<i4", "", triangles, 3, 0)->data = own->triangles;
+    npy_add(own, "edges", "<i4", "", edges, 2, 0)->data = own->edges;
     if (own->skin_count > 0) {
         const char *real = sizeof(sinew_real) == 8 ? "<f8" : "<f4";
-        add(own, "skin_vertices", "<i4", "", own->skin_count, 4, 0)->data = own->skin_vertices;
-        add(own, "skin_weights", real, "", own->skin_count, 4, 0)->data = own->skin_weights;
+        npy_add(own, "skin_vertices", "<i4", "", own->skin_count, 4, 0)->data = own->skin_vertices;
+        npy_add(own, "skin_weights", real, "", own->skin_count, 4, 0)->data = own->skin_weights;
     }
     return SINEW_OK;
 }
@@ -211,7 +211,7 @@ static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK) /* materials are known also where no frame comes */
         status = sinew_cache_fields_fill(cache, &own->fields, error);
     for (int i = 0; i < own->moving_count && status == SINEW_OK; i++)
-        status = open_array(cache, &own->arrays[i], error);
+        status = npy_open_array(cache, &own->arrays[i], error);
     return status;
 }
 
@@ -249,7 +249,7 @@ static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_erro
             status = sinew_cache_put(&own->arrays[i].writer, header, sizeof header, error);
     }
     for (int i = own->moving_count; i < own->array_count && status == SINEW_OK; i++)
-        status = open_array(cache, &own->arrays[i], error);
+        status = npy_open_array(cache, &own->arrays[i], error);
     return status;
 }
 

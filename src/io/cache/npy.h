@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy.h: what the files of the NumPy cache share: npy.c writes the arrays, npy_index.c lists them.
+ * npy.h: declarations that the files of the NumPy cache share: npy.c writes the arrays, npy_index.c lists them.
  */
 #ifndef SINEW_SRC_IO_CACHE_NPY_H
 #define SINEW_SRC_IO_CACHE_NPY_H
@@ -8,24 +8,24 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_ARRAYS = 16 /* at most: three, the fields, and six that do not move */
+    SINEW_NPY_ARRAYS = 16 /* upper bound: three, the fields, and six constant arrays */
 };
 
 typedef struct sinew_npy_array {
     sinew_writer writer;
     const char *name; /* <cache>.<name>.npy */
-    const char *type; /* as numpy spells it: "<f8" */
+    const char *type; /* the spelling of numpy: "<f8" */
     const char *unit; /* SI; "" for numbers without one */
     int32_t rank;
-    int64_t shape[3]; /* [rank]; the first is the number of frames where it moves */
-    const void *data; /* all of it, where it does not move; NULL: one row comes with each frame */
+    int64_t shape[3]; /* [rank]; the first is the number of frames for an array with frames */
+    const void *data; /* the data of a constant array; NULL: each frame adds one row */
     bool moves;
 } sinew_npy_array;
 
 typedef struct sinew_npy {
     sinew_cache_fields fields;
     int32_t array_count, moving_count;
-    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count], those that move first */
+    sinew_npy_array arrays[SINEW_NPY_ARRAYS]; /* [array_count], arrays with frames first */
     const void *frame_data[SINEW_NPY_ARRAYS]; /* [moving_count] their next rows */
     int32_t *triangles, *edges;
     int64_t skin_count;     /* vertices of all skins */
@@ -36,7 +36,7 @@ typedef struct sinew_npy {
 
 /* Names in the index must be UTF-8. */
 sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error);
-/* Fills own->index; it gets its name when all arrays have theirs. */
+/* Fills own->index; the index gets its final name after all arrays have theirs. */
 sinew_status sinew_npy_write_index(const sinew_cache *cache, sinew_npy *own, sinew_error *error);
 
 #endif

@@ -4,16 +4,16 @@
  *
  * Every point is a vertex, in the cache's order, so that vertex k of one frame is vertex k of the next. Elements are
  * `f` for faces, with the corners, texture coordinates, groups and materials of a skin, and `l` for bodies of edges
- * only. Objects of a skin's file are written as groups: importers split a file at `o` and number the vertices anew.
- * Each file appears when it is complete and stays whatever comes after.
+ * only. Objects of a skin's file are written as groups: importers split a file at `o` and renumber the vertices.
+ * Each file appears when it is complete and stays after a later failure.
  */
 #include "io/cache/cache.h"
 
 #include <string.h>
 
-typedef struct own_part {
+typedef struct format_state {
     sinew_cache_shape shape;
-} own_part;
+} format_state;
 
 /* A keyword and numbers behind it, at most three. */
 static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const sinew_real *x, const float *uv,
@@ -44,8 +44,8 @@ sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cach
 }
 
 /* `g` or `usemtl` where a face has another name than the one before it, which had `*current`; -1 there: none yet. */
-static sinew_status put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
-                             sinew_writer *writer, sinew_error *error)
+static sinew_status obj_cache_put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
+                                       sinew_writer *writer, sinew_error *error)
 {
     static const char *const keywords[SINEW_SKIN_SET_COUNT] = {
         [SINEW_SKIN_GROUP] = "g", [SINEW_SKIN_MATERIAL] = "usemtl"};
@@ -75,7 +75,7 @@ sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writ
     int32_t current[SINEW_SKIN_SET_COUNT] = {-1, -1};
     for (int64_t i = 0; i < shape->face_count && status == SINEW_OK; i++) {
         for (int set = 0; set < SINEW_SKIN_SET_COUNT && status == SINEW_OK; set++)
-            status = put_name(shape, set, i, &current[set], writer, error);
+            status = obj_cache_put_name(shape, set, i, &current[set], writer, error);
         if (status == SINEW_OK)
             status = put_face(shape, i, writer, error);
     }
@@ -88,14 +88,14 @@ sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writ
 
 static sinew_status obj_open(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     return status == SINEW_OK ? sinew_cache_cut_sequence(cache, "obj", error) : status;
 }
 
 static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "obj", ending);
     sinew_writer writer;
@@ -112,7 +112,7 @@ static sinew_status obj_frame(sinew_cache *cache, sinew_error *error)
 
 static sinew_status obj_reshape(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_cache_shape_free(cache, &own->shape);
     return sinew_cache_shape_make(cache, &own->shape, error);
 }
@@ -131,13 +131,13 @@ static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
 
 static void obj_drop(sinew_cache *cache)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_cache_shape_free(cache, &own->shape);
 }
 
 const sinew_cache_ops sinew_cache_obj = {
     .name = "obj",
-    .own_size = sizeof(own_part),
+    .own_size = sizeof(format_state),
     .open = obj_open,
     .frame = obj_frame,
     .reshape = obj_reshape,

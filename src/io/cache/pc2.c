@@ -3,7 +3,7 @@
  * pc2.c: <name>.pc2, positions for Blender's Mesh Cache modifier, and <name>.obj, the mesh it is put on.
  *
  * PC2, all little-endian: "POINTCACHE2\0", int32 version 1, int32 points, float start 0, float rate 1, int32 samples,
- * then for each sample float x y z of every point. The layout is the one Blender reads in MOD_meshcache_pc2.c.
+ * then for each sample float x y z of every point. The layout is the one Blender reads (its MOD_meshcache_pc2).
  *
  * The modifier wants as many vertices as there are points, in the same order. Blender's OBJ importer drops vertices
  * that no element names (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
@@ -21,12 +21,12 @@ enum {
     sample_count_at = 28
 };
 
-typedef struct own_part {
+typedef struct format_state {
     sinew_writer pc2, obj;
     sinew_cache_shape shape;
     uint8_t *used;         /* [point_count] named by an element of the OBJ */
     unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
-} own_part;
+} format_state;
 
 static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
@@ -40,7 +40,7 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, s
 }
 
 /* Refuses to go on with the file of another surface. */
-static sinew_status check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
+static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size];
     rewind(writer->stream);
@@ -53,7 +53,7 @@ static sinew_status check_header(const sinew_cache *cache, sinew_writer *writer,
 
 static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_shape_make(cache, &own->shape, error);
     if (status != SINEW_OK)
         return status;
@@ -65,7 +65,7 @@ static sinew_status pc2_open(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_cache_stream(cache, &own->obj, ".obj", error);
     if (status == SINEW_OK && cache->kept > 0)
-        status = check_header(cache, &own->pc2, error);
+        status = pc2_check_header(cache, &own->pc2, error);
     if (status == SINEW_OK && cache->kept > 0)
         return sinew_cache_cut_bytes(&own->pc2, header_size + 12 * (int64_t)cache->kept * cache->point_count, error);
     return status == SINEW_OK ? put_header(cache, &own->pc2, error) : status;
@@ -79,7 +79,7 @@ static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_e
 /* Names each particle of the body's tets that the surface does not, together with a neighbour. */
 static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
     const int32_t first = of->first_point;
     const int32_t *tets = sinew_mesh_tets(mesh);
@@ -98,7 +98,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
 /* Points that no cell names hang on the one before them. */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < cache->point_count && status == SINEW_OK; i++)
         if (!own->used[i] && cache->point_count > 1)
@@ -109,7 +109,7 @@ static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 /* The mesh at the first frame. */
 static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_obj_vertices(cache, &own->shape, &own->obj, error);
     if (status == SINEW_OK)
         status = sinew_cache_obj_elements(&own->shape, &own->obj, error);
@@ -124,7 +124,7 @@ static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 
 static sinew_status pc2_frame(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_check_float(cache, error);
     if (status == SINEW_OK && cache->frame_count == 0)
         status = put_obj(cache, error);
@@ -138,14 +138,14 @@ static sinew_status pc2_frame(sinew_cache *cache, sinew_error *error)
 
 static sinew_status pc2_sync(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_writer_sync(&own->obj, error);
     return status == SINEW_OK ? sinew_writer_sync(&own->pc2, error) : status;
 }
 
 static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
     /* The count stands there already, unless it came otherwise or is that of the run which this one goes on with. */
     if (status == SINEW_OK && (cache->frame_count != cache->expected || cache->kept > 0)) {
@@ -168,7 +168,7 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
 
 static void pc2_drop(sinew_cache *cache)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_writer_abandon(&own->pc2);
     sinew_writer_abandon(&own->obj);
     sinew_cache_shape_free(cache, &own->shape);
@@ -178,7 +178,7 @@ static void pc2_drop(sinew_cache *cache)
 
 const sinew_cache_ops sinew_cache_pc2 = {
     .name = "pc2",
-    .own_size = sizeof(own_part),
+    .own_size = sizeof(format_state),
     .open = pc2_open,
     .frame = pc2_frame,
     .sync = pc2_sync,

@@ -5,9 +5,9 @@
 #include "io/cache/cache.h"
 
 /* Where a body stands in the list of points that begins behind `count` others. */
-static sinew_cache_body look_at(const sinew_world *world, int32_t place, bool bodies, int64_t count)
+static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool bodies, int64_t count)
 {
-    sinew_cache_body found = {.body = sinew_world_body_at(world, place), .first_point = (int32_t)count};
+    sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)count};
     if (found.body.index < 0)
         return found;
     found.skin = bodies ? NULL : sinew_body_skin(world, found.body);
@@ -44,7 +44,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
         return sinew_fail_memory(error, "the bodies of a cache");
     int64_t count = 0;
     for (int32_t i = 0; i < cache->body_count; i++) {
-        cache->bodies[i] = look_at(cache->world, i, cache->whole_bodies, count);
+        cache->bodies[i] = cache_body_of(cache->world, i, cache->whole_bodies, count);
         cache->skinned = cache->skinned || cache->bodies[i].skin;
         count += cache->bodies[i].point_count;
         if (count > INT32_MAX / 8)

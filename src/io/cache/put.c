@@ -15,7 +15,7 @@ static void make_path(const sinew_cache *cache, const char *ending, char *path, 
     snprintf(path, size, "%s%s", cache->stem, ending);
 }
 
-static sinew_status refuse(const sinew_writer *writer, sinew_error *error)
+static sinew_status cache_put_refuse(const sinew_writer *writer, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot write: %s", writer->path, strerror(errno));
 }
@@ -57,14 +57,14 @@ sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_er
         offset += lines > 0 ? (int64_t)got : at - block;
     }
     if (ferror(writer->stream))
-        return refuse(writer, error);
+        return cache_put_refuse(writer, error);
     return lines > 0 ? too_short(writer, error) : sinew_writer_cut(writer, offset, error);
 }
 
 sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error)
 {
     if (fseeko(writer->stream, 0, SEEK_END) != 0)
-        return refuse(writer, error);
+        return cache_put_refuse(writer, error);
     return ftello(writer->stream) < size ? too_short(writer, error) : sinew_writer_cut(writer, size, error);
 }
 
@@ -118,7 +118,7 @@ sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suf
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error)
 {
     if (size && fwrite(data, 1, size, writer->stream) != size)
-        return refuse(writer, error);
+        return cache_put_refuse(writer, error);
     return SINEW_OK;
 }
 
@@ -128,17 +128,17 @@ sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const c
     va_start(arguments, format);
     int written = vfprintf(writer->stream, format, arguments);
     va_end(arguments);
-    return written < 0 ? refuse(writer, error) : SINEW_OK;
+    return written < 0 ? cache_put_refuse(writer, error) : SINEW_OK;
 }
 
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error)
 {
-    return fflush(writer->stream) != 0 ? refuse(writer, error) : SINEW_OK;
+    return fflush(writer->stream) != 0 ? cache_put_refuse(writer, error) : SINEW_OK;
 }
 
 sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error)
 {
-    return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? refuse(writer, error) : SINEW_OK;
+    return fseeko(writer->stream, (off_t)offset, SEEK_SET) != 0 ? cache_put_refuse(writer, error) : SINEW_OK;
 }
 
 int sinew_cache_number_digits(char *text, double value, int digits)

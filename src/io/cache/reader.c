@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: frames of a cache back from the disk, whatever the format; and the sequences of mesh files (OBJ,
- * VTU), whose frames any mesh reader can take.
+ * reader.c: reads frames of a cache, common code of all formats; and the sequences of mesh files (OBJ, VTU), whose
+ * frames the mesh readers read.
  *
- * Known limits: the velocities that VTU files carry are not read, differences stand in for them.
+ * Known limit: velocities in VTU files are not read; differences of positions replace them.
  */
 #include "io/cache/reader.h"
 
@@ -17,7 +17,8 @@
 
 /* ---- Sequences of mesh files ------------------------------------------------------------------ */
 
-static bool name_frame(const sinew_cache_reader *reader, int32_t index, const char *suffix, char *path, size_t size)
+static bool cache_reader_name_frame(const sinew_cache_reader *reader, int32_t index, const char *suffix, char *path,
+                                    size_t size)
 {
     int length = snprintf(path, size, "%s.%04lld.%s", reader->stem, (long long)reader->first + index, suffix);
     return length > 0 && (size_t)length < size;
@@ -27,7 +28,7 @@ static sinew_status sequence_frame(sinew_cache_reader *reader, int32_t index, co
                                    sinew_error *error)
 {
     char path[1024];
-    name_frame(reader, index, suffix, path, sizeof path);
+    cache_reader_name_frame(reader, index, suffix, path, sizeof path);
     sinew_mesh *mesh = sinew_mesh_read(path, &reader->allocator, error);
     if (!mesh)
         return error->status;
@@ -48,33 +49,33 @@ static sinew_status sequence_frame(sinew_cache_reader *reader, int32_t index, co
 static sinew_status sequence_open(sinew_cache_reader *reader, const char *suffix, sinew_error *error)
 {
     char path[1024];
-    if (!name_frame(reader, 0, suffix, reader->path, sizeof reader->path))
+    if (!cache_reader_name_frame(reader, 0, suffix, reader->path, sizeof reader->path))
         return sinew_fail(error, SINEW_ERROR_FILE, "%.60s...: the path of the cache is too long", reader->stem);
     while (reader->frame_count < INT32_MAX - reader->first &&
-           name_frame(reader, reader->frame_count, suffix, path, sizeof path) && access(path, F_OK) == 0)
+           cache_reader_name_frame(reader, reader->frame_count, suffix, path, sizeof path) && access(path, F_OK) == 0)
         reader->frame_count++;
     return sequence_frame(reader, 0, suffix, NULL, error);
 }
 
-static sinew_status obj_open(sinew_cache_reader *reader, sinew_error *error)
+static sinew_status obj_reader_open(sinew_cache_reader *reader, sinew_error *error)
 {
     return sequence_open(reader, "obj", error);
 }
 
-static sinew_status obj_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
-                              sinew_error *error)
+static sinew_status obj_reader_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
+                                     sinew_error *error)
 {
     (void)v;
     return sequence_frame(reader, index, "obj", q, error);
 }
 
-static sinew_status vtu_open(sinew_cache_reader *reader, sinew_error *error)
+static sinew_status vtu_reader_open(sinew_cache_reader *reader, sinew_error *error)
 {
     return sequence_open(reader, "vtu", error);
 }
 
-static sinew_status vtu_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
-                              sinew_error *error)
+static sinew_status vtu_reader_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
+                                     sinew_error *error)
 {
     (void)v;
     return sequence_frame(reader, index, "vtu", q, error);
@@ -86,11 +87,11 @@ static void sequence_close(sinew_cache_reader *reader)
 }
 
 const sinew_cache_reader_ops sinew_cache_reader_obj = {
-    .own_size = 1, .open = obj_open, .frame = obj_frame, .close = sequence_close};
+    .own_size = 1, .open = obj_reader_open, .frame = obj_reader_frame, .close = sequence_close};
 const sinew_cache_reader_ops sinew_cache_reader_vtu = {
-    .own_size = 1, .open = vtu_open, .frame = vtu_frame, .close = sequence_close};
+    .own_size = 1, .open = vtu_reader_open, .frame = vtu_reader_frame, .close = sequence_close};
 
-/* ---- Whatever the format ----------------------------------------------------------------------- */
+/* ---- All formats ------------------------------------------------------------------------------- */
 
 static const sinew_cache_reader_ops *const formats[SINEW_CACHE_COUNT] = {
     [SINEW_CACHE_PC2] = &sinew_cache_reader_pc2, [SINEW_CACHE_OBJ] = &sinew_cache_reader_obj,
@@ -109,7 +110,7 @@ sinew_cache_reader_def sinew_default_cache_reader_def(void)
     };
 }
 
-static sinew_status check_def(const sinew_cache_reader_def *def, sinew_error *error)
+static sinew_status cache_reader_check_def(const sinew_cache_reader_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_REPLAY && def->directory && def->name))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -148,7 +149,7 @@ sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, s
     sinew_error own;
     error = error ? error : &own;
     sinew_error_clear(error);
-    if (check_def(def, error) != SINEW_OK)
+    if (cache_reader_check_def(def, error) != SINEW_OK)
         return NULL;
     sinew_allocator allocator = sinew_allocator_or_system(&def->allocator);
     sinew_cache_reader *reader = sinew_allocate_zero(&allocator, 1, sizeof *reader);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h: what the readers of cache formats share. A format is one table; the common part (reader.c)
- * checks frame numbers, makes velocities of differences where the format has none, and frees everything.
+ * reader.h: declarations that the readers of cache formats share. Each format has one table. The common part (reader.c)
+ * checks frame numbers, computes velocities by differences if the format has none, and frees everything.
  */
 #ifndef SINEW_SRC_IO_CACHE_READER_H
 #define SINEW_SRC_IO_CACHE_READER_H
@@ -11,8 +11,8 @@
 
 typedef struct sinew_cache_reader_ops {
     size_t own_size; /* bytes of the format's own part, zeroed before open */
-    bool velocities; /* frame fills v */
-    /* open finds frame_count and point_count; close is called exactly once, also after a failed open. */
+    bool velocities; /* true: frame fills v */
+    /* open sets frame_count and point_count; close is called exactly once, also after a failed open. */
     sinew_status (*open)(sinew_cache_reader *reader, sinew_error *error);
     sinew_status (*frame)(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v, sinew_error *error);
     void (*close)(sinew_cache_reader *reader);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_files.c: caches that are one file: PC2 (pc2.c says how it is laid out) and CSV (csv.c).
+ * reader_files.c: caches in one file: PC2 (layout in pc2.c) and CSV (csv.c).
  *
- * Neither is held in memory: PC2 has frames of one size, and of a CSV file the place of each frame is found in one
- * pass.
+ * Neither is held in memory: PC2 has frames of one size, and one pass over a CSV file finds the offset of each frame.
  */
 #include "io/cache/reader.h"
 
@@ -18,8 +17,8 @@
 #include "io/cache/cache.h"
 #include "io/input.h"
 
-static sinew_status open_stream(sinew_cache_reader *reader, const char *ending, FILE **stream, size_t *size,
-                                sinew_error *error)
+static sinew_status reader_open_stream(sinew_cache_reader *reader, const char *ending, FILE **stream, size_t *size,
+                                       sinew_error *error)
 {
     snprintf(reader->path, sizeof reader->path, "%s%s", reader->stem, ending);
     *stream = sinew_file_stream(reader->path, size, error);
@@ -38,10 +37,10 @@ enum {
     header_size = 32
 };
 
-typedef struct pc2_part {
+typedef struct pc2_state {
     FILE *stream;
     unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
-} pc2_part;
+} pc2_state;
 
 static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *header, size_t size, sinew_error *error)
 {
@@ -63,12 +62,12 @@ static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *h
     return SINEW_OK;
 }
 
-static sinew_status pc2_open(sinew_cache_reader *reader, sinew_error *error)
+static sinew_status pc2_reader_open(sinew_cache_reader *reader, sinew_error *error)
 {
-    pc2_part *own = reader->own;
+    pc2_state *own = reader->own;
     size_t size;
     unsigned char header[header_size];
-    sinew_status status = open_stream(reader, ".pc2", &own->stream, &size, error);
+    sinew_status status = reader_open_stream(reader, ".pc2", &own->stream, &size, error);
     if (status != SINEW_OK)
         return status;
     if (fread(header, 1, header_size, own->stream) != header_size)
@@ -81,11 +80,11 @@ static sinew_status pc2_open(sinew_cache_reader *reader, sinew_error *error)
     return own->sample ? SINEW_OK : sinew_fail_memory(error, "a frame of a PC2 cache");
 }
 
-static sinew_status pc2_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
-                              sinew_error *error)
+static sinew_status pc2_reader_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
+                                     sinew_error *error)
 {
     (void)v;
-    pc2_part *own = reader->own;
+    pc2_state *own = reader->own;
     const size_t count = 3 * (size_t)reader->point_count;
     if (fseeko(own->stream, header_size + (off_t)(4 * count) * index, SEEK_SET) != 0 ||
         fread(own->sample, 4, count, own->stream) != count)
@@ -99,16 +98,16 @@ static sinew_status pc2_frame(sinew_cache_reader *reader, int32_t index, sinew_r
     return SINEW_OK;
 }
 
-static void pc2_close(sinew_cache_reader *reader)
+static void pc2_reader_close(sinew_cache_reader *reader)
 {
-    pc2_part *own = reader->own;
+    pc2_state *own = reader->own;
     if (own->stream)
         fclose(own->stream);
     sinew_release(&reader->allocator, own->sample);
 }
 
 const sinew_cache_reader_ops sinew_cache_reader_pc2 = {
-    .own_size = sizeof(pc2_part), .open = pc2_open, .frame = pc2_frame, .close = pc2_close};
+    .own_size = sizeof(pc2_state), .open = pc2_reader_open, .frame = pc2_reader_frame, .close = pc2_reader_close};
 
 /* ---- CSV --------------------------------------------------------------------------------------- */
 
@@ -116,26 +115,26 @@ enum {
     line_size = 512 /* longer than any line that is written */
 };
 
-typedef struct csv_part {
+typedef struct csv_state {
     FILE *stream;
-    int64_t *places; /* [capacity] byte where each frame begins */
+    int64_t *offsets; /* [capacity] byte where each frame begins */
     int32_t capacity;
     locale_t locale;
-} csv_part;
+} csv_state;
 
-static bool csv_add_frame(sinew_cache_reader *reader, int64_t place)
+static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
 {
-    csv_part *own = reader->own;
+    csv_state *own = reader->own;
     if (reader->frame_count == own->capacity) {
         const int32_t capacity = 2 * own->capacity + 64;
         int64_t *grown =
-            sinew_reallocate(&reader->allocator, own->places, (size_t)own->capacity, (size_t)capacity, sizeof *grown);
+            sinew_reallocate(&reader->allocator, own->offsets, (size_t)own->capacity, (size_t)capacity, sizeof *grown);
         if (!grown)
             return false;
-        own->places = grown;
+        own->offsets = grown;
         own->capacity = capacity;
     }
-    own->places[reader->frame_count++] = place;
+    own->offsets[reader->frame_count++] = offset;
     return true;
 }
 
@@ -146,7 +145,7 @@ static char *next_line(FILE *stream, char line[line_size])
 }
 
 /* Takes one row into account: frames follow each other and have as many points each. */
-static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t place, int64_t row, int64_t *rows,
+static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
                               sinew_error *error)
 {
     char *end;
@@ -162,20 +161,20 @@ static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int6
             return sinew_fail(error, SINEW_ERROR_FORMAT, "%s:%lld: frame %lld has %lld points, the first has %d",
                               reader->path, (long long)row, current, (long long)*rows, (int)reader->point_count);
         *rows = 0;
-        if (!csv_add_frame(reader, place))
+        if (!csv_add_frame(reader, offset))
             return sinew_fail_memory(error, "the frames of a CSV cache");
     }
     ++*rows;
     return *rows < INT32_MAX ? SINEW_OK : sinew_fail(error, SINEW_ERROR_FORMAT, "%s: too many points", reader->path);
 }
 
-static sinew_status csv_open(sinew_cache_reader *reader, sinew_error *error)
+static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *error)
 {
     static const char head[] = "frame,time,particle,x,y,z,vx,vy,vz\n";
-    csv_part *own = reader->own;
+    csv_state *own = reader->own;
     size_t size;
     char line[line_size];
-    sinew_status status = open_stream(reader, ".csv", &own->stream, &size, error);
+    sinew_status status = reader_open_stream(reader, ".csv", &own->stream, &size, error);
     if (status != SINEW_OK)
         return status;
     own->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -183,10 +182,10 @@ static sinew_status csv_open(sinew_cache_reader *reader, sinew_error *error)
         return sinew_fail_memory(error, "a locale");
     if (!next_line(own->stream, line) || strcmp(line, head) != 0)
         return sinew_fail(error, SINEW_ERROR_FORMAT, "%s:1: is not the head of a cache: %.34s", reader->path, head);
-    int64_t rows = 0, row = 2, place = (int64_t)strlen(head);
+    int64_t rows = 0, row = 2, offset = (int64_t)strlen(head);
     for (; status == SINEW_OK && next_line(own->stream, line); row++) {
-        status = csv_count(reader, line, place, row, &rows, error);
-        place += (int64_t)strlen(line);
+        status = csv_count(reader, line, offset, row, &rows, error);
+        offset += (int64_t)strlen(line);
     }
     if (status != SINEW_OK)
         return status;
@@ -200,7 +199,7 @@ static sinew_status csv_open(sinew_cache_reader *reader, sinew_error *error)
 }
 
 /* frame,time,particle, then six numbers. */
-static bool csv_row(const csv_part *own, const char *line, int64_t particle, double numbers[6])
+static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');
     at = at ? strchr(at + 1, ',') : NULL;
@@ -218,11 +217,11 @@ static bool csv_row(const csv_part *own, const char *line, int64_t particle, dou
     return *end == '\n';
 }
 
-static sinew_status csv_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
-                              sinew_error *error)
+static sinew_status csv_reader_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
+                                     sinew_error *error)
 {
-    csv_part *own = reader->own;
-    if (fseeko(own->stream, (off_t)own->places[index], SEEK_SET) != 0)
+    csv_state *own = reader->own;
+    if (fseeko(own->stream, (off_t)own->offsets[index], SEEK_SET) != 0)
         return refuse_read(reader, own->stream, error);
     for (int32_t i = 0; i < reader->point_count; i++) {
         char line[line_size];
@@ -242,15 +241,18 @@ static sinew_status csv_frame(sinew_cache_reader *reader, int32_t index, sinew_r
     return SINEW_OK;
 }
 
-static void csv_close(sinew_cache_reader *reader)
+static void csv_reader_close(sinew_cache_reader *reader)
 {
-    csv_part *own = reader->own;
+    csv_state *own = reader->own;
     if (own->stream)
         fclose(own->stream);
     if (own->locale)
         freelocale(own->locale);
-    sinew_release(&reader->allocator, own->places);
+    sinew_release(&reader->allocator, own->offsets);
 }
 
-const sinew_cache_reader_ops sinew_cache_reader_csv = {
-    .own_size = sizeof(csv_part), .velocities = true, .open = csv_open, .frame = csv_frame, .close = csv_close};
+const sinew_cache_reader_ops sinew_cache_reader_csv = {.own_size = sizeof(csv_state),
+                                                       .velocities = true,
+                                                       .open = csv_reader_open,
+                                                       .frame = csv_reader_frame,
+                                                       .close = csv_reader_close};

@@ -28,10 +28,10 @@ typedef struct npy_array {
     size_t width;  /* bytes of a number */
 } npy_array;
 
-typedef struct npy_part {
+typedef struct npy_state {
     npy_array q, v;
     unsigned char *row; /* [3 * 8 * point_count] one frame as it is in the file */
-} npy_part;
+} npy_state;
 
 /* The literal of Python that tells type and shape. */
 static sinew_status parse_literal(npy_array *array, const char *literal, sinew_error *error)
@@ -49,8 +49,8 @@ static sinew_status parse_literal(npy_array *array, const char *literal, sinew_e
     return SINEW_OK;
 }
 
-static sinew_status open_array(const sinew_cache_reader *reader, const char *ending, npy_array *array,
-                               sinew_error *error)
+static sinew_status npy_reader_open_array(const sinew_cache_reader *reader, const char *ending, npy_array *array,
+                                          sinew_error *error)
 {
     size_t size;
     unsigned char magic[magic_size];
@@ -77,13 +77,13 @@ static sinew_status open_array(const sinew_cache_reader *reader, const char *end
     return SINEW_OK;
 }
 
-static sinew_status npy_open(sinew_cache_reader *reader, sinew_error *error)
+static sinew_status npy_reader_open(sinew_cache_reader *reader, sinew_error *error)
 {
-    npy_part *own = reader->own;
-    sinew_status status = open_array(reader, ".positions.npy", &own->q, error);
+    npy_state *own = reader->own;
+    sinew_status status = npy_reader_open_array(reader, ".positions.npy", &own->q, error);
     snprintf(reader->path, sizeof reader->path, "%s", own->q.path);
     if (status == SINEW_OK)
-        status = open_array(reader, ".velocities.npy", &own->v, error);
+        status = npy_reader_open_array(reader, ".velocities.npy", &own->v, error);
     if (status != SINEW_OK)
         return status;
     if (own->q.frames != own->v.frames || own->q.points != own->v.points)
@@ -106,12 +106,12 @@ static double load_number(const unsigned char *bytes, size_t width)
     return number;
 }
 
-static sinew_status read_row(const sinew_cache_reader *reader, npy_array *array, int32_t index, unsigned char *row,
-                             sinew_real *values, sinew_error *error)
+static sinew_status npy_reader_read_row(const sinew_cache_reader *reader, npy_array *array, int32_t index,
+                                        unsigned char *row, sinew_real *values, sinew_error *error)
 {
     const size_t count = 3 * (size_t)reader->point_count;
-    const int64_t place = array->start + (int64_t)(count * array->width) * index;
-    if (fseeko(array->stream, (off_t)place, SEEK_SET) != 0 || fread(row, array->width, count, array->stream) != count)
+    const int64_t offset = array->start + (int64_t)(count * array->width) * index;
+    if (fseeko(array->stream, (off_t)offset, SEEK_SET) != 0 || fread(row, array->width, count, array->stream) != count)
         return sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", array->path,
                           ferror(array->stream) ? strerror(errno) : "the file became shorter meanwhile");
     for (size_t i = 0; i < count; i++) {
@@ -123,17 +123,17 @@ static sinew_status read_row(const sinew_cache_reader *reader, npy_array *array,
     return SINEW_OK;
 }
 
-static sinew_status npy_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
-                              sinew_error *error)
+static sinew_status npy_reader_frame(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v,
+                                     sinew_error *error)
 {
-    npy_part *own = reader->own;
-    sinew_status status = read_row(reader, &own->q, index, own->row, q, error);
-    return status == SINEW_OK && v ? read_row(reader, &own->v, index, own->row, v, error) : status;
+    npy_state *own = reader->own;
+    sinew_status status = npy_reader_read_row(reader, &own->q, index, own->row, q, error);
+    return status == SINEW_OK && v ? npy_reader_read_row(reader, &own->v, index, own->row, v, error) : status;
 }
 
-static void npy_close(sinew_cache_reader *reader)
+static void npy_reader_close(sinew_cache_reader *reader)
 {
-    npy_part *own = reader->own;
+    npy_state *own = reader->own;
     if (own->q.stream)
         fclose(own->q.stream);
     if (own->v.stream)
@@ -141,5 +141,8 @@ static void npy_close(sinew_cache_reader *reader)
     sinew_release(&reader->allocator, own->row);
 }
 
-const sinew_cache_reader_ops sinew_cache_reader_npy = {
-    .own_size = sizeof(npy_part), .velocities = true, .open = npy_open, .frame = npy_frame, .close = npy_close};
+const sinew_cache_reader_ops sinew_cache_reader_npy = {.own_size = sizeof(npy_state),
+                                                       .velocities = true,
+                                                       .open = npy_reader_open,
+                                                       .frame = npy_reader_frame,
+                                                       .close = npy_reader_close};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * surface.c: what there is to draw of a cache's points: the faces of skins with their names and texture
- * coordinates, and of other bodies their surface (sinew_world_surface), in memory of the cache.
+ * surface.c: the drawable shape of a cache's points: the faces of skins with their names and texture coordinates, and
+ * the surface of other bodies (sinew_world_surface), in memory of the cache.
  *
- * Bodies with a skin come in the order of their places; the surfaces of the others follow them, so that a world without
- * skins has the triangles of sinew_world_surface() and nothing else.
+ * Bodies with a skin come in the order of their slots; the surfaces of the others follow them, so that a world without
+ * skins has exactly the triangles of sinew_world_surface().
  */
 #include "io/cache/cache.h"
 
@@ -30,7 +30,7 @@ void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape)
     *shape = (sinew_cache_shape){0};
 }
 
-/* ---- Room ------------------------------------------------------------------------------------ */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* The surface of the world in particles, whose bodies may have skins. */
 typedef struct world_surface {
@@ -95,7 +95,7 @@ static bool any_names(const sinew_cache *cache, int set)
     return any;
 }
 
-static bool make_room(const sinew_cache *cache, sinew_cache_shape *shape, int64_t corners)
+static bool cache_surface_reserve(const sinew_cache *cache, sinew_cache_shape *shape, int64_t corners)
 {
     const sinew_allocator *allocator = &cache->allocator;
     const size_t faces = (size_t)shape->face_count, triangles = (size_t)shape->triangle_count;
@@ -128,13 +128,13 @@ typedef struct cursor {
 } cursor;
 
 /* Faces, corners and triangles of one skin. */
-static void add_faces(const sinew_cache *cache, int32_t place, sinew_cache_shape *shape, const cursor *at)
+static void cache_surface_add_faces(const sinew_cache *cache, int32_t body, sinew_cache_shape *shape, const cursor *at)
 {
-    const sinew_skin *skin = cache->bodies[place].skin;
-    const int32_t first = cache->bodies[place].first_point, corners = skin->starts[skin->face_count];
+    const sinew_skin *skin = cache->bodies[body].skin;
+    const int32_t first = cache->bodies[body].first_point, corners = skin->starts[skin->face_count];
     for (int32_t f = 0; f < skin->face_count; f++) {
         shape->starts[at->face + f] = at->corner + skin->starts[f];
-        shape->face_bodies[at->face + f] = place;
+        shape->face_bodies[at->face + f] = body;
     }
     for (int32_t i = 0; i < corners; i++) {
         shape->corners[at->corner + i] = first + skin->corners[i];
@@ -153,7 +153,8 @@ static void add_faces(const sinew_cache *cache, int32_t place, sinew_cache_shape
 }
 
 /* Its names become names of the shape; false without memory. */
-static bool add_names(const sinew_cache *cache, const sinew_skin *skin, sinew_cache_shape *shape, int32_t face)
+static bool cache_surface_add_names(const sinew_cache *cache, const sinew_skin *skin, sinew_cache_shape *shape,
+                                    int32_t face)
 {
     const sinew_allocator *allocator = &cache->allocator;
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++) {
@@ -172,13 +173,13 @@ static bool add_names(const sinew_cache *cache, const sinew_skin *skin, sinew_ca
     return !skin->library || sinew_names_add(allocator, &shape->libraries, skin->library, strlen(skin->library)) >= 0;
 }
 
-static bool add_skin(const sinew_cache *cache, int32_t place, sinew_cache_shape *shape, cursor *at)
+static bool add_skin(const sinew_cache *cache, int32_t body, sinew_cache_shape *shape, cursor *at)
 {
-    const sinew_skin *skin = cache->bodies[place].skin;
-    add_faces(cache, place, shape, at);
+    const sinew_skin *skin = cache->bodies[body].skin;
+    cache_surface_add_faces(cache, body, shape, at);
     if (skin->uv_count > 0)
         memcpy(shape->uvs + 2 * (size_t)at->uv, skin->uvs, 2 * (size_t)skin->uv_count * sizeof(float));
-    if (!add_names(cache, skin, shape, at->face))
+    if (!cache_surface_add_names(cache, skin, shape, at->face))
         return false;
     at->face += skin->face_count;
     at->corner += skin->starts[skin->face_count];
@@ -188,7 +189,7 @@ static bool add_skin(const sinew_cache *cache, int32_t place, sinew_cache_shape 
 }
 
 /* The point of a particle of a body without a skin. */
-static int32_t point_of(const sinew_cache *cache, const sinew_cache_body *of, int32_t particle)
+static int32_t cache_surface_point_of(const sinew_cache *cache, const sinew_cache_body *of, int32_t particle)
 {
     return of->first_point + particle - sinew_body_first_particle(cache->world, of->body);
 }
@@ -206,7 +207,7 @@ static void add_surface(const sinew_cache *cache, const sinew_surface *cells, si
             if (shape->face_names[set])
                 shape->face_names[set][at->face] = -1;
         for (int64_t k = 0; k < 3; k++) {
-            const int32_t point = point_of(cache, of, cells->triangles[3 * (int64_t)i + k]);
+            const int32_t point = cache_surface_point_of(cache, of, cells->triangles[3 * (int64_t)i + k]);
             shape->corners[at->corner] = shape->triangles[3 * (int64_t)at->triangle + k] = point;
             if (shape->corner_uvs)
                 shape->corner_uvs[at->corner] = -1;
@@ -219,7 +220,7 @@ static void add_surface(const sinew_cache *cache, const sinew_surface *cells, si
     for (int32_t i = 0; i < cells->edge_count; i++) {
         const sinew_cache_body *of = &cache->bodies[cells->edge_bodies[i].index];
         for (int64_t k = 0; k < 2 && !of->skin; k++)
-            *edge++ = point_of(cache, of, cells->edges[2 * (int64_t)i + k]);
+            *edge++ = cache_surface_point_of(cache, of, cells->edges[2 * (int64_t)i + k]);
     }
 }
 
@@ -231,7 +232,7 @@ static sinew_status fill_shape(const sinew_cache *cache, const world_surface *su
     if (corners > INT32_MAX || 3 * shape->triangle_count > INT32_MAX || shape->uv_count > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s: the faces have %lld corners, a cache takes 2^31 - 1",
                           cache->stem, (long long)corners);
-    if (!make_room(cache, shape, corners))
+    if (!cache_surface_reserve(cache, shape, corners))
         return sinew_fail_memory(error, "the shape of a cache");
     cursor at = {0};
     for (int32_t i = 0; i < cache->body_count; i++)

@@ -111,7 +111,7 @@ static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)
 }
 
 /* The side file of a run that was killed holds the kept frames. */
-static bool side_is_whole(const sinew_cache *cache)
+static bool usda_side_is_whole(const sinew_cache *cache)
 {
     char path[sizeof cache->stem + 40];
     struct stat facts;
@@ -120,10 +120,10 @@ static bool side_is_whole(const sinew_cache *cache)
            facts.st_size >= sinew_usda_offset(cache->own, cache->kept, 0, 0);
 }
 
-static sinew_status go_on(sinew_cache *cache, sinew_error *error)
+static sinew_status usda_go_on(sinew_cache *cache, sinew_error *error)
 {
     sinew_usda *own = cache->own;
-    if (!side_is_whole(cache)) {
+    if (!usda_side_is_whole(cache)) {
         const sinew_status status = side_from_text(cache, error);
         own->side.keep = status == SINEW_OK;
         return status;
@@ -149,7 +149,7 @@ static sinew_status usda_open(sinew_cache *cache, sinew_error *error)
     own->bytes = sinew_allocate(&cache->allocator, (size_t)own->vertex_count, 12);
     if (!own->bytes)
         return sinew_fail_memory(error, "the buffers of a USD cache");
-    return cache->kept > 0 ? go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
+    return cache->kept > 0 ? usda_go_on(cache, error) : sinew_cache_stream(cache, &own->side, ".usda.bin", error);
 }
 
 static sinew_status put_array(sinew_cache *cache, const sinew_real *values, sinew_error *error)

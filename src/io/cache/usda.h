@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * usda.h: what the files of the USD cache share: usda_prims.c decides which prims there are and what they
- * are made of, usda.c streams frames, usda_text.c writes the file.
+ * usda.h: declarations that the files of the USD cache share: usda_prims.c builds the prims, usda.c streams frames,
+ * usda_text.c writes the file.
  */
 #ifndef SINEW_SRC_IO_CACHE_USDA_H
 #define SINEW_SRC_IO_CACHE_USDA_H
@@ -10,7 +10,7 @@
 
 #define SINEW_USDA_SCOPE "materials" /* name of the prim that holds them */
 
-/* One body as USD has it: a Mesh, or BasisCurves where it has edges only. */
+/* One body in USD: a Mesh, or BasisCurves if the body has edges only. */
 typedef struct sinew_usda_prim {
     int32_t name; /* in own->names */
     bool curves;
@@ -30,7 +30,7 @@ typedef struct sinew_usda {
     sinew_name_list material_names;
     int32_t root; /* name of the prim above all others, in `material_names` */
     int64_t vertex_count;
-    int32_t *points; /* [vertex_count] which point a vertex is */
+    int32_t *points; /* [vertex_count] point of each vertex */
     int64_t curve_count;
     int32_t *curve_counts; /* [curve_count] vertices of each */
     unsigned char *bytes;  /* [12 * vertex_count] one array of one frame */
@@ -43,13 +43,14 @@ enum {
     SINEW_USDA_ARRAYS
 };
 
-/* Sets prims, names, points and curves; the shape's corners are vertices of their prim from then on. */
+/* Sets prims, names, points and curves; afterwards the shape's corners are vertices of their prim. */
 sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error);
-/* Adds a name of letters, digits and _ that is like `wanted` and not in the list; -1: out of memory. */
+/* Adds a name of letters, digits and _ that resembles `wanted` and is not in the list; -1: out of memory. */
 int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise);
-/* Where the values of an array of a prim begin in the side file. */
+/* Offset of the values of a prim's array in the side file. */
 int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32_t first_vertex);
-/* The whole file into own->text; `frames` 0: what is in the side file has no time. `side` reads the side file. */
+/* Writes the whole file into own->text; `frames` 0: the values in the side file have no time. `side` reads the side
+ * file. */
 sinew_status sinew_usda_write(const sinew_cache *cache, sinew_usda *own, FILE *side, int32_t frames,
                               sinew_error *error);
 

@@ -63,7 +63,8 @@ static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t 
 /* ---- Meshes ------------------------------------------------------------------------------------ */
 
 /* Numbers the points of a body that are drawn, from zero; vertex[point - first_point]. */
-static void number_points(const sinew_cache_body *of, sinew_usda *own, sinew_usda_prim *prim, int32_t *vertex)
+static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own, sinew_usda_prim *prim,
+                                     int32_t *vertex)
 {
     memset(vertex, of->skin ? 0 : -1, (size_t)of->point_count * sizeof *vertex);
     for (int64_t i = own->shape.starts[prim->first_face]; i < own->shape.starts[prim->first_face + prim->face_count];
@@ -92,7 +93,7 @@ static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodie
             f++;
         prim->face_count = f - prim->first_face;
         bodies[own->prim_count++] = body;
-        number_points(&cache->bodies[body], own, prim, vertex);
+        usda_prims_number_points(&cache->bodies[body], own, prim, vertex);
     }
 }
 
@@ -106,7 +107,7 @@ typedef struct edge_net {
     uint8_t *used;   /* [edge_count] */
 } edge_net;
 
-static void fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
+static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
 {
     net->edges = shape->edges;
     memset(net->starts, 0, ((size_t)cache->point_count + 2) * sizeof *net->starts);
@@ -125,7 +126,7 @@ static int32_t degree(const edge_net *net, int32_t point)
 }
 
 /* The chain that begins at `point` with an edge: until an end, a branch, or all edges of a ring are used. */
-static void walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
+static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
 {
     int32_t count = 1;
     own->points[own->vertex_count++] = point;
@@ -150,7 +151,7 @@ static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
             for (int end = 0; end < 2; end++) {
                 const int32_t point = net->edges[2 * e + end];
                 if (!net->used[e] && (ring || degree(net, point) != 2))
-                    walk(net, own, point, (int32_t)e);
+                    usda_prims_walk(net, own, point, (int32_t)e);
             }
 }
 
@@ -180,7 +181,7 @@ static double rest_length(const sinew_cache *cache, const sinew_cache_body *of, 
     return sum;
 }
 
-static void add_curves(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, edge_net *net)
+static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, edge_net *net)
 {
     const sinew_cache_shape *shape = &own->shape;
     int32_t body = 0;
@@ -209,13 +210,13 @@ sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_e
 {
     const sinew_allocator *allocator = &cache->allocator;
     const size_t edges = (size_t)own->shape.edge_count, points = (size_t)cache->point_count;
-    const size_t bodies_most = (size_t)cache->body_count;
+    const size_t bodies_max = (size_t)cache->body_count;
     edge_net net = {.starts = sinew_allocate(allocator, points + 2, sizeof(int32_t)),
                     .list = sinew_allocate(allocator, edges, 2 * sizeof(int32_t)),
                     .used = sinew_allocate(allocator, edges, 1)};
     int32_t *vertex = sinew_allocate(allocator, points, sizeof *vertex);
-    int32_t *bodies = sinew_allocate(allocator, bodies_most, sizeof *bodies);
-    own->prims = sinew_allocate(allocator, bodies_most, sizeof *own->prims);
+    int32_t *bodies = sinew_allocate(allocator, bodies_max, sizeof *bodies);
+    own->prims = sinew_allocate(allocator, bodies_max, sizeof *own->prims);
     own->points = sinew_allocate(allocator, points + 2 * edges, sizeof *own->points);
     own->curve_counts = sinew_allocate(allocator, edges, sizeof *own->curve_counts);
     bool good =
@@ -223,8 +224,8 @@ sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_e
     if (good) {
         own->root = sinew_usda_name(cache, &own->material_names, cache->name, "sinew");
         add_meshes(cache, own, bodies, vertex);
-        fill_net(cache, &own->shape, &net);
-        add_curves(cache, own, bodies, &net);
+        usda_prims_fill_net(cache, &own->shape, &net);
+        usda_prims_add_curves(cache, own, bodies, &net);
         good = own->root >= 0 && name_prims(cache, own, bodies);
     }
     sinew_release(allocator, net.starts);

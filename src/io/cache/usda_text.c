@@ -63,8 +63,8 @@ static sinew_status put_integers(sinew_writer *writer, const char *head, const i
 /* ---- Samples ----------------------------------------------------------------------------------- */
 
 /* An array of a frame of a prim into own->bytes. */
-static sinew_status fetch(sinew_usda *own, FILE *side, const sinew_usda_prim *prim, int32_t frame, int array,
-                          sinew_error *error)
+static sinew_status usda_text_fetch(sinew_usda *own, FILE *side, const sinew_usda_prim *prim, int32_t frame, int array,
+                                    sinew_error *error)
 {
     const size_t size = 12 * (size_t)prim->vertex_count;
     if (fseeko(side, (off_t)sinew_usda_offset(own, frame, array, prim->first_vertex), SEEK_SET) == 0 &&
@@ -133,7 +133,7 @@ static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim
     sinew_usda *own = from->own;
     sinew_status status = SINEW_OK;
     if (attribute->timeless || from->frames == 0) {
-        status = fetch(own, from->side, prim, 0, attribute->array, error);
+        status = usda_text_fetch(own, from->side, prim, 0, attribute->array, error);
         if (status == SINEW_OK)
             status = sinew_cache_print(&own->text, error, "        %s = [", attribute->head);
         if (status == SINEW_OK)
@@ -144,7 +144,7 @@ static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim
     if (status == SINEW_OK && from->frames > 0)
         status = sinew_cache_print(&own->text, error, "        %s.timeSamples = {\n", attribute->head);
     for (int32_t k = 0; k < from->frames && status == SINEW_OK; k++) {
-        status = fetch(own, from->side, prim, k, attribute->array, error);
+        status = usda_text_fetch(own, from->side, prim, k, attribute->array, error);
         if (status == SINEW_OK)
             status = sinew_cache_print(&own->text, error, "            %lld: [", (long long)from->cache->first + k);
         if (status == SINEW_OK)
@@ -282,7 +282,7 @@ static sinew_status put_faces(sinew_usda *own, const sinew_usda_prim *prim, sine
                               : status;
 }
 
-static sinew_status put_curves(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
+static sinew_status usda_text_put_curves(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     sinew_status status = put_integers(&own->text, "        int[] curveVertexCounts",
                                        own->curve_counts + prim->first_face, prim->face_count, error);
@@ -302,7 +302,7 @@ static sinew_status put_prim(const usda_source *from, const sinew_usda_prim *pri
         sinew_cache_print(&own->text, error, "\n    def %s \"%s\"\n    {\n", prim->curves ? "BasisCurves" : "Mesh",
                           sinew_names_get(&own->names, prim->name));
     if (status == SINEW_OK)
-        status = prim->curves ? put_curves(own, prim, error) : put_faces(own, prim, error);
+        status = prim->curves ? usda_text_put_curves(own, prim, error) : put_faces(own, prim, error);
     if (status == SINEW_OK)
         status = sinew_cache_print(&own->text, error,
                                    "        color3f[] primvars:displayColor = [(0.75, 0.35, 0.25)] (\n"
@@ -318,7 +318,7 @@ static sinew_status put_prim(const usda_source *from, const sinew_usda_prim *pri
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "    }\n") : status;
 }
 
-static sinew_status put_head(const usda_source *from, sinew_error *error)
+static sinew_status usda_text_put_head(const usda_source *from, sinew_error *error)
 {
     sinew_usda *own = from->own;
     const sinew_cache *cache = from->cache;
@@ -341,7 +341,7 @@ static sinew_status put_head(const usda_source *from, sinew_error *error)
 sinew_status sinew_usda_write(const sinew_cache *cache, sinew_usda *own, FILE *side, int32_t frames, sinew_error *error)
 {
     const usda_source from = {cache, own, side, frames};
-    sinew_status status = put_head(&from, error);
+    sinew_status status = usda_text_put_head(&from, error);
     for (int32_t i = 0; i < own->prim_count && status == SINEW_OK; i++)
         status = put_prim(&from, &own->prims[i], error);
     if (status == SINEW_OK)

@@ -5,8 +5,8 @@
  * All points, all cells (VTK types 10 tetra, 5 triangle, 3 line; of a skin its faces: 5 triangle, 9 quad, 7 polygon),
  * point data "velocity" and fields of particles, cell data "body" and fields of tets with "material", the energy that
  * they are of. Arrays are raw appended data behind 64-bit sizes: what ParaView writes itself, exact and small; numbers
- * that are infinite or not known are IEEE's, for which ParaView has a colour of their own. Arrays of cells are laid
- * out anew only where bodies tear. Format: VTK file formats, kitware.github.io, "XML file formats".
+ * that are infinite or not known are IEEE's, for which ParaView has a colour of their own. Arrays of cells are
+ * rebuilt only where bodies tear. Format: VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
  * no values in fields: force belongs to particles, stress to tets.
@@ -17,11 +17,11 @@
 #include <string.h>
 
 enum {
-    pvd_head_lines = 3,                 /* before the first frame's */
-    blocks_most = 8 + SINEW_FIELD_COUNT /* arrays of a file */
+    pvd_head_lines = 3,                /* before the first frame's */
+    blocks_max = 8 + SINEW_FIELD_COUNT /* arrays of a file */
 };
 
-typedef struct own_part {
+typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
     int64_t index_count;   /* vertex indices over all cells */
@@ -34,9 +34,9 @@ typedef struct own_part {
     int32_t *material;  /* [cell_count] place of the energy, -1: none */
     /* Fields as the file has them, NULL: not written, or particles are the points: [cell_count] or [point_count] */
     sinew_real *values[SINEW_FIELD_COUNT];
-} own_part;
+} format_state;
 
-static void count_cells(const sinew_cache *cache, own_part *own)
+static void vtu_cache_count_cells(const sinew_cache *cache, format_state *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
         const sinew_cache_body *of = &cache->bodies[i];
@@ -56,8 +56,8 @@ typedef struct cursor {
     int64_t cell, index;
 } cursor;
 
-static void add_cells(own_part *own, cursor *at, int32_t body, int32_t first, const int32_t *cells, int64_t count,
-                      int corners, uint8_t type)
+static void vtu_cache_add_cells(format_state *own, cursor *at, int32_t body, int32_t first, const int32_t *cells,
+                                int64_t count, int corners, uint8_t type)
 {
     for (int64_t c = 0; c < count; c++) {
         for (int k = 0; k < corners; k++)
@@ -68,36 +68,36 @@ static void add_cells(own_part *own, cursor *at, int32_t body, int32_t first, co
     }
 }
 
-static void add_faces(own_part *own, cursor *at, int32_t body, const sinew_cache_body *of)
+static void vtu_cache_add_faces(format_state *own, cursor *at, int32_t body, const sinew_cache_body *of)
 {
     const int32_t *starts = sinew_skin_face_starts(of->skin), *corners = sinew_skin_corners(of->skin);
     for (int32_t f = 0; f < sinew_skin_face_count(of->skin); f++) {
         const int32_t count = starts[f + 1] - starts[f];
         const uint8_t type = count == 3 ? 5 : count == 4 ? 9 : 7;
-        add_cells(own, at, body, of->first_point, corners + starts[f], 1, count, type);
+        vtu_cache_add_cells(own, at, body, of->first_point, corners + starts[f], 1, count, type);
     }
 }
 
-static void fill_cells(const sinew_cache *cache, own_part *own)
+static void vtu_cache_fill_cells(const sinew_cache *cache, format_state *own)
 {
     cursor at = {0};
     for (int32_t i = 0; i < cache->body_count; i++) {
         const sinew_cache_body *of = &cache->bodies[i];
         if (of->skin)
-            add_faces(own, &at, i, of);
+            vtu_cache_add_faces(own, &at, i, of);
         if (of->body.index < 0 || of->skin)
             continue;
         const sinew_mesh *mesh = sinew_body_mesh(cache->world, of->body);
         const int32_t first = of->first_point;
-        add_cells(own, &at, i, first, sinew_mesh_tets(mesh), sinew_mesh_tet_count(mesh), 4, 10);
-        add_cells(own, &at, i, first, sinew_mesh_triangles(mesh), sinew_mesh_triangle_count(mesh), 3, 5);
-        add_cells(own, &at, i, first, sinew_mesh_edges(mesh), sinew_mesh_edge_count(mesh), 2, 3);
+        vtu_cache_add_cells(own, &at, i, first, sinew_mesh_tets(mesh), sinew_mesh_tet_count(mesh), 4, 10);
+        vtu_cache_add_cells(own, &at, i, first, sinew_mesh_triangles(mesh), sinew_mesh_triangle_count(mesh), 3, 5);
+        vtu_cache_add_cells(own, &at, i, first, sinew_mesh_edges(mesh), sinew_mesh_edge_count(mesh), 2, 3);
     }
 }
 
-static sinew_status make_cells(const sinew_cache *cache, own_part *own, sinew_error *error)
+static sinew_status make_cells(const sinew_cache *cache, format_state *own, sinew_error *error)
 {
-    count_cells(cache, own);
+    vtu_cache_count_cells(cache, own);
     if (own->index_count > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "%s: the cells have %lld corners, vtu takes 2^31 - 1; use pc2", cache->stem,
@@ -108,14 +108,14 @@ static sinew_status make_cells(const sinew_cache *cache, own_part *own, sinew_er
     own->body = sinew_allocate(&cache->allocator, (size_t)own->cell_count, sizeof(int32_t));
     if (!own->connectivity || !own->offsets || !own->types || !own->body)
         return sinew_fail_memory(error, "the cells of a VTU cache");
-    fill_cells(cache, own);
+    vtu_cache_fill_cells(cache, own);
     return SINEW_OK;
 }
 
 /* ---- Fields ------------------------------------------------------------------------------------ */
 
 /* Tets come before the other cells of their body, in the order of the fields. */
-static void find_tet_cells(const sinew_cache *cache, own_part *own)
+static void find_tet_cells(const sinew_cache *cache, format_state *own)
 {
     int64_t cell = 0;
     int32_t tet = 0;
@@ -131,7 +131,7 @@ static void find_tet_cells(const sinew_cache *cache, own_part *own)
     }
 }
 
-static sinew_status make_fields(const sinew_cache *cache, own_part *own, sinew_error *error)
+static sinew_status make_fields(const sinew_cache *cache, format_state *own, sinew_error *error)
 {
     sinew_status status = sinew_cache_fields_open(cache, &own->fields, error);
     if (status != SINEW_OK)
@@ -154,7 +154,7 @@ static sinew_status make_fields(const sinew_cache *cache, own_part *own, sinew_e
     return SINEW_OK;
 }
 
-static void spread_to_cells(own_part *own, sinew_field_kind field, size_t width)
+static void spread_to_cells(format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)own->cell_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -164,7 +164,7 @@ static void spread_to_cells(own_part *own, sinew_field_kind field, size_t width)
                    own->fields.values[field] + width * (size_t)t, width * sizeof(sinew_real));
 }
 
-static void spread_to_points(const sinew_cache *cache, own_part *own, sinew_field_kind field, size_t width)
+static void spread_to_points(const sinew_cache *cache, format_state *own, sinew_field_kind field, size_t width)
 {
     for (size_t i = 0; i < width * (size_t)cache->point_count; i++)
         own->values[field][i] = (sinew_real)NAN;
@@ -177,7 +177,7 @@ static void spread_to_points(const sinew_cache *cache, own_part *own, sinew_fiel
     }
 }
 
-static sinew_status fill_fields(const sinew_cache *cache, own_part *own, sinew_error *error)
+static sinew_status fill_fields(const sinew_cache *cache, format_state *own, sinew_error *error)
 {
     const sinew_status status = sinew_cache_fields_fill(cache, &own->fields, error);
     if (status != SINEW_OK)
@@ -205,7 +205,7 @@ static const char *byte_order(void)
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
 }
 
-static void free_cells(const sinew_cache *cache, own_part *own)
+static void free_cells(const sinew_cache *cache, format_state *own)
 {
     sinew_release(&cache->allocator, own->connectivity);
     sinew_release(&cache->allocator, own->offsets);
@@ -220,16 +220,16 @@ static void free_cells(const sinew_cache *cache, own_part *own)
 
 static sinew_status vtu_reshape(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     free_cells(cache, own);
-    *own = (own_part){.pvd = own->pvd};
+    *own = (format_state){.pvd = own->pvd};
     const sinew_status status = make_cells(cache, own, error);
     return status == SINEW_OK ? make_fields(cache, own, error) : status;
 }
 
 static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = make_cells(cache, own, error);
     if (status == SINEW_OK)
         status = make_fields(cache, own, error);
@@ -250,24 +250,24 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
 
 /* ---- One file ---------------------------------------------------------------------------------- */
 
-/* Parts of a file, in their order, and the lines around their arrays. */
+/* Sections of a file, in their order, and the lines around their arrays. */
 enum {
-    part_points,
-    part_point_data,
-    part_cells,
-    part_cell_data,
-    part_count
+    section_points,
+    section_point_data,
+    section_cells,
+    section_cell_data,
+    section_count
 };
-static const char *const part_lines[part_count][2] = {
-    [part_points] = {"<Points>\n", "</Points>\n"},
-    [part_point_data] = {"<PointData Vectors=\"velocity\">\n", "</PointData>\n"},
-    [part_cells] = {"<Cells>\n", "</Cells>\n"},
-    [part_cell_data] = {"<CellData Scalars=\"body\">\n", "</CellData>\n"},
+static const char *const section_lines[section_count][2] = {
+    [section_points] = {"<Points>\n", "</Points>\n"},
+    [section_point_data] = {"<PointData Vectors=\"velocity\">\n", "</PointData>\n"},
+    [section_cells] = {"<Cells>\n", "</Cells>\n"},
+    [section_cell_data] = {"<CellData Scalars=\"body\">\n", "</CellData>\n"},
 };
 
 /* An array of the file. */
 typedef struct block {
-    int part;
+    int section;
     const char *type, *name;
     int components;
     const void *data;
@@ -276,17 +276,17 @@ typedef struct block {
 
 typedef struct block_list {
     int count;
-    block blocks[blocks_most];
+    block blocks[blocks_max];
 } block_list;
 
-static void add_block(block_list *list, block next, int64_t owners, size_t number)
+static void vtu_cache_add_block(block_list *list, block next, int64_t owners, size_t number)
 {
     next.size = (uint64_t)owners * (uint64_t)next.components * number;
     list->blocks[list->count++] = next;
 }
 
 /* The fields of points, or of cells. */
-static void add_fields(const sinew_cache *cache, const own_part *own, block_list *list, bool of_cells)
+static void add_fields(const sinew_cache *cache, const format_state *own, block_list *list, bool of_cells)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
     bool any = false;
@@ -296,38 +296,42 @@ static void add_fields(const sinew_cache *cache, const own_part *own, block_list
         if (!data || info->of_elements != of_cells)
             continue;
         any = true;
-        add_block(
-            list,
-            (block){of_cells ? part_cell_data : part_point_data, real, info->name, info->component_count, data, 0},
-            of_cells ? own->cell_count : cache->point_count, sizeof(sinew_real));
+        vtu_cache_add_block(list,
+                            (block){of_cells ? section_cell_data : section_point_data, real, info->name,
+                                    info->component_count, data, 0},
+                            of_cells ? own->cell_count : cache->point_count, sizeof(sinew_real));
     }
     if (of_cells && any)
-        add_block(list, (block){part_cell_data, "Int32", "material", 1, own->material, 0}, own->cell_count, 4);
+        vtu_cache_add_block(list, (block){section_cell_data, "Int32", "material", 1, own->material, 0}, own->cell_count,
+                            4);
 }
 
 /* All arrays, in the order of their bytes. */
-static void list_blocks(const sinew_cache *cache, const own_part *own, block_list *list)
+static void list_blocks(const sinew_cache *cache, const format_state *own, block_list *list)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
     list->count = 0;
-    add_block(list, (block){part_points, real, "Points", 3, cache->q, 0}, cache->point_count, sizeof(sinew_real));
-    add_block(list, (block){part_point_data, real, "velocity", 3, cache->v, 0}, cache->point_count, sizeof(sinew_real));
+    vtu_cache_add_block(list, (block){section_points, real, "Points", 3, cache->q, 0}, cache->point_count,
+                        sizeof(sinew_real));
+    vtu_cache_add_block(list, (block){section_point_data, real, "velocity", 3, cache->v, 0}, cache->point_count,
+                        sizeof(sinew_real));
     add_fields(cache, own, list, false);
-    add_block(list, (block){part_cells, "Int32", "connectivity", 1, own->connectivity, 0}, own->index_count, 4);
-    add_block(list, (block){part_cells, "Int32", "offsets", 1, own->offsets, 0}, own->cell_count, 4);
-    add_block(list, (block){part_cells, "UInt8", "types", 1, own->types, 0}, own->cell_count, 1);
-    add_block(list, (block){part_cell_data, "Int32", "body", 1, own->body, 0}, own->cell_count, 4);
+    vtu_cache_add_block(list, (block){section_cells, "Int32", "connectivity", 1, own->connectivity, 0},
+                        own->index_count, 4);
+    vtu_cache_add_block(list, (block){section_cells, "Int32", "offsets", 1, own->offsets, 0}, own->cell_count, 4);
+    vtu_cache_add_block(list, (block){section_cells, "UInt8", "types", 1, own->types, 0}, own->cell_count, 1);
+    vtu_cache_add_block(list, (block){section_cell_data, "Int32", "body", 1, own->body, 0}, own->cell_count, 4);
     add_fields(cache, own, list, true);
 }
 
-/* The lines of one part, with where its arrays lie: *at bytes come before the next. */
-static sinew_status put_part(sinew_writer *writer, const block_list *list, int part, unsigned long long *at,
-                             sinew_error *error)
+/* The lines of one section, with the offsets of its arrays: *at bytes precede the next. */
+static sinew_status vtu_put_section(sinew_writer *writer, const block_list *list, int section, unsigned long long *at,
+                                    sinew_error *error)
 {
-    sinew_status status = sinew_cache_print(writer, error, "%s", part_lines[part][0]);
+    sinew_status status = sinew_cache_print(writer, error, "%s", section_lines[section][0]);
     for (int i = 0; i < list->count && status == SINEW_OK; i++) {
         const block *b = &list->blocks[i];
-        if (b->part != part)
+        if (b->section != section)
             continue;
         status = sinew_cache_print(
             writer, error,
@@ -335,11 +339,11 @@ static sinew_status put_part(sinew_writer *writer, const block_list *list, int p
             b->type, b->name, b->components, *at);
         *at += sizeof b->size + b->size;
     }
-    return status == SINEW_OK ? sinew_cache_print(writer, error, "%s", part_lines[part][1]) : status;
+    return status == SINEW_OK ? sinew_cache_print(writer, error, "%s", section_lines[section][1]) : status;
 }
 
 /* Everything before the appended bytes. */
-static sinew_status put_outline(const sinew_cache *cache, const own_part *own, sinew_writer *writer,
+static sinew_status put_outline(const sinew_cache *cache, const format_state *own, sinew_writer *writer,
                                 const block_list *list, sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
@@ -355,8 +359,8 @@ static sinew_status put_outline(const sinew_cache *cache, const own_part *own, s
         "<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%lld\">\n",
         byte_order(), time, (int)cache->point_count, (long long)own->cell_count);
     unsigned long long at = 0;
-    for (int part = 0; part < part_count && status == SINEW_OK; part++)
-        status = put_part(writer, list, part, &at, error);
+    for (int section = 0; section < section_count && status == SINEW_OK; section++)
+        status = vtu_put_section(writer, list, section, &at, error);
     return status == SINEW_OK ? sinew_cache_print(writer, error,
                                                   "</Piece>\n"
                                                   "</UnstructuredGrid>\n"
@@ -364,7 +368,7 @@ static sinew_status put_outline(const sinew_cache *cache, const own_part *own, s
                               : status;
 }
 
-static sinew_status put_grid(const sinew_cache *cache, own_part *own, sinew_writer *writer, sinew_error *error)
+static sinew_status put_grid(const sinew_cache *cache, format_state *own, sinew_writer *writer, sinew_error *error)
 {
     block_list list;
     sinew_status status = fill_fields(cache, own, error);
@@ -394,7 +398,8 @@ static sinew_status put_escaped(sinew_writer *writer, const char *text, sinew_er
     return status;
 }
 
-static sinew_status put_entry(const sinew_cache *cache, sinew_writer *pvd, const char *ending, sinew_error *error)
+static sinew_status vtu_cache_put_entry(const sinew_cache *cache, sinew_writer *pvd, const char *ending,
+                                        sinew_error *error)
 {
     char time[SINEW_CACHE_NUMBER];
     sinew_cache_number(time, (sinew_real)cache->time);
@@ -408,7 +413,7 @@ static sinew_status put_entry(const sinew_cache *cache, sinew_writer *pvd, const
 
 static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     char ending[32];
     sinew_cache_ending(cache, cache->frame_count, "vtu", ending);
     sinew_writer writer;
@@ -419,33 +424,33 @@ static sinew_status vtu_frame(sinew_cache *cache, sinew_error *error)
         status = sinew_writer_commit(&writer, error);
     else
         sinew_writer_abandon(&writer);
-    return status == SINEW_OK ? put_entry(cache, &own->pvd, ending, error) : status;
+    return status == SINEW_OK ? vtu_cache_put_entry(cache, &own->pvd, ending, error) : status;
 }
 
 static sinew_status vtu_sync(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_sync_sequence(cache, "vtu", error);
     return status == SINEW_OK ? sinew_writer_sync(&own->pvd, error) : status;
 }
 
 static sinew_status vtu_close(sinew_cache *cache, sinew_error *error)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_status status = sinew_cache_print(&own->pvd, error, "</Collection>\n</VTKFile>\n");
     return status == SINEW_OK ? sinew_writer_commit_durable(&own->pvd, error) : status;
 }
 
 static void vtu_drop(sinew_cache *cache)
 {
-    own_part *own = cache->own;
+    format_state *own = cache->own;
     sinew_writer_abandon(&own->pvd);
     free_cells(cache, own);
 }
 
 const sinew_cache_ops sinew_cache_vtu = {
     .name = "vtu",
-    .own_size = sizeof(own_part),
+    .own_size = sizeof(format_state),
     .open = vtu_open,
     .frame = vtu_frame,
     .reshape = vtu_reshape,

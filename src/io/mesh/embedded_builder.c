@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_builder.c: growing arrays of faces, texture coordinates, names and painted values, and the skin made of them.
+ * embedded_builder.c: growing arrays of faces, texture coordinates, names and painted values, and the skin made of
+ * them.
  *
- * A list of names or texture coordinates stays empty until the first one comes: files of plain triangles cost little
- * more than as a mesh.
+ * A list of names or texture coordinates stays empty until its first entry: files of plain triangles cost little more
+ * than as a mesh.
  */
 #include "io/mesh/embedded_builder.h"
 
@@ -14,7 +15,7 @@
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-static bool reserve(sinew_draft *draft, sinew_draft_list *list, int64_t count, size_t size)
+static bool reserve(sinew_builder *builder, sinew_builder_list *list, int64_t count, size_t size)
 {
     if (count <= list->capacity)
         return true;
@@ -22,9 +23,9 @@ static bool reserve(sinew_draft *draft, sinew_draft_list *list, int64_t count, s
     capacity = capacity < count ? count : capacity;
     void *items = count > INT32_MAX - 1
                       ? NULL
-                      : sinew_reallocate(&draft->allocator, list->items, (size_t)list->count, (size_t)capacity, size);
+                      : sinew_reallocate(&builder->allocator, list->items, (size_t)list->count, (size_t)capacity, size);
     if (!items) {
-        sinew_fail_memory(draft->error, "the faces of a skin");
+        sinew_fail_memory(builder->error, "the faces of a skin");
         return false;
     }
     list->items = items;
@@ -32,36 +33,36 @@ static bool reserve(sinew_draft *draft, sinew_draft_list *list, int64_t count, s
     return true;
 }
 
-static bool push(sinew_draft *draft, sinew_draft_list *list, const void *item, size_t size)
+static bool embedded_push(sinew_builder *builder, sinew_builder_list *list, const void *item, size_t size)
 {
-    if (!reserve(draft, list, list->count + 1, size))
+    if (!reserve(builder, list, list->count + 1, size))
         return false;
     memcpy((char *)list->items + (size_t)list->count++ * size, item, size);
     return true;
 }
 
 /* Fills a list of int32_t with -1 up to a count. */
-static bool fill_none(sinew_draft *draft, sinew_draft_list *list, int64_t count)
+static bool fill_none(sinew_builder *builder, sinew_builder_list *list, int64_t count)
 {
-    if (!reserve(draft, list, count, sizeof(int32_t)))
+    if (!reserve(builder, list, count, sizeof(int32_t)))
         return false;
     for (; list->count < count; list->count++)
         ((int32_t *)list->items)[list->count] = -1;
     return true;
 }
 
-void sinew_skin_draft_open(sinew_skin_draft *skin)
+void sinew_skin_builder_open(sinew_embedded_builder *skin)
 {
     memset(skin, 0, sizeof *skin);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++)
         skin->current[set] = -1;
 }
 
-void sinew_skin_draft_close(sinew_draft *draft, sinew_skin_draft *skin)
+void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *skin)
 {
-    const sinew_allocator *allocator = &draft->allocator;
-    sinew_draft_list *lists[] = {&skin->starts, &skin->corners,        &skin->corner_uvs,
-                                 &skin->uvs,    &skin->triangle_faces, &skin->triangle_corners};
+    const sinew_allocator *allocator = &builder->allocator;
+    sinew_builder_list *lists[] = {&skin->starts, &skin->corners,        &skin->corner_uvs,
+                                   &skin->uvs,    &skin->triangle_faces, &skin->triangle_corners};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         sinew_release(allocator, lists[i]->items);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++) {
@@ -77,48 +78,49 @@ void sinew_skin_draft_close(sinew_draft *draft, sinew_skin_draft *skin)
 
 /* ---- Faces ----------------------------------------------------------------------------------- */
 
-bool sinew_skin_draft_face(sinew_draft *draft, const int32_t *corners, int64_t count)
+bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
-    sinew_skin_draft *skin = draft->skin;
+    sinew_embedded_builder *skin = builder->skin;
     if (!skin)
         return true;
     const int64_t first = skin->corners.count;
     const int32_t start = (int32_t)first;
-    if (!reserve(draft, &skin->corners, first + count, sizeof(int32_t)) ||
-        !push(draft, &skin->starts, &start, sizeof start))
+    if (!reserve(builder, &skin->corners, first + count, sizeof(int32_t)) ||
+        !embedded_push(builder, &skin->starts, &start, sizeof start))
         return false;
     memcpy((int32_t *)skin->corners.items + first, corners, (size_t)count * sizeof *corners);
     skin->corners.count += count;
     if (skin->coming_uvs) {
-        if (!fill_none(draft, &skin->corner_uvs, first) ||
-            !reserve(draft, &skin->corner_uvs, first + count, sizeof(int32_t)))
+        if (!fill_none(builder, &skin->corner_uvs, first) ||
+            !reserve(builder, &skin->corner_uvs, first + count, sizeof(int32_t)))
             return false;
         memcpy((int32_t *)skin->corner_uvs.items + first, skin->coming_uvs, (size_t)count * sizeof(int32_t));
         skin->corner_uvs.count = first + count;
     }
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++)
-        if (skin->current[set] >= 0 && (!fill_none(draft, &skin->face_names[set], skin->starts.count - 1) ||
-                                        !push(draft, &skin->face_names[set], &skin->current[set], sizeof(int32_t))))
+        if (skin->current[set] >= 0 &&
+            (!fill_none(builder, &skin->face_names[set], skin->starts.count - 1) ||
+             !embedded_push(builder, &skin->face_names[set], &skin->current[set], sizeof(int32_t))))
             return false;
     return true;
 }
 
-bool sinew_skin_draft_triangle(sinew_draft *draft, int64_t a, int64_t b, int64_t c)
+bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c)
 {
-    sinew_skin_draft *skin = draft->skin;
+    sinew_embedded_builder *skin = builder->skin;
     if (!skin)
         return true;
     const int32_t face = (int32_t)(skin->starts.count - 1), start = ((int32_t *)skin->starts.items)[face];
     const int32_t corners[3] = {(int32_t)(start + a), (int32_t)(start + b), (int32_t)(start + c)};
     /* A polygon that could not be cut into ears is cut again: its triangles are written over. */
-    skin->triangle_faces.count = skin->triangle_corners.count = draft->cells[SINEW_DRAFT_TRIANGLE].count - 1;
-    return push(draft, &skin->triangle_faces, &face, sizeof face) &&
-           push(draft, &skin->triangle_corners, corners, sizeof corners);
+    skin->triangle_faces.count = skin->triangle_corners.count = builder->cells[SINEW_BUILDER_TRIANGLE].count - 1;
+    return embedded_push(builder, &skin->triangle_faces, &face, sizeof face) &&
+           embedded_push(builder, &skin->triangle_corners, corners, sizeof corners);
 }
 
-void sinew_skin_draft_turn(sinew_draft *draft, int64_t triangle)
+void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle)
 {
-    sinew_skin_draft *skin = draft->skin;
+    sinew_embedded_builder *skin = builder->skin;
     if (!skin)
         return;
     int32_t *corners = (int32_t *)skin->corners.items +
@@ -130,68 +132,68 @@ void sinew_skin_draft_turn(sinew_draft *draft, int64_t triangle)
 
 /* ---- Names and values ------------------------------------------------------------------------ */
 
-bool sinew_skin_draft_uv(sinew_draft *draft, float u, float v)
+bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v)
 {
     const float uv[2] = {u, v};
-    return !draft->skin || push(draft, &draft->skin->uvs, uv, sizeof uv);
+    return !builder->skin || embedded_push(builder, &builder->skin->uvs, uv, sizeof uv);
 }
 
-static bool too_many_names(const sinew_draft *draft, const sinew_name_list *list)
+static bool too_many_names(const sinew_builder *builder, const sinew_name_list *list)
 {
     if (list->count == SINEW_NAMES_MAX)
-        sinew_fail(draft->error, SINEW_ERROR_DATA, "the file has more than %d groups or materials: join some",
+        sinew_fail(builder->error, SINEW_ERROR_DATA, "the file has more than %d groups or materials: join some",
                    SINEW_NAMES_MAX);
     else
-        sinew_fail_memory(draft->error, "the names of a skin");
+        sinew_fail_memory(builder->error, "the names of a skin");
     return false;
 }
 
-bool sinew_skin_draft_name(sinew_draft *draft, sinew_skin_set set, const char *name, size_t length)
+bool sinew_skin_builder_name(sinew_builder *builder, sinew_skin_set set, const char *name, size_t length)
 {
-    if (!draft->skin)
+    if (!builder->skin)
         return true;
-    sinew_name_list *list = &draft->skin->names[set];
-    const int32_t index = length > 0 ? sinew_names_add(&draft->allocator, list, name, length) : -1;
+    sinew_name_list *list = &builder->skin->names[set];
+    const int32_t index = length > 0 ? sinew_names_add(&builder->allocator, list, name, length) : -1;
     if (length > 0 && index < 0)
-        return too_many_names(draft, list);
-    draft->skin->current[set] = index;
+        return too_many_names(builder, list);
+    builder->skin->current[set] = index;
     return true;
 }
 
-bool sinew_skin_draft_library(sinew_draft *draft, const char *name, size_t length)
+bool sinew_skin_builder_library(sinew_builder *builder, const char *name, size_t length)
 {
-    if (!draft->skin || draft->skin->library || length == 0)
+    if (!builder->skin || builder->skin->library || length == 0)
         return true;
-    char *copy = sinew_allocate(&draft->allocator, length + 1, 1);
+    char *copy = sinew_allocate(&builder->allocator, length + 1, 1);
     if (!copy) {
-        sinew_fail_memory(draft->error, "the names of a skin");
+        sinew_fail_memory(builder->error, "the names of a skin");
         return false;
     }
     memcpy(copy, name, length);
     copy[length] = '\0';
-    draft->skin->library = copy;
+    builder->skin->library = copy;
     return true;
 }
 
-int32_t sinew_skin_draft_attribute(sinew_draft *draft, const char *name, size_t length, bool *good)
+int32_t sinew_skin_builder_attribute(sinew_builder *builder, const char *name, size_t length, bool *good)
 {
-    if (!draft->skin || length == 0)
+    if (!builder->skin || length == 0)
         return -1;
-    sinew_name_list *list = &draft->skin->attributes;
-    const int32_t index = sinew_names_add(&draft->allocator, list, name, length);
+    sinew_name_list *list = &builder->skin->attributes;
+    const int32_t index = sinew_names_add(&builder->allocator, list, name, length);
     if (index < 0) {
-        sinew_fail_memory(draft->error, "the painted values of a skin");
+        sinew_fail_memory(builder->error, "the painted values of a skin");
         *good = false;
     }
     return index < SINEW_ATTRIBUTES_MAX ? index : -1;
 }
 
-bool sinew_skin_draft_value(sinew_draft *draft, int32_t attribute, int64_t vertex, double value)
+bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t vertex, double value)
 {
-    if (!draft->skin || attribute < 0)
+    if (!builder->skin || attribute < 0)
         return true;
-    sinew_draft_list *list = &draft->skin->values[attribute];
-    if (!reserve(draft, list, vertex + 1, sizeof(float)))
+    sinew_builder_list *list = &builder->skin->values[attribute];
+    if (!reserve(builder, list, vertex + 1, sizeof(float)))
         return false;
     float *values = list->items;
     for (; list->count <= vertex; list->count++)
@@ -203,25 +205,25 @@ bool sinew_skin_draft_value(sinew_draft *draft, int32_t attribute, int64_t verte
 /* ---- The skin -------------------------------------------------------------------------------- */
 
 /* Lets the skin have the items of a list; an empty one is NULL, except where `always`. */
-static bool take_list(sinew_draft *draft, sinew_draft_list *list, bool always, void *slot)
+static bool embedded_take_list(sinew_builder *builder, sinew_builder_list *list, bool always, void *slot)
 {
     void **to = slot;
     *to = list->items;
     if (!*to && always)
-        *to = sinew_allocate(&draft->allocator, 0, 1);
-    *list = (sinew_draft_list){0};
+        *to = sinew_allocate(&builder->allocator, 0, 1);
+    *list = (sinew_builder_list){0};
     return *to || !always;
 }
 
-static bool take_values(sinew_draft *draft, sinew_skin *skin)
+static bool take_values(sinew_builder *builder, sinew_skin *skin)
 {
-    sinew_skin_draft *from = draft->skin;
+    sinew_embedded_builder *from = builder->skin;
     const size_t count = (size_t)skin->mesh->vertex_count;
     if (from->attributes.count == 0)
         return true;
     if (from->attributes.count > SINEW_ATTRIBUTES_MAX)
         from->attributes.count = SINEW_ATTRIBUTES_MAX;
-    skin->values = sinew_allocate_zero(&draft->allocator, (size_t)from->attributes.count * count, sizeof(float));
+    skin->values = sinew_allocate_zero(&builder->allocator, (size_t)from->attributes.count * count, sizeof(float));
     for (int32_t i = 0; skin->values && i < from->attributes.count; i++)
         if (from->values[i].count > 0)
             memcpy(skin->values + (size_t)i * count, from->values[i].items,
@@ -229,14 +231,14 @@ static bool take_values(sinew_draft *draft, sinew_skin *skin)
     return skin->values != NULL;
 }
 
-/* Texture coordinates that belong to vertices become those of their corners. */
-static bool spread_uvs(sinew_draft *draft)
+/* Converts texture coordinates of vertices to those of their corners. */
+static bool spread_uvs(sinew_builder *builder)
 {
-    sinew_skin_draft *from = draft->skin;
+    sinew_embedded_builder *from = builder->skin;
     if (!from->uvs_of_vertices || from->uvs.count == 0)
         return true;
     from->corner_uvs.count = 0;
-    if (!fill_none(draft, &from->corner_uvs, from->corners.count))
+    if (!fill_none(builder, &from->corner_uvs, from->corners.count))
         return false;
     float *uvs = from->uvs.items;
     int32_t *corner_uvs = from->corner_uvs.items;
@@ -251,37 +253,37 @@ static bool spread_uvs(sinew_draft *draft)
 }
 
 /* Brings every list that has anything to its full length. */
-static bool complete(sinew_draft *draft)
+static bool embedded_complete(sinew_builder *builder)
 {
-    sinew_skin_draft *from = draft->skin;
+    sinew_embedded_builder *from = builder->skin;
     const int32_t end = (int32_t)from->corners.count;
     const int64_t faces = from->starts.count;
-    bool good = spread_uvs(draft) && push(draft, &from->starts, &end, sizeof end);
+    bool good = spread_uvs(builder) && embedded_push(builder, &from->starts, &end, sizeof end);
     if (good && from->corner_uvs.items)
-        good = fill_none(draft, &from->corner_uvs, from->corners.count);
+        good = fill_none(builder, &from->corner_uvs, from->corners.count);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT && good; set++)
         if (from->face_names[set].items)
-            good = fill_none(draft, &from->face_names[set], faces);
+            good = fill_none(builder, &from->face_names[set], faces);
     return good;
 }
 
-static bool take_all(sinew_draft *draft, sinew_skin *skin)
+static bool embedded_take_all(sinew_builder *builder, sinew_skin *skin)
 {
-    sinew_skin_draft *from = draft->skin;
+    sinew_embedded_builder *from = builder->skin;
     skin->face_count = (int32_t)from->starts.count;
-    if (!complete(draft) || !take_values(draft, skin))
+    if (!embedded_complete(builder) || !take_values(builder, skin))
         return false;
     const bool textured = from->corner_uvs.items != NULL;
     skin->uv_count = textured ? (int32_t)from->uvs.count : 0;
-    bool good = take_list(draft, &from->starts, true, &skin->starts) &&
-                take_list(draft, &from->corners, true, &skin->corners) &&
-                take_list(draft, &from->triangle_faces, true, &skin->triangle_faces) &&
-                take_list(draft, &from->triangle_corners, true, &skin->triangle_corners);
+    bool good = embedded_take_list(builder, &from->starts, true, &skin->starts) &&
+                embedded_take_list(builder, &from->corners, true, &skin->corners) &&
+                embedded_take_list(builder, &from->triangle_faces, true, &skin->triangle_faces) &&
+                embedded_take_list(builder, &from->triangle_corners, true, &skin->triangle_corners);
     if (textured)
-        good = good && take_list(draft, &from->corner_uvs, true, &skin->corner_uvs) &&
-               take_list(draft, &from->uvs, true, &skin->uvs);
+        good = good && embedded_take_list(builder, &from->corner_uvs, true, &skin->corner_uvs) &&
+               embedded_take_list(builder, &from->uvs, true, &skin->uvs);
     for (int set = 0; set < SINEW_SKIN_SET_COUNT; set++) {
-        take_list(draft, &from->face_names[set], false, &skin->face_names[set]);
+        embedded_take_list(builder, &from->face_names[set], false, &skin->face_names[set]);
         skin->names[set] = from->names[set];
         from->names[set] = (sinew_name_list){0};
     }
@@ -292,46 +294,46 @@ static bool take_all(sinew_draft *draft, sinew_skin *skin)
     return good;
 }
 
-/* Edges and tetrahedra are no part of a skin. */
-static void leave_out(sinew_draft *draft, int kind, const char *plural)
+/* A skin has no edges and tetrahedra. */
+static void leave_out(sinew_builder *builder, int kind, const char *plural)
 {
-    sinew_draft_ignore(draft, plural, draft->cells[kind].count);
-    draft->cells[kind].count = 0;
-    sinew_release(&draft->allocator, draft->cells[kind].indices);
-    draft->cells[kind].indices = NULL;
+    sinew_builder_ignore(builder, plural, builder->cells[kind].count);
+    builder->cells[kind].count = 0;
+    sinew_release(&builder->allocator, builder->cells[kind].indices);
+    builder->cells[kind].indices = NULL;
 }
 
 /* A file of tetrahedra alone shows their boundary. */
-static sinew_skin *finish_boundary(sinew_draft *draft, const char *name)
+static sinew_skin *finish_boundary(sinew_builder *builder, const char *name)
 {
-    sinew_mesh *mesh = sinew_draft_finish(draft, name);
-    sinew_skin *skin = mesh ? sinew_skin_of_mesh(mesh, draft->error) : NULL;
+    sinew_mesh *mesh = sinew_builder_finish(builder, name);
+    sinew_skin *skin = mesh ? sinew_skin_of_mesh(mesh, builder->error) : NULL;
     sinew_mesh_destroy(mesh);
     return skin;
 }
 
-sinew_skin *sinew_skin_draft_finish(sinew_draft *draft, const char *name)
+sinew_skin *sinew_skin_builder_finish(sinew_builder *builder, const char *name)
 {
-    if (draft->vertex_count > 0 && draft->skin->starts.count == 0 && draft->cells[SINEW_DRAFT_TET].count > 0)
-        return finish_boundary(draft, name);
-    if (draft->vertex_count > 0 && draft->skin->starts.count == 0) {
-        sinew_fail(draft->error, SINEW_ERROR_FORMAT, "%s: holds %lld vertices and no faces to show", name,
-                   (long long)draft->vertex_count);
+    if (builder->vertex_count > 0 && builder->skin->starts.count == 0 && builder->cells[SINEW_BUILDER_TET].count > 0)
+        return finish_boundary(builder, name);
+    if (builder->vertex_count > 0 && builder->skin->starts.count == 0) {
+        sinew_fail(builder->error, SINEW_ERROR_FORMAT, "%s: holds %lld vertices and no faces to show", name,
+                   (long long)builder->vertex_count);
         return NULL;
     }
-    leave_out(draft, SINEW_DRAFT_TET, "tetrahedra");
-    leave_out(draft, SINEW_DRAFT_EDGE, "edges");
-    draft->cut_count = 0; /* polygons stay what they are */
-    sinew_skin *skin = sinew_allocate_zero(&draft->allocator, 1, sizeof *skin);
+    leave_out(builder, SINEW_BUILDER_TET, "tetrahedra");
+    leave_out(builder, SINEW_BUILDER_EDGE, "edges");
+    builder->cut_count = 0; /* polygons stay what they are */
+    sinew_skin *skin = sinew_allocate_zero(&builder->allocator, 1, sizeof *skin);
     if (!skin) {
-        sinew_fail_memory(draft->error, "a skin");
+        sinew_fail_memory(builder->error, "a skin");
         return NULL;
     }
-    skin->allocator = draft->allocator;
-    skin->mesh = sinew_draft_finish(draft, name);
-    if (!skin->mesh || !take_all(draft, skin)) {
+    skin->allocator = builder->allocator;
+    skin->mesh = sinew_builder_finish(builder, name);
+    if (!skin->mesh || !embedded_take_all(builder, skin)) {
         if (skin->mesh)
-            sinew_fail_memory(draft->error, "a skin");
+            sinew_fail_memory(builder->error, "a skin");
         sinew_skin_destroy(skin);
         return NULL;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_read.c: sinew_skin_read: the readers of meshes (file_formats.h) with a draft that keeps faces, names and values.
+ * embedded_read.c: sinew_skin_read: the mesh readers (file_formats.h) with a builder that keeps faces, names and
+ * values.
  *
  * Memory is at most 64 MB and 20 times the file, where a mesh takes 4 times: a triangle of eight characters has its
  * corners, its face and its names.
@@ -17,14 +18,15 @@ sinew_skin_def sinew_default_skin_def(void)
 
 sinew_skin *sinew_skin_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error)
 {
-    sinew_draft draft;
-    sinew_skin_draft faces;
-    sinew_draft_open(&draft, allocator, error);
-    sinew_skin_draft_open(&faces);
-    draft.skin = &faces;
-    sinew_skin *skin = sinew_source_draft(source, &draft) ? sinew_skin_draft_finish(&draft, source->name) : NULL;
-    sinew_skin_draft_close(&draft, &faces);
-    sinew_draft_close(&draft);
+    sinew_builder builder;
+    sinew_embedded_builder faces;
+    sinew_builder_open(&builder, allocator, error);
+    sinew_skin_builder_open(&faces);
+    builder.skin = &faces;
+    sinew_skin *skin =
+        sinew_source_builder(source, &builder) ? sinew_skin_builder_finish(&builder, source->name) : NULL;
+    sinew_skin_builder_close(&builder, &faces);
+    sinew_builder_close(&builder);
     return skin;
 }
 

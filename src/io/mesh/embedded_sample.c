@@ -6,9 +6,9 @@
 
 #include "sinew/tree.h"
 
-/* The nearest places to all points, to be released; NULL on failure. */
-static sinew_tree_place *find_places(const sinew_skin *skin, int32_t width, const sinew_allocator *allocator,
-                                     int32_t count, const sinew_real *points, sinew_error *error)
+/* The nearest surface points of all points, to be released; NULL on failure. */
+static sinew_tree_point *embedded_find_nearest(const sinew_skin *skin, int32_t width, const sinew_allocator *allocator,
+                                               int32_t count, const sinew_real *points, sinew_error *error)
 {
     const sinew_mesh *mesh = sinew_skin_mesh(skin);
     sinew_tree_def def = sinew_default_tree_def();
@@ -20,36 +20,36 @@ static sinew_tree_place *find_places(const sinew_skin *skin, int32_t width, cons
     def.cells = width == 3 ? sinew_mesh_triangles(mesh) : NULL;
     def.winding = false;
     sinew_tree *tree = sinew_tree_create(&def, error);
-    sinew_tree_place *places = tree ? sinew_allocate(allocator, (size_t)count, sizeof *places) : NULL;
-    if (places)
-        sinew_tree_nearest(tree, count, points, NULL, places);
+    sinew_tree_point *nearest = tree ? sinew_allocate(allocator, (size_t)count, sizeof *nearest) : NULL;
+    if (nearest)
+        sinew_tree_nearest(tree, count, points, NULL, nearest);
     else if (tree)
         sinew_fail_memory(error, "places on a skin");
     sinew_tree_destroy(tree);
-    return places;
+    return nearest;
 }
 
 sinew_status sinew_skin_nearest(const sinew_skin *skin, const sinew_allocator *allocator, int32_t count,
                                 const sinew_real *points, int32_t *vertices, sinew_error *error)
 {
-    sinew_tree_place *places = find_places(skin, 1, allocator, count, points, error);
-    for (int32_t i = 0; places && i < count; i++)
-        vertices[i] = places[i].cell;
-    sinew_release(allocator, places);
-    return places ? SINEW_OK : SINEW_ERROR_MEMORY;
+    sinew_tree_point *nearest = embedded_find_nearest(skin, 1, allocator, count, points, error);
+    for (int32_t i = 0; nearest && i < count; i++)
+        vertices[i] = nearest[i].cell;
+    sinew_release(allocator, nearest);
+    return nearest ? SINEW_OK : SINEW_ERROR_MEMORY;
 }
 
 sinew_status sinew_skin_sample(const sinew_skin *skin, const float *painted, const sinew_allocator *allocator,
                                int32_t count, const sinew_real *points, sinew_real *values, sinew_error *error)
 {
     const int32_t *triangles = sinew_mesh_triangles(sinew_skin_mesh(skin));
-    sinew_tree_place *places = find_places(skin, 3, allocator, count, points, error);
-    for (int32_t i = 0; places && i < count; i++) {
+    sinew_tree_point *nearest = embedded_find_nearest(skin, 3, allocator, count, points, error);
+    for (int32_t i = 0; nearest && i < count; i++) {
         double sum = 0;
         for (int k = 0; k < 3; k++)
-            sum += (double)places[i].weights[k] * (double)painted[triangles[3 * (int64_t)places[i].cell + k]];
+            sum += (double)nearest[i].weights[k] * (double)painted[triangles[3 * (int64_t)nearest[i].cell + k]];
         values[i] = (sinew_real)sum;
     }
-    sinew_release(allocator, places);
-    return places ? SINEW_OK : SINEW_ERROR_MEMORY;
+    sinew_release(allocator, nearest);
+    return nearest ? SINEW_OK : SINEW_ERROR_MEMORY;
 }

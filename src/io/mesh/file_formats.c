@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_formats.c: sinew_mesh_read and sinew_mesh_write: finds the format by the ending and leaves the rest to its table.
+ * file_formats.c: sinew_mesh_read and sinew_mesh_write: finds the format by the ending and leaves the rest to its
+ * table.
  */
 #include "io/mesh/file_formats.h"
 
@@ -63,24 +64,24 @@ static const sinew_mesh_kind *find_kind(const char *path, bool written, sinew_er
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-bool sinew_source_draft(const sinew_source *source, sinew_draft *draft)
+bool sinew_source_builder(const sinew_source *source, sinew_builder *builder)
 {
-    const sinew_mesh_kind *kind = find_kind(source->name, false, draft->error);
+    const sinew_mesh_kind *kind = find_kind(source->name, false, builder->error);
     if (!kind)
         return false;
     if (source->size == 0) {
-        sinew_fail(draft->error, SINEW_ERROR_FORMAT, "%s: the file is empty", source->name);
+        sinew_fail(builder->error, SINEW_ERROR_FORMAT, "%s: the file is empty", source->name);
         return false;
     }
-    return kind->read(source, draft);
+    return kind->read(source, builder);
 }
 
 sinew_mesh *sinew_mesh_parse(const sinew_source *source, const sinew_allocator *allocator, sinew_error *error)
 {
-    sinew_draft draft;
-    sinew_draft_open(&draft, allocator, error);
-    sinew_mesh *mesh = sinew_source_draft(source, &draft) ? sinew_draft_finish(&draft, source->name) : NULL;
-    sinew_draft_close(&draft);
+    sinew_builder builder;
+    sinew_builder_open(&builder, allocator, error);
+    sinew_mesh *mesh = sinew_source_builder(source, &builder) ? sinew_builder_finish(&builder, source->name) : NULL;
+    sinew_builder_close(&builder);
     return mesh;
 }
 
@@ -122,19 +123,20 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* All files are complete under their temporary names before the first takes its place. */
-static sinew_status write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
-                                sinew_mesh_format format, sinew_error *error)
+/* All files are complete under their temporary names before the first is renamed. */
+static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
+                                             sinew_mesh_format format, sinew_error *error)
 {
     sinew_writer writers[SINEW_MESH_ENDINGS];
     int count = 0;
     sinew_status status = SINEW_OK;
     for (int i = 0; i < SINEW_MESH_ENDINGS && kind->print[i] && status == SINEW_OK; i++) {
-        char part[1024];
-        if (!sinew_path_with_ending(path, kind->several_files ? kind->endings[i] : ending_of(path), part, sizeof part))
+        char file_path[1024];
+        if (!sinew_path_with_ending(path, kind->several_files ? kind->endings[i] : ending_of(path), file_path,
+                                    sizeof file_path))
             status = sinew_fail(error, SINEW_ERROR_FILE, "%.60s...: the path is too long", path);
         else
-            status = sinew_writer_open(&writers[i], part, error);
+            status = sinew_writer_open(&writers[i], file_path, error);
         if (status != SINEW_OK)
             break;
         count++;
@@ -176,7 +178,7 @@ static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh 
     return SINEW_OK;
 }
 
-/* Numbers must not follow the host's locale; only this thread's is touched, and put back. */
+/* Numbers do not depend on the host's locale; only this thread's locale is changed, and restored. */
 static sinew_status write_in_c_locale(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                       sinew_mesh_format format, sinew_error *error)
 {
@@ -184,7 +186,7 @@ static sinew_status write_in_c_locale(const sinew_mesh_kind *kind, const sinew_m
     if (plain == (locale_t)0)
         return sinew_fail_memory(error, "the C locale");
     locale_t before = uselocale(plain);
-    sinew_status status = write_files(kind, mesh, path, format, error);
+    sinew_status status = file_formats_write_files(kind, mesh, path, format, error);
     uselocale(before);
     freelocale(plain);
     return status;

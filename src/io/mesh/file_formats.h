@@ -18,8 +18,8 @@
 #define SINEW_REAL_FORMAT "%.17g"
 #endif
 
-/* Hands over another file that a mesh needs, as sinew_file_read does: a 0 byte after it, NULL on failure. `named`: the
- * mesh file itself gives the name, so that a symbolic link of that name is not to be trusted. */
+/* Reads another file of a mesh, as sinew_file_read does: a 0 byte follows the data; NULL on failure. `named`: the mesh
+ * file itself contains the name, so symbolic links are refused. */
 typedef char *sinew_source_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                 size_t *size, sinew_error *error);
 
@@ -43,7 +43,7 @@ typedef struct sinew_mesh_kind {
     const char *endings[SINEW_MESH_ENDINGS]; /* lower case, with the dot */
     unsigned variants;                       /* bits 1 << sinew_mesh_format that a caller may ask for by name */
     bool surface; /* holds no tetrahedra: a mesh with tetrahedra and no triangles is written as its boundary */
-    bool (*read)(const sinew_source *source, sinew_draft *draft);
+    bool (*read)(const sinew_source *source, sinew_builder *builder);
     /* One file for each ending that has a printer: the first under the path itself when the format is one file. */
     sinew_mesh_print *print[SINEW_MESH_ENDINGS];
     bool several_files;  /* each ending is a file of its own, and all are written */
@@ -61,12 +61,12 @@ extern const sinew_mesh_kind sinew_mesh_kind_stl;
 extern const sinew_mesh_kind sinew_mesh_kind_off;
 extern const sinew_mesh_kind sinew_mesh_kind_gltf;
 
-/* Printers that have a file of their own. */
+/* Printers in separate files. */
 sinew_mesh_print sinew_gmsh_print;
 sinew_mesh_print sinew_vtu_print;
 
-/* Fills an opened draft with what the source holds, by its ending. */
-bool sinew_source_draft(const sinew_source *source, sinew_draft *draft);
+/* Fills an opened draft from the source; the ending selects the format. */
+bool sinew_source_builder(const sinew_source *source, sinew_builder *builder);
 /* The file at a path, to be released, as a source with its siblings; false, with the error set, on failure. */
 bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew_source *source, char **bytes,
                        sinew_error *error);

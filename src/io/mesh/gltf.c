@@ -6,8 +6,8 @@
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
  * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive; exporters split them where
  * normals or texture coordinates jump, and sinew_mesh_fix merges them. A skin also gets what gltf_attributes.c reads.
- * Armatures ("skins" of glTF), morph targets and everything else that does not place a vertex are not read. The scene
- * is gone through twice: first on trial, so that what is refused costs nothing, then into the draft. Known limits:
+ * Armatures ("skins" of glTF), morph targets and all other data that does not position a vertex are not read. The scene
+ * is traversed twice: first as a check, so that refused files cost nothing, then into the builder. Known limits:
  * sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer comes from the file itself, a base64
  * data URI or a file in the same folder, never from elsewhere.
  */
@@ -21,7 +21,7 @@
 
 enum {
     DEPTH_MAX = 256,
-    CORNERS_FREE = 1 << 20 /* allowed whatever the size of the file */
+    CORNERS_FREE = 1 << 20 /* allowed for any file size */
 };
 
 /* ---- Primitives ---------------------------------------------------------------------------- */
@@ -31,9 +31,10 @@ typedef struct gltf_matrix {
     double m[16];
 } gltf_matrix;
 
-static bool add_positions(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, const gltf_matrix *matrix)
+static bool gltf_add_positions(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor,
+                               const gltf_matrix *matrix)
 {
-    if (!reader->trial && !sinew_draft_reserve_vertices(reader->draft, accessor->count))
+    if (!reader->trial && !sinew_builder_reserve_vertices(reader->builder, accessor->count))
         return false;
     size_t size = sinew_scalar_size(accessor->type);
     for (int64_t i = 0; i < accessor->count; i++) {
@@ -50,55 +51,56 @@ static bool add_positions(sinew_gltf_reader *reader, const sinew_gltf_accessor *
                 return sinew_gltf_fail(reader, "vertex %lld of a primitive is not finite", (long long)i);
         }
         if (!reader->trial)
-            sinew_draft_add_vertex(reader->draft, point);
+            sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
-static bool add_triangles(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool add_triangles(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     for (int64_t i = 0; i + 2 < count; i += 3)
-        if (!sinew_draft_add_cell(draft, SINEW_DRAFT_TRIANGLE, corners + i))
+        if (!sinew_builder_add_cell(builder, SINEW_BUILDER_TRIANGLE, corners + i))
             return false;
     return true;
 }
 
-static bool add_fan(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool gltf_add_fan(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     for (int64_t i = 1; i + 1 < count; i++)
-        if (!sinew_draft_add_cell(draft, SINEW_DRAFT_TRIANGLE, (int32_t[]){corners[0], corners[i], corners[i + 1]}))
+        if (!sinew_builder_add_cell(builder, SINEW_BUILDER_TRIANGLE,
+                                    (int32_t[]){corners[0], corners[i], corners[i + 1]}))
             return false;
     return true;
 }
 
-static bool add_segments(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool add_segments(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     for (int64_t i = 0; i + 1 < count; i += 2)
-        if (!sinew_draft_add_cell(draft, SINEW_DRAFT_EDGE, corners + i))
+        if (!sinew_builder_add_cell(builder, SINEW_BUILDER_EDGE, corners + i))
             return false;
     return true;
 }
 
-static bool add_loop(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool add_loop(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
-    return sinew_draft_add_line(draft, corners, count, true);
+    return sinew_builder_add_line(builder, corners, count, true);
 }
 
-static bool add_line(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool gltf_add_line(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
-    return sinew_draft_add_line(draft, corners, count, false);
+    return sinew_builder_add_line(builder, corners, count, false);
 }
 
-static bool ignore_points(sinew_draft *draft, const int32_t *corners, int64_t count)
+static bool ignore_points(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     (void)corners;
-    sinew_draft_ignore(draft, "points", count);
+    sinew_builder_ignore(builder, "points", count);
     return true;
 }
 
 /* By the mode of the primitive. */
-static bool (*const add_by_mode[])(sinew_draft *, const int32_t *, int64_t) = {
-    ignore_points, add_segments, add_loop, add_line, add_triangles, sinew_draft_add_strip, add_fan};
+static bool (*const add_by_mode[])(sinew_builder *, const int32_t *, int64_t) = {
+    ignore_points, add_segments, add_loop, gltf_add_line, add_triangles, sinew_builder_add_strip, gltf_add_fan};
 
 /* Fills corners[count], unless it is NULL: the indices, or 0, 1, 2, ... where there are none, moved by the first
  * vertex. */
@@ -120,44 +122,44 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
 }
 
 /* A node that mirrors turns the triangles inside out (section 3.7.4): from `first` on they are turned back. */
-static void turn_mirrored(sinew_draft *draft, const gltf_matrix *matrix, int64_t first)
+static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
     double determinant =
         a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-    const sinew_draft_cells *triangles = &draft->cells[SINEW_DRAFT_TRIANGLE];
+    const sinew_builder_cells *triangles = &builder->cells[SINEW_BUILDER_TRIANGLE];
     for (int64_t i = first; determinant < 0 && i < triangles->count; i++) {
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
         corners[1] = corners[2];
         corners[2] = second;
-        sinew_skin_draft_turn(draft, i);
+        sinew_skin_builder_turn(builder, i);
     }
 }
 
 /* The vertices that the indices of a primitive refer to. */
 typedef struct gltf_span {
-    int64_t first; /* vertex of the draft */
+    int64_t first; /* vertex of the builder */
     int64_t count;
 } gltf_span;
 
-static bool add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_gltf_accessor *indices, gltf_span span,
-                      const gltf_matrix *matrix)
+static bool gltf_add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_gltf_accessor *indices, gltf_span span,
+                           const gltf_matrix *matrix)
 {
     int64_t count = indices ? indices->count : span.count;
-    int64_t first_triangle = reader->draft->cells[SINEW_DRAFT_TRIANGLE].count;
+    int64_t first_triangle = reader->builder->cells[SINEW_BUILDER_TRIANGLE].count;
     if (reader->trial)
         return gather_corners(reader, indices, span.first, span.count, NULL, count);
-    int32_t *corners = sinew_allocate(&reader->draft->allocator, (size_t)count, sizeof *corners);
+    int32_t *corners = sinew_allocate(&reader->builder->allocator, (size_t)count, sizeof *corners);
     if (!corners)
         return sinew_gltf_fail_memory(reader);
     bool good = gather_corners(reader, indices, span.first, span.count, corners, count) &&
-                add_by_mode[mode](reader->draft, corners, count);
-    turn_mirrored(reader->draft, matrix, first_triangle);
-    sinew_release(&reader->draft->allocator, corners);
+                add_by_mode[mode](reader->builder, corners, count);
+    turn_mirrored(reader->builder, matrix, first_triangle);
+    sinew_release(&reader->builder->allocator, corners);
     return good;
 }
 
-/* The place of the last primitive's vertices: exporters often let several primitives share them. */
+/* Vertices of the last primitive: exporters often let several primitives share them. */
 typedef struct gltf_shared {
     int64_t accessor;
     int64_t first;
@@ -185,18 +187,18 @@ static bool read_primitive(sinew_gltf_reader *reader, const json_t *primitive, c
     if (reader->corner_budget < 0)
         return sinew_gltf_fail(reader, "nodes place meshes so often that the scene outgrows its file: split it");
     if (shared->accessor != position) {
-        *shared = (gltf_shared){position, reader->draft->vertex_count};
-        if (!add_positions(reader, &positions, matrix) ||
+        *shared = (gltf_shared){position, reader->builder->vertex_count};
+        if (!gltf_add_positions(reader, &positions, matrix) ||
             !sinew_gltf_paint(reader, attributes, shared->first, positions.count))
             return false;
     }
     if (!sinew_gltf_material(reader, primitive))
         return false;
     gltf_span span = {shared->first, positions.count};
-    return add_cells(reader, mode, indexed ? &indices : NULL, span, matrix);
+    return gltf_add_cells(reader, mode, indexed ? &indices : NULL, span, matrix);
 }
 
-static bool read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_matrix *matrix)
+static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_matrix *matrix)
 {
     const json_t *mesh = sinew_gltf_entry(reader, "meshes", index);
     if (!mesh)
@@ -216,7 +218,7 @@ static bool read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_matri
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
 /* A = A B */
-static void multiply(gltf_matrix *a, const gltf_matrix *b)
+static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
     for (int column = 0; column < 4; column++)
@@ -289,10 +291,10 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
     gltf_matrix matrix = *parent, local;
     if (!local_matrix(reader, node, &local))
         return false;
-    multiply(&matrix, &local);
+    gltf_multiply(&matrix, &local);
     int64_t mesh;
     if (json_object_get(node, "mesh") &&
-        (!sinew_gltf_integer(reader, node, "mesh", -1, &mesh) || !read_mesh(reader, mesh, &matrix)))
+        (!sinew_gltf_integer(reader, node, "mesh", -1, &mesh) || !gltf_read_mesh(reader, mesh, &matrix)))
         return false;
     const json_t *children = json_object_get(node, "children");
     for (size_t i = 0; i < json_array_size(children); i++) {
@@ -311,7 +313,7 @@ static bool read_scene(sinew_gltf_reader *reader)
     if (json_array_size(json_object_get(reader->root, "scenes")) == 0) {
         size_t count = json_array_size(json_object_get(reader->root, "meshes"));
         for (size_t i = 0; i < count; i++)
-            if (!read_mesh(reader, (int64_t)i, &identity))
+            if (!gltf_read_mesh(reader, (int64_t)i, &identity))
                 return false;
         return true;
     }
@@ -352,7 +354,7 @@ static bool check_extensions(const sinew_gltf_reader *reader)
     return (version && version[0] == '2') || sinew_gltf_fail(reader, "only glTF version 2 is read");
 }
 
-static bool load_json(sinew_gltf_reader *reader, const char *text, size_t size)
+static bool gltf_load_json(sinew_gltf_reader *reader, const char *text, size_t size)
 {
     json_error_t trouble;
     if (sinew_json_cost(text, size, 0) > sinew_json_budget(size))
@@ -362,7 +364,8 @@ static bool load_json(sinew_gltf_reader *reader, const char *text, size_t size)
         return json_is_object(reader->root) || sinew_gltf_fail(reader, "the JSON text is not an object");
     if (json_error_code(&trouble) == json_error_out_of_memory)
         return sinew_gltf_fail_memory(reader);
-    sinew_fail(reader->draft->error, SINEW_ERROR_FORMAT, "%s:%d: %s", reader->source->name, trouble.line, trouble.text);
+    sinew_fail(reader->builder->error, SINEW_ERROR_FORMAT, "%s:%d: %s", reader->source->name, trouble.line,
+               trouble.text);
     return false;
 }
 
@@ -385,16 +388,16 @@ static bool load_chunks(sinew_gltf_reader *reader)
         reader->chunk = bytes + next + 8;
         reader->chunk_size = size;
     }
-    return load_json(reader, source->bytes + 20, json_size);
+    return gltf_load_json(reader, source->bytes + 20, json_size);
 }
 
-static bool read_gltf(const sinew_source *source, sinew_draft *draft)
+static bool read_gltf(const sinew_source *source, sinew_builder *builder)
 {
-    sinew_gltf_reader reader = {.source = source, .draft = draft};
+    sinew_gltf_reader reader = {.source = source, .builder = builder};
     reader.corner_budget = (int64_t)source->size * SINEW_GLTF_CORNERS_PER_BYTE + CORNERS_FREE;
     bool binary = source->size >= 4 && memcmp(source->bytes, "glTF", 4) == 0;
     reader.trial = true;
-    bool good = (binary ? load_chunks(&reader) : load_json(&reader, source->bytes, source->size)) &&
+    bool good = (binary ? load_chunks(&reader) : gltf_load_json(&reader, source->bytes, source->size)) &&
                 check_extensions(&reader) && sinew_gltf_allocate_tables(&reader) && read_scene(&reader);
     reader.trial = false;
     good = good && read_scene(&reader);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_attributes.c: what a skin takes from a glTF file besides its shape: TEXCOORD_0, COLOR_0 (as red, green, blue,
+ * gltf_attributes.c: data of a skin in a glTF file besides its shape: TEXCOORD_0, COLOR_0 (as red, green, blue,
  * alpha), attributes of the file's own (_NAME, one number a vertex, as NAME), names of materials and meshes.
  *
- * Source: Khronos, "glTF 2.0 specification", section 3.7.2. An array that does not fit its vertices is left out and
- * counted in the notes: the surface is as good without.
+ * Source: Khronos, "glTF 2.0 specification", section 3.7.2. An array that does not fit its vertices is ignored and
+ * counted in the warnings, because the surface is complete without it.
  */
 #include <math.h>
 #include <string.h>
@@ -16,20 +16,20 @@
 static bool open_optional(sinew_gltf_reader *reader, const json_t *number, const char *shape, size_t components,
                           int64_t count, sinew_gltf_accessor *accessor, bool *found)
 {
-    sinew_error *error = reader->draft->error, trouble = {0};
-    reader->draft->error = &trouble;
+    sinew_error *error = reader->builder->error, trouble = {0};
+    reader->builder->error = &trouble;
     *found = json_is_integer(number) &&
              sinew_gltf_open_accessor(reader, json_integer_value(number), shape, components, accessor) &&
              accessor->count == count;
-    reader->draft->error = error;
+    reader->builder->error = error;
     if (trouble.status == SINEW_ERROR_MEMORY)
         return sinew_gltf_fail_memory(reader);
     if (!*found && !reader->trial)
-        sinew_draft_ignore(reader->draft, "arrays of painted values that do not fit", 1);
+        sinew_builder_ignore(reader->builder, "arrays of painted values that do not fit", 1);
     return true;
 }
 
-static double number_at(const sinew_gltf_accessor *accessor, int64_t vertex, size_t component)
+static double gltf_attributes_number_at(const sinew_gltf_accessor *accessor, int64_t vertex, size_t component)
 {
     const unsigned char *bytes = accessor->bytes + (size_t)vertex * accessor->stride;
     return accessor->scale * sinew_scalar_real(accessor->type, bytes + component * sinew_scalar_size(accessor->type),
@@ -38,7 +38,7 @@ static double number_at(const sinew_gltf_accessor *accessor, int64_t vertex, siz
 
 /* Vertices before the first that has a texture coordinate, and those of primitives without, have none: not a number.
  * glTF counts v downwards. */
-static bool add_uvs(sinew_gltf_reader *reader, const json_t *number, int64_t first, int64_t count)
+static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *number, int64_t first, int64_t count)
 {
     sinew_gltf_accessor accessor;
     bool found;
@@ -48,25 +48,26 @@ static bool add_uvs(sinew_gltf_reader *reader, const json_t *number, int64_t fir
         return false;
     if (reader->trial || !found)
         return true;
-    reader->draft->skin->uvs_of_vertices = true;
-    while (reader->draft->skin->uvs.count < first)
-        if (!sinew_skin_draft_uv(reader->draft, NAN, NAN))
+    reader->builder->skin->uvs_of_vertices = true;
+    while (reader->builder->skin->uvs.count < first)
+        if (!sinew_skin_builder_uv(reader->builder, NAN, NAN))
             return false;
     for (int64_t i = 0; i < count; i++)
-        if (!sinew_skin_draft_uv(reader->draft, (float)number_at(&accessor, i, 0),
-                                 (float)(1 - number_at(&accessor, i, 1))))
+        if (!sinew_skin_builder_uv(reader->builder, (float)gltf_attributes_number_at(&accessor, i, 0),
+                                   (float)(1 - gltf_attributes_number_at(&accessor, i, 1))))
             return false;
     return true;
 }
 
 /* Component `component` of an array as an attribute. */
-static bool add_values(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, size_t component,
-                       const char *name, int64_t first)
+static bool gltf_attributes_add_values(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, size_t component,
+                                       const char *name, int64_t first)
 {
     bool good = true;
-    const int32_t attribute = sinew_skin_draft_attribute(reader->draft, name, strlen(name), &good);
+    const int32_t attribute = sinew_skin_builder_attribute(reader->builder, name, strlen(name), &good);
     for (int64_t i = 0; i < accessor->count && good; i++)
-        good = sinew_skin_draft_value(reader->draft, attribute, first + i, number_at(accessor, i, component));
+        good = sinew_skin_builder_value(reader->builder, attribute, first + i,
+                                        gltf_attributes_number_at(accessor, i, component));
     return good;
 }
 
@@ -89,16 +90,16 @@ static bool add_colours(sinew_gltf_reader *reader, const json_t *number, int64_t
     if (!open_optional(reader, number, components == 4 ? "VEC4" : "VEC3", components, count, &accessor, &found))
         return false;
     for (size_t c = 0; c < components && found && !reader->trial; c++)
-        if (!add_values(reader, &accessor, c, names[c], first))
+        if (!gltf_attributes_add_values(reader, &accessor, c, names[c], first))
             return false;
     return true;
 }
 
 bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count)
 {
-    if (!reader->draft->skin)
+    if (!reader->builder->skin)
         return true;
-    if (!add_uvs(reader, json_object_get(attributes, "TEXCOORD_0"), first, count) ||
+    if (!gltf_attributes_add_uvs(reader, json_object_get(attributes, "TEXCOORD_0"), first, count) ||
         !add_colours(reader, json_object_get(attributes, "COLOR_0"), first, count))
         return false;
     for (void *at = json_object_iter((json_t *)attributes); at; at = json_object_iter_next((json_t *)attributes, at)) {
@@ -108,7 +109,7 @@ bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64
         if (name[0] != '_' || !name[1] || strcmp(shape_of(reader, json_object_iter_value(at)), "SCALAR") != 0)
             continue;
         if (!open_optional(reader, json_object_iter_value(at), "SCALAR", 1, count, &accessor, &found) ||
-            (found && !reader->trial && !add_values(reader, &accessor, 0, name + 1, first)))
+            (found && !reader->trial && !gltf_attributes_add_values(reader, &accessor, 0, name + 1, first)))
             return false;
     }
     return true;
@@ -121,12 +122,12 @@ static bool set_name(sinew_gltf_reader *reader, sinew_skin_set set, const char *
     snprintf(plain, sizeof plain, "%s", name);
     for (char *c = plain; *c; c++)
         *c = (unsigned char)*c < ' ' ? '_' : *c;
-    return sinew_skin_draft_name(reader->draft, set, plain, strlen(plain));
+    return sinew_skin_builder_name(reader->builder, set, plain, strlen(plain));
 }
 
 bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
 {
-    if (!reader->draft->skin || reader->trial)
+    if (!reader->builder->skin || reader->trial)
         return true;
     const json_t *number = json_object_get(primitive, "material");
     const json_t *entry = json_array_get(json_object_get(reader->root, "materials"),
@@ -140,7 +141,7 @@ bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive)
 
 bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh)
 {
-    if (!reader->draft->skin || reader->trial)
+    if (!reader->builder->skin || reader->trial)
         return true;
     const char *name = json_string_value(json_object_get(mesh, "name"));
     return set_name(reader, SINEW_SKIN_GROUP, name ? name : "");

@@ -17,13 +17,13 @@ bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    sinew_fail(reader->draft->error, SINEW_ERROR_FORMAT, "%s: %s", reader->source->name, reason);
+    sinew_fail(reader->builder->error, SINEW_ERROR_FORMAT, "%s: %s", reader->source->name, reason);
     return false;
 }
 
 bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader)
 {
-    sinew_fail_memory(reader->draft->error, reader->source->name);
+    sinew_fail_memory(reader->builder->error, reader->source->name);
     return false;
 }
 
@@ -97,7 +97,7 @@ static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
     const char *at = comma + 1, *end = uri + strlen(uri);
     if (size > sinew_base64_capacity((size_t)(end - at)))
         return sinew_gltf_fail(reader, "a buffer promises %zu bytes, but its URI holds fewer", size);
-    buffer->owned = sinew_allocate(&reader->draft->allocator, size, 1);
+    buffer->owned = sinew_allocate(&reader->builder->allocator, size, 1);
     if (!buffer->owned)
         return sinew_gltf_fail_memory(reader);
     buffer->bytes = (const unsigned char *)buffer->owned;
@@ -117,12 +117,12 @@ static const sinew_gltf_buffer *find_read(const sinew_gltf_reader *reader, const
 
 static bool read_buffer_file(sinew_gltf_reader *reader, const char *path, sinew_gltf_buffer *buffer)
 {
-    const sinew_allocator *allocator = &reader->draft->allocator;
+    const sinew_allocator *allocator = &reader->builder->allocator;
     sinew_error trouble = {SINEW_ERROR_FILE, "there are no other files"};
     if (reader->source->open)
         buffer->owned = reader->source->open(reader->source->context, path, true, allocator, &buffer->size, &trouble);
     if (!buffer->owned) {
-        sinew_fail(reader->draft->error, trouble.status, "%s: needs the file %s: %s", reader->source->name, path,
+        sinew_fail(reader->builder->error, trouble.status, "%s: needs the file %s: %s", reader->source->name, path,
                    trouble.text);
         return false;
     }
@@ -239,9 +239,9 @@ bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const ch
     int64_t element = (int64_t)(components * sinew_scalar_size(accessor->type));
     stride = stride ? stride : element;
     /* offset + stride (count - 1) + element <= size, without overflow */
-    int64_t room = offset <= size ? size - offset : -1;
+    int64_t capacity = offset <= size ? size - offset : -1;
     if (stride < element ||
-        (accessor->count > 0 && (room < element || accessor->count - 1 > (room - element) / stride)))
+        (accessor->count > 0 && (capacity < element || accessor->count - 1 > (capacity - element) / stride)))
         return sinew_gltf_fail(reader, "accessors[%lld] reads %lld elements past the end of its view", (long long)index,
                                (long long)accessor->count);
     accessor->bytes += accessor->count > 0 ? offset : 0;
@@ -255,14 +255,14 @@ bool sinew_gltf_allocate_tables(sinew_gltf_reader *reader)
 {
     reader->buffer_count = json_array_size(json_object_get(reader->root, "buffers"));
     reader->node_count = json_array_size(json_object_get(reader->root, "nodes"));
-    reader->buffers = sinew_allocate_zero(&reader->draft->allocator, reader->buffer_count, sizeof *reader->buffers);
-    reader->visited = sinew_allocate_zero(&reader->draft->allocator, reader->node_count, 1);
+    reader->buffers = sinew_allocate_zero(&reader->builder->allocator, reader->buffer_count, sizeof *reader->buffers);
+    reader->visited = sinew_allocate_zero(&reader->builder->allocator, reader->node_count, 1);
     return (reader->buffers && reader->visited) || sinew_gltf_fail_memory(reader);
 }
 
 void sinew_gltf_release(sinew_gltf_reader *reader)
 {
-    const sinew_allocator *allocator = &reader->draft->allocator;
+    const sinew_allocator *allocator = &reader->builder->allocator;
     for (size_t i = 0; reader->buffers && i < reader->buffer_count; i++) {
         sinew_release(allocator, reader->buffers[i].owned);
         sinew_release(allocator, reader->buffers[i].path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_buffers.h: the buffers and accessors of a glTF file: where its numbers lie, checked before they are read.
+ * gltf_buffers.h: the buffers and accessors of a glTF file; all ranges are checked before numbers are read.
  */
 #ifndef SINEW_SRC_IO_MESH_GLTF_BUFFERS_H
 #define SINEW_SRC_IO_MESH_GLTF_BUFFERS_H
@@ -10,7 +10,8 @@
 #include "io/mesh/file_formats.h"
 #include "io/mesh/scalars.h"
 
-/* Nodes may place one mesh many times. So many corners a byte of the file are a scene, and more an attack. */
+/* Nodes may place one mesh many times. This limit of corners per byte of the file admits real scenes and rejects
+ * attacks. */
 enum {
     SINEW_GLTF_CORNERS_PER_BYTE = 16
 };
@@ -26,7 +27,7 @@ struct sinew_gltf_buffer {
 
 typedef struct sinew_gltf_reader {
     const sinew_source *source;
-    sinew_draft *draft;
+    sinew_builder *builder;
     json_t *root;
     const unsigned char *chunk; /* binary chunk of a .glb, or NULL */
     size_t chunk_size;
@@ -36,7 +37,7 @@ typedef struct sinew_gltf_reader {
     unsigned char *visited;             /* [node_count] how often, over both passes */
     size_t node_count;
     int64_t corner_budget;
-    bool trial; /* everything is checked and nothing added: a file that is refused costs no memory */
+    bool trial; /* true: the pass checks everything and adds nothing, so that a refused file costs no memory */
 } sinew_gltf_reader;
 
 /* Numbers laid out in a buffer. */
@@ -48,7 +49,7 @@ typedef struct sinew_gltf_accessor {
     double scale; /* of normalized integers; 1 otherwise */
 } sinew_gltf_accessor;
 
-/* Each writes the error and returns false. */
+/* Each function sets the error and returns false on failure. */
 bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader);
 
@@ -58,7 +59,7 @@ bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, c
 /* An entry of one of the arrays at the root, such as accessors[3]; NULL and an error when there is none. */
 const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *array, int64_t index);
 
-/* Opens buffers when they are first needed. Every element of the accessor lies within its buffer. */
+/* Opens a buffer at its first use. Every element of the accessor lies within its buffer. */
 bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const char *shape, size_t components,
                               sinew_gltf_accessor *accessor);
 /* For skins (gltf_attributes.c): texture coordinates, colours and attributes of vertices first .. first + count - 1 of

@@ -3,9 +3,9 @@
  * gmsh.c: Gmsh .msh files, versions 2.0 to 2.2 and 4.1, ASCII and binary in either byte order.
  *
  * Source: the Gmsh reference manual, chapter "Gmsh file formats" (MSH 4.1, and MSH 2 in "Legacy formats").
- * Sections other than $MeshFormat, $Nodes and $Elements are skipped, but for $ElementData behind them that say how much
- * of each tet is filled. Two-node lines, three-node triangles, four-node
- * quadrilaterals (cut in two) and four-node tetrahedra are read, everything else is counted and named in the notes.
+ * Sections other than $MeshFormat, $Nodes and $Elements are skipped, except $ElementData after them with the filled
+ * fraction of each tet. Two-node lines, three-node triangles, four-node quadrilaterals (cut in two) and four-node
+ * tetrahedra are read; all other cells are counted and named in the warnings.
  * Known limits: $Nodes must come before $Elements; binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused.
  */
 #include "io/mesh/file_formats.h"
@@ -19,7 +19,7 @@
 
 typedef struct gmsh_reader {
     sinew_text text;
-    sinew_draft *draft;
+    sinew_builder *builder;
     sinew_tags tags;
     bool binary;
     bool swap;
@@ -86,7 +86,7 @@ static void ignore_type(gmsh_reader *reader, int64_t type, int64_t count)
 {
     char name[48];
     snprintf(name, sizeof name, "cells of Gmsh type %lld", (long long)type);
-    sinew_draft_ignore(reader->draft, node_count_of(type) ? element_types[type].plural : name, count);
+    sinew_builder_ignore(reader->builder, node_count_of(type) ? element_types[type].plural : name, count);
 }
 
 /* ---- One number, in text or in binary ------------------------------------------------------ */
@@ -98,7 +98,7 @@ static bool take_binary(gmsh_reader *reader, sinew_scalar type, const char *what
 }
 
 /* A whole number of at least `low`: 4 bytes (int) or 8 (size_t) in a binary file. */
-static bool take_integer(gmsh_reader *reader, sinew_scalar type, int64_t low, const char *what, int64_t *value)
+static bool gmsh_take_integer(gmsh_reader *reader, sinew_scalar type, int64_t low, const char *what, int64_t *value)
 {
     if (!reader->binary)
         return sinew_text_integer(&reader->text, low, INT64_MAX, what, value);
@@ -110,25 +110,25 @@ static bool take_integer(gmsh_reader *reader, sinew_scalar type, int64_t low, co
     return *value >= low || sinew_text_fail(&reader->text, at, "%s must be at least %lld", what, (long long)low);
 }
 
-static bool take_size(gmsh_reader *reader, const char *what, int64_t *value)
+static bool gmsh_take_size(gmsh_reader *reader, const char *what, int64_t *value)
 {
-    return take_integer(reader, SINEW_SCALAR_UINT64, 0, what, value);
+    return gmsh_take_integer(reader, SINEW_SCALAR_UINT64, 0, what, value);
 }
 
 static bool take_int(gmsh_reader *reader, int64_t low, const char *what, int64_t *value)
 {
-    return take_integer(reader, SINEW_SCALAR_INT32, low, what, value);
+    return gmsh_take_integer(reader, SINEW_SCALAR_INT32, low, what, value);
 }
 
-/* Each thing takes at least `words` numbers: two bytes each in text, `size` in binary. */
-static bool check_count(gmsh_reader *reader, int64_t count, int words, int size, const char *what)
+/* Each item takes at least `words` numbers: two bytes each in text, `size` in binary. */
+static bool gmsh_check_count(gmsh_reader *reader, int64_t count, int words, int size, const char *what)
 {
     size_t each = (size_t)words * (reader->binary ? (size_t)size : 2);
     /* The last number of a text may lack the space after it. */
     return count == 1 || sinew_text_check_count(&reader->text, reader->text.at, count, each, what);
 }
 
-static bool take_point(gmsh_reader *reader, sinew_real point[3])
+static bool gmsh_take_point(gmsh_reader *reader, sinew_real point[3])
 {
     if (!reader->binary)
         return sinew_text_point(&reader->text, point);
@@ -148,8 +148,8 @@ static bool take_point(gmsh_reader *reader, sinew_real point[3])
 
 static bool reserve_nodes(gmsh_reader *reader, int64_t count)
 {
-    return sinew_tags_reserve(&reader->tags, count, reader->draft->error) == SINEW_OK &&
-           sinew_draft_reserve_vertices(reader->draft, count);
+    return sinew_tags_reserve(&reader->tags, count, reader->builder->error) == SINEW_OK &&
+           sinew_builder_reserve_vertices(reader->builder, count);
 }
 
 static bool read_nodes_2(gmsh_reader *reader)
@@ -158,43 +158,43 @@ static bool read_nodes_2(gmsh_reader *reader)
     if (!sinew_text_integer(&reader->text, 0, INT64_MAX, "the number of nodes", &count))
         return false;
     sinew_text_skip_line(&reader->text);
-    if (!check_count(reader, count, 4, 7, "nodes") || !reserve_nodes(reader, count))
+    if (!gmsh_check_count(reader, count, 4, 7, "nodes") || !reserve_nodes(reader, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         int64_t tag;
         sinew_real point[3];
-        if (!take_int(reader, 0, "a node number", &tag) || !take_point(reader, point))
+        if (!take_int(reader, 0, "a node number", &tag) || !gmsh_take_point(reader, point))
             return false;
         sinew_tags_add(&reader->tags, tag);
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
-/* A block gives the tags of its nodes first, then their places, each with its parameters on the entity. */
+/* A block has the tags of its nodes first, then their coordinates, each with its parameters on the entity. */
 static bool read_node_block(gmsh_reader *reader)
 {
     int64_t dimension, entity, parametric, count;
     if (!take_int(reader, 0, "the dimension of an entity", &dimension) ||
         !take_int(reader, INT32_MIN, "the number of an entity", &entity) ||
         !take_int(reader, 0, "the parametric flag", &parametric) ||
-        !take_size(reader, "the number of nodes of a block", &count))
+        !gmsh_take_size(reader, "the number of nodes of a block", &count))
         return false;
     if (dimension > 3 || parametric > 1)
         return sinew_text_fail(&reader->text, reader->text.at, "a block of nodes has dimension %lld and flag %lld",
                                (long long)dimension, (long long)parametric);
-    if (!check_count(reader, count, 4, 8, "nodes of a block") || !reserve_nodes(reader, count))
+    if (!gmsh_check_count(reader, count, 4, 8, "nodes of a block") || !reserve_nodes(reader, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         int64_t tag;
-        if (!take_size(reader, "a node number", &tag))
+        if (!gmsh_take_size(reader, "a node number", &tag))
             return false;
         sinew_tags_add(&reader->tags, tag);
     }
     int64_t extra = parametric ? dimension : 0;
     for (int64_t i = 0; i < count; i++) {
         sinew_real point[3];
-        if (!take_point(reader, point))
+        if (!gmsh_take_point(reader, point))
             return false;
         for (int64_t k = 0; k < extra; k++) {
             double parameter;
@@ -203,18 +203,18 @@ static bool read_node_block(gmsh_reader *reader)
                                : !sinew_text_real(&reader->text, "a parameter", &parameter))
                 return false;
         }
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
-/* The four numbers that open $Nodes and $Elements: blocks, things, lowest and highest number. */
+/* The four numbers that open $Nodes and $Elements: blocks, items, lowest and highest number. */
 static bool read_header_4(gmsh_reader *reader, const char *what, int64_t *blocks, int64_t *count)
 {
     int64_t unused;
-    return take_size(reader, "the number of blocks", blocks) && take_size(reader, what, count) &&
-           take_size(reader, "the lowest number", &unused) && take_size(reader, "the highest number", &unused) &&
-           check_count(reader, *blocks, 4, 5, "blocks");
+    return gmsh_take_size(reader, "the number of blocks", blocks) && gmsh_take_size(reader, what, count) &&
+           gmsh_take_size(reader, "the lowest number", &unused) &&
+           gmsh_take_size(reader, "the highest number", &unused) && gmsh_check_count(reader, *blocks, 4, 5, "blocks");
 }
 
 static bool read_nodes_4(gmsh_reader *reader)
@@ -226,14 +226,14 @@ static bool read_nodes_4(gmsh_reader *reader)
     for (int64_t i = 0; i < blocks; i++)
         if (!read_node_block(reader))
             return false;
-    if (reader->draft->vertex_count != count)
+    if (reader->builder->vertex_count != count)
         return sinew_text_fail(&reader->text, at, "%lld nodes are promised, but the blocks hold %lld", (long long)count,
-                               (long long)reader->draft->vertex_count);
+                               (long long)reader->builder->vertex_count);
     return true;
 }
 
 /* `at` is where the section starts. */
-static bool read_nodes(gmsh_reader *reader, const char *at)
+static bool gmsh_read_nodes(gmsh_reader *reader, const char *at)
 {
     if (reader->has_nodes)
         return sinew_text_fail(&reader->text, at, "a second $Nodes section: save one mesh per file");
@@ -245,17 +245,17 @@ static bool read_nodes(gmsh_reader *reader, const char *at)
     if (status == SINEW_ERROR_FORMAT)
         return sinew_text_fail(&reader->text, at, "in $Nodes %s", trouble.text);
     if (status != SINEW_OK)
-        sinew_fail(reader->draft->error, status, "%s", trouble.text);
+        sinew_fail(reader->builder->error, status, "%s", trouble.text);
     return status == SINEW_OK;
 }
 
 /* ---- Elements ------------------------------------------------------------------------------ */
 
-static bool take_corners(gmsh_reader *reader, sinew_scalar type, int count, int32_t *corners)
+static bool gmsh_take_corners(gmsh_reader *reader, sinew_scalar type, int count, int32_t *corners)
 {
     for (int i = 0; i < count; i++) {
         int64_t tag;
-        if (!take_integer(reader, type, 0, "a node number", &tag))
+        if (!gmsh_take_integer(reader, type, 0, "a node number", &tag))
             return false;
         const char *end = reader->text.at;
         corners[i] = sinew_tags_find(&reader->tags, tag);
@@ -271,22 +271,22 @@ static bool is_read(int64_t type)
     return type >= 1 && type <= 4;
 }
 
-static bool add_element(gmsh_reader *reader, int64_t number, int64_t type, const int32_t *corners)
+static bool gmsh_add_element(gmsh_reader *reader, int64_t number, int64_t type, const int32_t *corners)
 {
-    static const int kinds[] = {[1] = SINEW_DRAFT_EDGE, [2] = SINEW_DRAFT_TRIANGLE, [4] = SINEW_DRAFT_TET};
+    static const int kinds[] = {[1] = SINEW_BUILDER_EDGE, [2] = SINEW_BUILDER_TRIANGLE, [4] = SINEW_BUILDER_TET};
     if (type == 4 && reader->has_fractions) {
-        if (sinew_tags_reserve(&reader->tets, 1, reader->draft->error) != SINEW_OK)
+        if (sinew_tags_reserve(&reader->tets, 1, reader->builder->error) != SINEW_OK)
             return false;
         sinew_tags_add(&reader->tets, number);
     }
     if (type == 3)
-        return sinew_draft_add_polygon(reader->draft, corners, 4);
-    return sinew_draft_add_cell(reader->draft, kinds[type], corners);
+        return sinew_builder_add_polygon(reader->builder, corners, 4);
+    return sinew_builder_add_cell(reader->builder, kinds[type], corners);
 }
 
 static bool reserve_elements(gmsh_reader *reader, int64_t type, int64_t count)
 {
-    return type != 4 || sinew_draft_reserve_cells(reader->draft, SINEW_DRAFT_TET, count);
+    return type != 4 || sinew_builder_reserve_cells(reader->builder, SINEW_BUILDER_TET, count);
 }
 
 /* One element of a text of version 2: number, type, how many tags, the tags, the nodes. */
@@ -305,11 +305,11 @@ static bool read_element_line(gmsh_reader *reader)
     for (int64_t i = 0; i < tag_count; i++)
         if (!take_int(reader, INT64_MIN, "a tag", &tag))
             return false;
-    return take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) &&
-           add_element(reader, number, type, corners);
+    return gmsh_take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) &&
+           gmsh_add_element(reader, number, type, corners);
 }
 
-static bool fail_type(gmsh_reader *reader, const char *at, int64_t type)
+static bool gmsh_fail_type(gmsh_reader *reader, const char *at, int64_t type)
 {
     return sinew_text_fail(&reader->text, at,
                            "element type %lld is not known, so its size is not: save the mesh as ASCII",
@@ -325,7 +325,7 @@ static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *coun
         !take_int(reader, 0, "the number of tags", &tag_count))
         return false;
     if (node_count_of(type) == 0)
-        return fail_type(reader, at, type);
+        return gmsh_fail_type(reader, at, type);
     if (*count > left)
         return sinew_text_fail(&reader->text, at, "a block of %lld elements where %lld are left", (long long)*count,
                                (long long)left);
@@ -343,8 +343,8 @@ static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *coun
             return false;
         const int64_t given = sinew_scalar_integer(SINEW_SCALAR_INT32, block, reader->swap);
         const int64_t number = given < 0 ? 0 : given;
-        if (!take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) ||
-            !add_element(reader, number, type, corners))
+        if (!gmsh_take_corners(reader, SINEW_SCALAR_INT32, node_count_of(type), corners) ||
+            !gmsh_add_element(reader, number, type, corners))
             return false;
     }
     return true;
@@ -356,7 +356,7 @@ static bool read_elements_2(gmsh_reader *reader)
     if (!sinew_text_integer(&reader->text, 0, INT64_MAX, "the number of elements", &count))
         return false;
     sinew_text_skip_line(&reader->text);
-    if (!check_count(reader, count, 4, 2, "elements"))
+    if (!gmsh_check_count(reader, count, 4, 2, "elements"))
         return false;
     for (int64_t i = 0; i < count; i += done) {
         done = 1;
@@ -373,13 +373,14 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
     if (!take_int(reader, 0, "the dimension of an entity", &dimension) ||
         !take_int(reader, INT32_MIN, "the number of an entity", &entity) ||
         !take_int(reader, 0, "an element type", &type) ||
-        !take_size(reader, "the number of elements of a block", count))
+        !gmsh_take_size(reader, "the number of elements of a block", count))
         return false;
     int nodes = node_count_of(type);
-    if (!check_count(reader, *count, 1 + nodes, 8, "elements of a block") || !reserve_elements(reader, type, *count))
+    if (!gmsh_check_count(reader, *count, 1 + nodes, 8, "elements of a block") ||
+        !reserve_elements(reader, type, *count))
         return false;
     if (reader->binary && nodes == 0)
-        return fail_type(reader, reader->text.at, type);
+        return gmsh_fail_type(reader, reader->text.at, type);
     const unsigned char *block;
     if (!is_read(type)) {
         ignore_type(reader, type, *count);
@@ -392,8 +393,9 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
     }
     for (int64_t i = 0; i < *count; i++) {
         int32_t corners[CORNERS_MAX];
-        if (!take_size(reader, "an element number", &number) ||
-            !take_corners(reader, SINEW_SCALAR_UINT64, nodes, corners) || !add_element(reader, number, type, corners))
+        if (!gmsh_take_size(reader, "an element number", &number) ||
+            !gmsh_take_corners(reader, SINEW_SCALAR_UINT64, nodes, corners) ||
+            !gmsh_add_element(reader, number, type, corners))
             return false;
     }
     return true;
@@ -416,7 +418,7 @@ static bool read_elements_4(gmsh_reader *reader)
     return true;
 }
 
-static bool read_elements(gmsh_reader *reader, const char *at)
+static bool gmsh_read_elements(gmsh_reader *reader, const char *at)
 {
     if (!reader->has_nodes)
         return sinew_text_fail(&reader->text, at, "$Elements stands before $Nodes: open and save the file with gmsh");
@@ -442,10 +444,10 @@ static bool read_data_head(gmsh_reader *reader, int64_t *count)
     if (integers == 4)
         sinew_text_next_on_line(text, &token);
     sinew_text_skip_line(text);
-    return check_count(reader, *count, 2, 6, "fractions");
+    return gmsh_check_count(reader, *count, 2, 6, "fractions");
 }
 
-static bool take_fraction(gmsh_reader *reader)
+static bool gmsh_take_fraction(gmsh_reader *reader)
 {
     const char *at = reader->text.at;
     int64_t number;
@@ -465,7 +467,7 @@ static bool take_fraction(gmsh_reader *reader)
     if (tet >= 0 && !((sinew_real)fraction > 0 && (sinew_real)fraction <= 1))
         return sinew_text_fail(&reader->text, at, "%g of element %lld is filled; it must be above 0 and at most 1",
                                fraction, (long long)number);
-    return tet < 0 || sinew_draft_set_fraction(reader->draft, tet, fraction);
+    return tet < 0 || sinew_builder_set_fraction(reader->builder, tet, fraction);
 }
 
 /* Looks behind the elements for the data that say how much of each tet is filled. */
@@ -482,11 +484,11 @@ static bool read_fractions(gmsh_reader *reader)
     if (status == SINEW_ERROR_FORMAT)
         return sinew_text_fail(text, text->at, "in $Elements %s", trouble.text);
     if (status != SINEW_OK)
-        return sinew_fail(reader->draft->error, status, "%s", trouble.text) == SINEW_OK;
+        return sinew_fail(reader->builder->error, status, "%s", trouble.text) == SINEW_OK;
     text->at = found + sizeof opening - 1;
     bool good = read_data_head(reader, &count);
     for (int64_t i = 0; good && i < count; i++)
-        good = take_fraction(reader);
+        good = gmsh_take_fraction(reader);
     return good;
 }
 
@@ -506,7 +508,7 @@ static bool read_byte_order(gmsh_reader *reader)
     return true;
 }
 
-static bool read_format(gmsh_reader *reader)
+static bool gmsh_read_format(gmsh_reader *reader)
 {
     double version;
     int64_t type, size;
@@ -546,17 +548,17 @@ static bool skip_section(gmsh_reader *reader, sinew_token name)
 
 static bool read_sections(gmsh_reader *reader)
 {
-    if (!read_format(reader))
+    if (!gmsh_read_format(reader))
         return false;
     sinew_token name;
     while (sinew_text_next(&reader->text, &name)) {
         if (sinew_token_is(name, "$Nodes")) {
             sinew_text_skip_line(&reader->text);
-            if (!read_nodes(reader, name.at) || !sinew_text_expect(&reader->text, "$EndNodes"))
+            if (!gmsh_read_nodes(reader, name.at) || !sinew_text_expect(&reader->text, "$EndNodes"))
                 return false;
         } else if (sinew_token_is(name, "$Elements")) {
             sinew_text_skip_line(&reader->text);
-            return read_elements(reader, name.at) && sinew_text_expect(&reader->text, "$EndElements") &&
+            return gmsh_read_elements(reader, name.at) && sinew_text_expect(&reader->text, "$EndElements") &&
                    (!reader->has_fractions || read_fractions(reader));
         } else if (!skip_section(reader, name)) {
             return false;
@@ -566,15 +568,15 @@ static bool read_sections(gmsh_reader *reader)
                            reader->has_nodes ? "$Elements" : "$Nodes");
 }
 
-static bool read_gmsh(const sinew_source *source, sinew_draft *draft)
+static bool read_gmsh(const sinew_source *source, sinew_builder *builder)
 {
-    gmsh_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    gmsh_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     static const char name[] = "\"" SINEW_FRACTION_NAME "\"";
     reader.has_fractions = memmem(source->bytes, source->size, name, sizeof name - 1) != NULL;
-    sinew_tags_open(&reader.tags, &draft->allocator);
-    sinew_tags_open(&reader.tets, &draft->allocator);
+    sinew_tags_open(&reader.tags, &builder->allocator);
+    sinew_tags_open(&reader.tets, &builder->allocator);
     bool good = read_sections(&reader);
     sinew_tags_close(&reader.tags);
     sinew_tags_close(&reader.tets);

@@ -21,14 +21,14 @@ enum {
     KINDS = 3
 };
 
-static void list_kinds(const sinew_mesh *mesh, cell_kind kinds[KINDS])
+static void gmsh_write_list_kinds(const sinew_mesh *mesh, cell_kind kinds[KINDS])
 {
     kinds[0] = (cell_kind){2, 1, sinew_mesh_edge_count(mesh), sinew_mesh_edges(mesh)};
     kinds[1] = (cell_kind){3, 2, sinew_mesh_triangle_count(mesh), sinew_mesh_triangles(mesh)};
     kinds[2] = (cell_kind){4, 4, sinew_mesh_tet_count(mesh), sinew_mesh_tets(mesh)};
 }
 
-static int64_t cell_total(const cell_kind kinds[KINDS])
+static int64_t gmsh_write_cell_total(const cell_kind kinds[KINDS])
 {
     return kinds[0].count + kinds[1].count + kinds[2].count;
 }
@@ -45,8 +45,8 @@ static void put_size(FILE *stream, uint64_t value)
 
 static void put_point(FILE *stream, const sinew_real *point)
 {
-    double place[3] = {point[0], point[1], point[2]};
-    fwrite(place, sizeof place, 1, stream);
+    double xyz[3] = {point[0], point[1], point[2]};
+    fwrite(xyz, sizeof xyz, 1, stream);
 }
 
 static void print_point(FILE *stream, const sinew_real *point)
@@ -54,7 +54,7 @@ static void print_point(FILE *stream, const sinew_real *point)
     fprintf(stream, SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT "\n", point[0], point[1], point[2]);
 }
 
-static void print_header(FILE *stream, const char *version, bool binary)
+static void gmsh_write_print_header(FILE *stream, const char *version, bool binary)
 {
     fprintf(stream, "$MeshFormat\n%s %d 8\n", version, binary);
     if (binary) {
@@ -100,8 +100,8 @@ static void print_cell_2(const cell_kind *kind, FILE *stream, bool binary, int64
 static void print_elements_2(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
-    fprintf(stream, "$Elements\n%lld\n", (long long)cell_total(kinds));
+    gmsh_write_list_kinds(mesh, kinds);
+    fprintf(stream, "$Elements\n%lld\n", (long long)gmsh_write_cell_total(kinds));
     int64_t number = 0;
     for (int i = 0; i < KINDS; i++) {
         if (binary && kinds[i].count > 0) {
@@ -144,7 +144,7 @@ static void print_block_4(FILE *stream, bool binary, int dimension, int flag, in
 static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
+    gmsh_write_list_kinds(mesh, kinds);
     int last = 0, blocks = 0;
     for (int i = 0; i < KINDS; i++) {
         last = kinds[i].count > 0 ? i : last;
@@ -195,11 +195,11 @@ static void print_cell_4(const cell_kind *kind, FILE *stream, bool binary, int64
 static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
+    gmsh_write_list_kinds(mesh, kinds);
     int blocks = 0;
     for (int i = 0; i < KINDS; i++)
         blocks += kinds[i].count > 0;
-    print_section_4(stream, binary, "Elements", blocks, cell_total(kinds));
+    print_section_4(stream, binary, "Elements", blocks, gmsh_write_cell_total(kinds));
     int64_t number = 0;
     for (int i = 0; i < KINDS; i++) {
         if (kinds[i].count > 0)
@@ -211,7 +211,7 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 }
 
 /* How much of each tet is filled, a number for every tet; the same section in both versions. */
-static void print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
+static void gmsh_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t first = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + 1;
     fprintf(stream, "$ElementData\n1\n\"" SINEW_FRACTION_NAME "\"\n1\n0\n3\n0\n1\n%d\n", sinew_mesh_tet_count(mesh));
@@ -231,14 +231,14 @@ void sinew_gmsh_print(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format fo
 {
     bool binary = format == SINEW_MESH_GMSH_2_BINARY || format == SINEW_MESH_GMSH_4_BINARY;
     if (format == SINEW_MESH_GMSH_2_ASCII || format == SINEW_MESH_GMSH_2_BINARY) {
-        print_header(stream, "2.2", binary);
+        gmsh_write_print_header(stream, "2.2", binary);
         print_nodes_2(mesh, stream, binary);
         print_elements_2(mesh, stream, binary);
     } else {
-        print_header(stream, "4.1", binary);
+        gmsh_write_print_header(stream, "4.1", binary);
         print_nodes_4(mesh, stream, binary);
         print_elements_4(mesh, stream, binary);
     }
     if (sinew_mesh_fractions(mesh))
-        print_fractions(mesh, stream, binary);
+        gmsh_write_print_fractions(mesh, stream, binary);
 }

@@ -13,7 +13,7 @@
 
 typedef struct medit_reader {
     sinew_text text;
-    sinew_draft *draft;
+    sinew_builder *builder;
 } medit_reader;
 
 typedef struct medit_section {
@@ -59,23 +59,24 @@ static bool read_version_and_dimension(medit_reader *reader, sinew_token token)
            sinew_text_fail(&reader->text, token.at, "the mesh has dimension %lld, only 3 is read", (long long)value);
 }
 
-static bool read_vertices(medit_reader *reader)
+static bool medit_read_vertices(medit_reader *reader)
 {
     int64_t count;
-    if (!sinew_text_count(&reader->text, 7, "vertices", &count) || !sinew_draft_reserve_vertices(reader->draft, count))
+    if (!sinew_text_count(&reader->text, 7, "vertices", &count) ||
+        !sinew_builder_reserve_vertices(reader->builder, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         sinew_real point[3];
         double reference;
         if (!sinew_text_point(&reader->text, point) || !sinew_text_real(&reader->text, "a reference", &reference))
             return false;
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
 /* Cells refer to vertices, so the vertices are looked for first, wherever they stand. */
-static bool find_vertices(medit_reader *reader)
+static bool medit_find_vertices(medit_reader *reader)
 {
     sinew_token token;
     if (!sinew_text_next(&reader->text, &token) || !sinew_token_is_any_case(token, "MeshVersionFormatted"))
@@ -84,35 +85,35 @@ static bool find_vertices(medit_reader *reader)
         if (!read_version_and_dimension(reader, token))
             return false;
         if (sinew_token_is_any_case(token, "Vertices"))
-            return read_vertices(reader);
+            return medit_read_vertices(reader);
     } while (sinew_text_next(&reader->text, &token) && !sinew_token_is_any_case(token, "End"));
     return sinew_text_fail(&reader->text, reader->text.at, "the file ends without Vertices");
 }
 
-static bool read_cells(medit_reader *reader, const medit_section *section, int64_t count)
+static bool medit_read_cells(medit_reader *reader, const medit_section *section, int64_t count)
 {
-    if (section == &sections[TETRAHEDRA] && !sinew_draft_reserve_cells(reader->draft, SINEW_DRAFT_TET, count))
+    if (section == &sections[TETRAHEDRA] && !sinew_builder_reserve_cells(reader->builder, SINEW_BUILDER_TET, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         int32_t corners[4];
         int64_t value, reference;
         for (int k = 0; k < section->corners; k++) {
-            if (!sinew_text_integer(&reader->text, 1, reader->draft->vertex_count, "a vertex index", &value))
+            if (!sinew_text_integer(&reader->text, 1, reader->builder->vertex_count, "a vertex index", &value))
                 return false;
             corners[k] = (int32_t)(value - 1);
         }
         if (!sinew_text_integer(&reader->text, INT64_MIN, INT64_MAX, "a reference", &reference))
             return false;
         bool good = section == &sections[TETRAHEDRA]
-                        ? sinew_draft_add_cell(reader->draft, SINEW_DRAFT_TET, corners)
-                        : sinew_draft_add_polygon(reader->draft, corners, section->corners);
+                        ? sinew_builder_add_cell(reader->builder, SINEW_BUILDER_TET, corners)
+                        : sinew_builder_add_polygon(reader->builder, corners, section->corners);
         if (!good)
             return false;
     }
     return true;
 }
 
-static bool read_section(medit_reader *reader, sinew_token token)
+static bool medit_read_section(medit_reader *reader, sinew_token token)
 {
     for (int i = 0; i < SECTION_COUNT; i++) {
         if (!sinew_token_is_any_case(token, sections[i].keyword))
@@ -121,43 +122,43 @@ static bool read_section(medit_reader *reader, sinew_token token)
         if (!sinew_text_count(&reader->text, 2 * (size_t)sections[i].corners + 1, sections[i].keyword, &count))
             return false;
         if (sections[i].corners)
-            return read_cells(reader, &sections[i], count);
-        sinew_draft_ignore(reader->draft, sections[i].plural, count);
+            return medit_read_cells(reader, &sections[i], count);
+        sinew_builder_ignore(reader->builder, sections[i].plural, count);
     }
     return true;
 }
 
-static bool read_file(medit_reader *reader)
+static bool medit_read_file(medit_reader *reader)
 {
-    if (!find_vertices(reader))
+    if (!medit_find_vertices(reader))
         return false;
-    /* From the start again, cells now; numbers of sections that nobody reads pass by one by one. */
+    /* The second pass, for cells; numbers of ignored sections are skipped one by one. */
     const char *first = reader->text.begin;
     reader->text.at = first;
     sinew_token token;
     while (sinew_text_next(&reader->text, &token)) {
         if (sinew_token_is_any_case(token, "End"))
             return true;
-        if (is_keyword(token) && !read_section(reader, token))
+        if (is_keyword(token) && !medit_read_section(reader, token))
             return false;
     }
     return sinew_text_fail(&reader->text, reader->text.at, "the file ends without End: it may be cut short");
 }
 
-static bool read_medit(const sinew_source *source, sinew_draft *draft)
+static bool read_medit(const sinew_source *source, sinew_builder *builder)
 {
-    medit_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    medit_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     reader.text.comment = '#';
-    bool good = read_file(&reader);
+    bool good = medit_read_file(&reader);
     sinew_text_close(&reader.text);
     return good;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-static void print_cells(FILE *stream, const char *keyword, int64_t count, int corners, const int32_t *indices)
+static void medit_print_cells(FILE *stream, const char *keyword, int64_t count, int corners, const int32_t *indices)
 {
     if (count == 0)
         return;
@@ -178,9 +179,9 @@ static void print_medit(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
     fprintf(stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", count);
     for (int32_t i = 0; i < count; i++, q += 3)
         fprintf(stream, SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " 0\n", q[0], q[1], q[2]);
-    print_cells(stream, "Edges", sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
-    print_cells(stream, "Triangles", sinew_mesh_triangle_count(mesh), 3, sinew_mesh_triangles(mesh));
-    print_cells(stream, "Tetrahedra", sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh));
+    medit_print_cells(stream, "Edges", sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
+    medit_print_cells(stream, "Triangles", sinew_mesh_triangle_count(mesh), 3, sinew_mesh_triangles(mesh));
+    medit_print_cells(stream, "Tetrahedra", sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh));
     fputs("End\n", stream);
 }
 

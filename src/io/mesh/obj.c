@@ -18,8 +18,8 @@
 
 typedef struct obj_reader {
     sinew_text text;
-    sinew_draft *draft;
-    int32_t *corners; /* [2 * capacity] of the face at hand: a vertex and a texture coordinate, or -1, each */
+    sinew_builder *builder;
+    int32_t *corners; /* [2 * capacity] of the current face: a vertex and a texture coordinate, or -1, each */
     int64_t count;
     int64_t capacity;
     bool textured;     /* some corner of the face has a texture coordinate */
@@ -45,7 +45,7 @@ static void skip_line(obj_reader *reader)
 }
 
 /* Numbers behind a vertex's place are its red, green and blue, after a weight where there are four. */
-static bool read_colour(obj_reader *reader)
+static bool obj_read_colour(obj_reader *reader)
 {
     static const char *const names[3] = {"red", "green", "blue"};
     sinew_real numbers[4];
@@ -57,9 +57,9 @@ static bool read_colour(obj_reader *reader)
     skip_line(reader);
     bool good = true;
     for (int i = 0; i < 3 && count >= 3 && good; i++) {
-        const int32_t attribute = sinew_skin_draft_attribute(reader->draft, names[i], strlen(names[i]), &good);
-        good = good && sinew_skin_draft_value(reader->draft, attribute, reader->draft->vertex_count - 1,
-                                              (double)numbers[count - 3 + i]);
+        const int32_t attribute = sinew_skin_builder_attribute(reader->builder, names[i], strlen(names[i]), &good);
+        good = good && sinew_skin_builder_value(reader->builder, attribute, reader->builder->vertex_count - 1,
+                                                (double)numbers[count - 3 + i]);
     }
     return good;
 }
@@ -74,8 +74,8 @@ static bool read_vertex(obj_reader *reader)
         if (!sinew_token_coordinate(&reader->text, token, &point[axis]))
             return false;
     }
-    return sinew_draft_add_vertex(reader->draft, point) &&
-           (reader->draft->skin ? read_colour(reader) : (skip_line(reader), true));
+    return sinew_builder_add_vertex(reader->builder, point) &&
+           (reader->builder->skin ? obj_read_colour(reader) : (skip_line(reader), true));
 }
 
 /* u, and v unless the texture is a line. */
@@ -88,7 +88,7 @@ static bool read_uv(obj_reader *reader)
             return false;
     skip_line(reader);
     const float u = (float)uv[0], v = (float)uv[1];
-    return sinew_skin_draft_uv(reader->draft, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
+    return sinew_skin_builder_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
 }
 
 /* All words of the line as one name, however many blanks are between them in the file. */
@@ -104,35 +104,35 @@ static sinew_token read_name(obj_reader *reader)
 static bool read_group(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_draft_name(reader->draft, SINEW_SKIN_GROUP, name.at, name.length);
+    return sinew_skin_builder_name(reader->builder, SINEW_SKIN_GROUP, name.at, name.length);
 }
 
 static bool read_material(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_draft_name(reader->draft, SINEW_SKIN_MATERIAL, name.at, name.length);
+    return sinew_skin_builder_name(reader->builder, SINEW_SKIN_MATERIAL, name.at, name.length);
 }
 
 static bool read_library(obj_reader *reader)
 {
     const sinew_token name = read_name(reader);
-    return sinew_skin_draft_library(reader->draft, name.at, name.length);
+    return sinew_skin_builder_library(reader->builder, name.at, name.length);
 }
 
 static bool push_corner(obj_reader *reader, int32_t vertex, int32_t uv)
 {
     if (reader->count == reader->capacity) {
         int64_t capacity = 2 * reader->capacity + 16;
-        int32_t *grown = sinew_allocate(&reader->draft->allocator, 2 * (size_t)capacity, sizeof *grown);
+        int32_t *grown = sinew_allocate(&reader->builder->allocator, 2 * (size_t)capacity, sizeof *grown);
         if (!grown) {
-            sinew_fail_memory(reader->draft->error, "the corners of a face");
+            sinew_fail_memory(reader->builder->error, "the corners of a face");
             return false;
         }
         for (int64_t i = 0; i < reader->count; i++) {
             grown[i] = reader->corners[i];
             grown[capacity + i] = reader->corners[reader->capacity + i];
         }
-        sinew_release(&reader->draft->allocator, reader->corners);
+        sinew_release(&reader->builder->allocator, reader->corners);
         reader->corners = grown;
         reader->capacity = capacity;
     }
@@ -146,12 +146,12 @@ static bool push_corner(obj_reader *reader, int32_t vertex, int32_t uv)
  * the surface is as good without. */
 static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_length)
 {
-    if (!reader->draft->skin || vertex_length + 1 >= token.length || token.at[vertex_length + 1] == '/')
+    if (!reader->builder->skin || vertex_length + 1 >= token.length || token.at[vertex_length + 1] == '/')
         return -1;
     sinew_token number = {token.at + vertex_length + 1, 0};
     while (vertex_length + 1 + number.length < token.length && number.at[number.length] != '/')
         number.length++;
-    const int64_t count = reader->draft->skin->uvs.count;
+    const int64_t count = reader->builder->skin->uvs.count;
     int64_t index = 0;
     sinew_text quiet = reader->text;
     quiet.error = NULL;
@@ -165,7 +165,7 @@ static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_le
 /* "7", "7/1", "7//3" or "7/1/3"; negative numbers count back from the newest vertex. */
 static bool read_corner(obj_reader *reader, sinew_token token)
 {
-    int64_t index, count = reader->draft->vertex_count;
+    int64_t index, count = reader->builder->vertex_count;
     sinew_token number = {token.at, 0};
     while (number.length < token.length && token.at[number.length] != '/')
         number.length++;
@@ -177,7 +177,7 @@ static bool read_corner(obj_reader *reader, sinew_token token)
                        corner_uv(reader, token, number.length));
 }
 
-static bool read_corners(obj_reader *reader, const char *at, int64_t least, const char *what)
+static bool obj_read_corners(obj_reader *reader, const char *at, int64_t min, const char *what)
 {
     sinew_token token;
     reader->count = 0;
@@ -185,18 +185,18 @@ static bool read_corners(obj_reader *reader, const char *at, int64_t least, cons
     while (next_word(reader, &token))
         if (!read_corner(reader, token))
             return false;
-    return reader->count >= least ||
-           sinew_text_fail(&reader->text, at, "a %s needs at least %lld vertices", what, (long long)least);
+    return reader->count >= min ||
+           sinew_text_fail(&reader->text, at, "a %s needs at least %lld vertices", what, (long long)min);
 }
 
-static bool read_face(obj_reader *reader, const char *at)
+static bool obj_read_face(obj_reader *reader, const char *at)
 {
-    if (!read_corners(reader, at, 3, "face"))
+    if (!obj_read_corners(reader, at, 3, "face"))
         return false;
-    sinew_skin_draft *skin = reader->draft->skin;
+    sinew_embedded_builder *skin = reader->builder->skin;
     if (skin)
         skin->coming_uvs = reader->textured ? reader->corners + reader->capacity : NULL;
-    const bool good = sinew_draft_add_polygon(reader->draft, reader->corners, reader->count);
+    const bool good = sinew_builder_add_polygon(reader->builder, reader->corners, reader->count);
     if (skin)
         skin->coming_uvs = NULL;
     return good;
@@ -212,35 +212,35 @@ static bool read_line(obj_reader *reader, sinew_token keyword)
     if (sinew_token_is(keyword, "v"))
         return read_vertex(reader);
     if (sinew_token_is(keyword, "f"))
-        return read_face(reader, keyword.at);
+        return obj_read_face(reader, keyword.at);
     if (sinew_token_is(keyword, "l"))
-        return read_corners(reader, keyword.at, 2, "line") &&
-               sinew_draft_add_line(reader->draft, reader->corners, reader->count, false);
-    for (size_t i = 0; reader->draft->skin && i < sizeof of_skins / sizeof of_skins[0]; i++)
+        return obj_read_corners(reader, keyword.at, 2, "line") &&
+               sinew_builder_add_line(reader->builder, reader->corners, reader->count, false);
+    for (size_t i = 0; reader->builder->skin && i < sizeof of_skins / sizeof of_skins[0]; i++)
         if (sinew_token_is(keyword, of_skins[i].keyword))
             return of_skins[i].read(reader);
     if (sinew_token_is(keyword, "p"))
-        sinew_draft_ignore(reader->draft, "points", 1);
+        sinew_builder_ignore(reader->builder, "points", 1);
     if (sinew_token_is(keyword, "curv") || sinew_token_is(keyword, "surf"))
-        sinew_draft_ignore(reader->draft, "free-form curves or surfaces", 1);
+        sinew_builder_ignore(reader->builder, "free-form curves or surfaces", 1);
     skip_line(reader);
     return true;
 }
 
-static bool read_obj(const sinew_source *source, sinew_draft *draft)
+static bool read_obj(const sinew_source *source, sinew_builder *builder)
 {
-    obj_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    obj_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     reader.text.comment = '#';
     bool good = true;
     sinew_token keyword;
     while (good && sinew_text_next(&reader.text, &keyword))
         good = read_line(&reader, keyword);
-    if (good && draft->vertex_count == 0)
+    if (good && builder->vertex_count == 0)
         good = sinew_text_fail(&reader.text, reader.text.end, "the file ends without a vertex ('v x y z')");
-    sinew_draft_ignore(draft, "texture coordinates that are not there", reader.wrong_uvs);
-    sinew_release(&draft->allocator, reader.corners);
+    sinew_builder_ignore(builder, "texture coordinates that are not there", reader.wrong_uvs);
+    sinew_release(&builder->allocator, reader.corners);
     sinew_text_close(&reader.text);
     return good;
 }

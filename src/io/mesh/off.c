@@ -15,7 +15,7 @@
 
 typedef struct off_reader {
     sinew_text text;
-    sinew_draft *draft;
+    sinew_builder *builder;
     int64_t vertex_count;
     int64_t face_count;
 } off_reader;
@@ -43,7 +43,7 @@ static bool read_keyword(off_reader *reader)
     return true;
 }
 
-static bool read_header(off_reader *reader)
+static bool off_read_header(off_reader *reader)
 {
     int64_t edges;
     return read_keyword(reader) && sinew_text_count(&reader->text, 6, "vertices", &reader->vertex_count) &&
@@ -51,21 +51,21 @@ static bool read_header(off_reader *reader)
            sinew_text_integer(&reader->text, INT64_MIN, INT64_MAX, "the number of edges", &edges);
 }
 
-static bool read_vertices(off_reader *reader)
+static bool off_read_vertices(off_reader *reader)
 {
-    if (!sinew_draft_reserve_vertices(reader->draft, reader->vertex_count))
+    if (!sinew_builder_reserve_vertices(reader->builder, reader->vertex_count))
         return false;
     for (int64_t i = 0; i < reader->vertex_count; i++) {
         sinew_real point[3];
         if (!sinew_text_point(&reader->text, point))
             return false;
         sinew_text_skip_line(&reader->text);
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
-static bool read_face(off_reader *reader, int32_t *corners)
+static bool off_read_face(off_reader *reader, int32_t *corners)
 {
     int64_t count, index;
     if (!sinew_text_count(&reader->text, 2, "corners of a face", &count))
@@ -77,32 +77,32 @@ static bool read_face(off_reader *reader, int32_t *corners)
     }
     /* Colours may follow. */
     sinew_text_skip_line(&reader->text);
-    return sinew_draft_add_polygon(reader->draft, corners, count);
+    return sinew_builder_add_polygon(reader->builder, corners, count);
 }
 
 /* No face can have more corners than half the bytes that are left. */
-static bool read_faces(off_reader *reader)
+static bool off_read_faces(off_reader *reader)
 {
-    const sinew_allocator *allocator = &reader->draft->allocator;
+    const sinew_allocator *allocator = &reader->builder->allocator;
     int32_t *corners = sinew_allocate(allocator, sinew_text_left(&reader->text) / 2 + 1, sizeof *corners);
     if (!corners) {
-        sinew_fail_memory(reader->draft->error, "the corners of a face");
+        sinew_fail_memory(reader->builder->error, "the corners of a face");
         return false;
     }
     bool good = true;
     for (int64_t i = 0; good && i < reader->face_count; i++)
-        good = read_face(reader, corners);
+        good = off_read_face(reader, corners);
     sinew_release(allocator, corners);
     return good;
 }
 
-static bool read_off(const sinew_source *source, sinew_draft *draft)
+static bool read_off(const sinew_source *source, sinew_builder *builder)
 {
-    off_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    off_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     reader.text.comment = '#';
-    bool good = read_header(&reader) && read_vertices(&reader) && read_faces(&reader);
+    bool good = off_read_header(&reader) && off_read_vertices(&reader) && off_read_faces(&reader);
     sinew_text_close(&reader.text);
     return good;
 }

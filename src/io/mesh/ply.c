@@ -59,7 +59,7 @@ typedef struct ply_element {
 
 typedef struct ply_reader {
     sinew_text text;
-    sinew_draft *draft;
+    sinew_builder *builder;
     bool binary;
     bool swap;
     int element_count;
@@ -77,7 +77,7 @@ typedef struct ply_row {
 
 /* ---- Header -------------------------------------------------------------------------------- */
 
-static sinew_scalar type_named(sinew_token token)
+static sinew_scalar ply_type_named(sinew_token token)
 {
     static const struct {
         const char *name;
@@ -117,11 +117,11 @@ static ply_role role_named(ply_meaning meaning, sinew_token token)
     return ROLE_NONE;
 }
 
-static bool read_type(ply_reader *reader, sinew_scalar *type)
+static bool ply_read_type(ply_reader *reader, sinew_scalar *type)
 {
     sinew_token token;
     sinew_text_next_on_line(&reader->text, &token);
-    *type = type_named(token);
+    *type = ply_type_named(token);
     return *type != SINEW_SCALAR_NONE || sinew_text_fail(&reader->text, token.at, "a property has an unknown type");
 }
 
@@ -146,9 +146,9 @@ static bool read_property(ply_reader *reader)
     bool list = sinew_text_next_on_line(text, &token) && sinew_token_is(token, "list");
     if (!list)
         text->at = start;
-    else if (!read_type(reader, &property->count_type))
+    else if (!ply_read_type(reader, &property->count_type))
         return false;
-    if (!read_type(reader, &property->type))
+    if (!ply_read_type(reader, &property->type))
         return false;
     if (list && !sinew_scalar_is_integer(property->count_type))
         return sinew_text_fail(text, start, "a list is counted by real numbers");
@@ -161,7 +161,7 @@ static bool read_property(ply_reader *reader)
         return sinew_text_fail(text, start, "vertex indices are given as real numbers");
     bool good = true;
     if (element->meaning == MEANS_VERTEX && property->role == ROLE_NONE && !list)
-        property->attribute = sinew_skin_draft_attribute(reader->draft, token.at, token.length, &good);
+        property->attribute = sinew_skin_builder_attribute(reader->builder, token.at, token.length, &good);
     if (property->type == SINEW_SCALAR_UINT8 && is_colour(token))
         property->scale = 1.0 / 255;
     return good;
@@ -188,7 +188,7 @@ static bool read_element(ply_reader *reader)
     return true;
 }
 
-static bool read_format(ply_reader *reader)
+static bool ply_read_format(ply_reader *reader)
 {
     sinew_token token;
     sinew_text_next_on_line(&reader->text, &token);
@@ -201,7 +201,7 @@ static bool read_format(ply_reader *reader)
                            "binary_big_endian");
 }
 
-static bool read_header(ply_reader *reader)
+static bool ply_read_header(ply_reader *reader)
 {
     sinew_text *text = &reader->text;
     sinew_token token;
@@ -215,7 +215,7 @@ static bool read_header(ply_reader *reader)
             return has_format || sinew_text_fail(text, token.at, "the header lacks its format");
         }
         if (sinew_token_is(token, "format"))
-            good = has_format = read_format(reader);
+            good = has_format = ply_read_format(reader);
         else if (sinew_token_is(token, "element"))
             good = read_element(reader);
         else if (sinew_token_is(token, "property"))
@@ -231,8 +231,8 @@ static bool read_header(ply_reader *reader)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-static bool take_integer(ply_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
-                         int64_t *value)
+static bool ply_take_integer(ply_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
+                             int64_t *value)
 {
     if (!reader->binary)
         return sinew_text_integer(&reader->text, low, high, what, value);
@@ -257,24 +257,24 @@ static bool take_real(ply_reader *reader, sinew_scalar type, double *value)
     return true;
 }
 
-static bool take_list(ply_reader *reader, const ply_property *property, ply_row *row)
+static bool ply_take_list(ply_reader *reader, const ply_property *property, ply_row *row)
 {
     int64_t count, index;
     double skipped;
     const char *at = reader->text.at;
     size_t each = reader->binary ? sinew_scalar_size(property->type) : 2;
-    if (!take_integer(reader, property->count_type, 0, INT32_MAX, "the length of a list", &count) ||
+    if (!ply_take_integer(reader, property->count_type, 0, INT32_MAX, "the length of a list", &count) ||
         !sinew_text_check_count(&reader->text, at, count, each, "entries of a list"))
         return false;
     bool wanted = property->role == ROLE_CORNERS;
-    if (wanted && !sinew_draft_reserve_corners(reader->draft, &reader->corners, &reader->corner_capacity, count))
+    if (wanted && !sinew_builder_reserve_corners(reader->builder, &reader->corners, &reader->corner_capacity, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         if (!wanted && !take_real(reader, property->type, &skipped))
             return false;
         if (!wanted)
             continue;
-        if (!take_integer(reader, property->type, 0, reader->draft->vertex_count - 1, "a vertex index", &index))
+        if (!ply_take_integer(reader, property->type, 0, reader->builder->vertex_count - 1, "a vertex index", &index))
             return false;
         reader->corners[i] = (int32_t)index;
     }
@@ -287,15 +287,15 @@ static bool take_property(ply_reader *reader, const ply_property *property, ply_
 {
     double skipped;
     if (property->count_type != SINEW_SCALAR_NONE)
-        return take_list(reader, property, row);
+        return ply_take_list(reader, property, row);
     if (property->role == ROLE_FIRST || property->role == ROLE_SECOND)
-        return take_integer(reader, property->type, 0, reader->draft->vertex_count - 1, "a vertex index",
-                            &row->ends[property->role - ROLE_FIRST]);
+        return ply_take_integer(reader, property->type, 0, reader->builder->vertex_count - 1, "a vertex index",
+                                &row->ends[property->role - ROLE_FIRST]);
     bool wanted = property->role != ROLE_NONE;
     /* The vertex of this row comes after its last property: its number is the count so far. */
     return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped) &&
-           (wanted || sinew_skin_draft_value(reader->draft, property->attribute, reader->draft->vertex_count,
-                                             property->scale * skipped));
+           (wanted || sinew_skin_builder_value(reader->builder, property->attribute, reader->builder->vertex_count,
+                                               property->scale * skipped));
 }
 
 static bool add_vertex(ply_reader *reader, const char *at, const ply_row *row)
@@ -306,10 +306,10 @@ static bool add_vertex(ply_reader *reader, const char *at, const ply_row *row)
         if (!isfinite(point[axis]))
             return sinew_text_fail(&reader->text, at, "a coordinate is not a finite number");
     }
-    return sinew_draft_add_vertex(reader->draft, point);
+    return sinew_builder_add_vertex(reader->builder, point);
 }
 
-static bool read_row(ply_reader *reader, const ply_element *element)
+static bool ply_read_row(ply_reader *reader, const ply_element *element)
 {
     ply_row row = {.corner_count = 0};
     const char *at = reader->text.at;
@@ -319,10 +319,10 @@ static bool read_row(ply_reader *reader, const ply_element *element)
     if (element->meaning == MEANS_VERTEX)
         return add_vertex(reader, at, &row);
     if (element->meaning == MEANS_FACE)
-        return sinew_draft_add_polygon(reader->draft, reader->corners, row.corner_count);
+        return sinew_builder_add_polygon(reader->builder, reader->corners, row.corner_count);
     if (element->meaning == MEANS_EDGE)
-        return sinew_draft_add_cell(reader->draft, SINEW_DRAFT_EDGE,
-                                    (int32_t[]){(int32_t)row.ends[0], (int32_t)row.ends[1]});
+        return sinew_builder_add_cell(reader->builder, SINEW_BUILDER_EDGE,
+                                      (int32_t[]){(int32_t)row.ends[0], (int32_t)row.ends[1]});
     return true;
 }
 
@@ -336,12 +336,12 @@ static bool check_element(ply_reader *reader, const ply_element *element)
         [MEANS_EDGE] = 1u << ROLE_FIRST | 1u << ROLE_SECOND,
     };
     unsigned present = 0;
-    size_t least = 0;
+    size_t min = 0;
     for (int i = 0; i < element->property_count; i++) {
         const ply_property *property = &element->properties[i];
         present |= 1u << property->role;
         bool list = property->count_type != SINEW_SCALAR_NONE;
-        least += !reader->binary ? 2 : sinew_scalar_size(list ? property->count_type : property->type);
+        min += !reader->binary ? 2 : sinew_scalar_size(list ? property->count_type : property->type);
     }
     if ((present & needed[element->meaning]) != needed[element->meaning])
         return sinew_text_fail(&reader->text, element->at, "the element '%s' lacks %s", element->name,
@@ -350,10 +350,10 @@ static bool check_element(ply_reader *reader, const ply_element *element)
                                                                 : "vertex1 or vertex2");
     /* The last number of a text may lack the space that parts it from the next. */
     return element->count <= 1 ||
-           sinew_text_check_count(&reader->text, element->at, element->count, least, "rows of an element");
+           sinew_text_check_count(&reader->text, element->at, element->count, min, "rows of an element");
 }
 
-static bool read_elements(ply_reader *reader)
+static bool ply_read_elements(ply_reader *reader)
 {
     for (int e = 0; e < reader->element_count; e++) {
         const ply_element *element = &reader->elements[e];
@@ -362,34 +362,34 @@ static bool read_elements(ply_reader *reader)
         if (element->property_count == 0)
             continue;
         if (element->meaning == MEANS_NOTHING)
-            sinew_draft_ignore(reader->draft, element->name, element->count);
-        if (element->meaning == MEANS_VERTEX && !sinew_draft_reserve_vertices(reader->draft, element->count))
+            sinew_builder_ignore(reader->builder, element->name, element->count);
+        if (element->meaning == MEANS_VERTEX && !sinew_builder_reserve_vertices(reader->builder, element->count))
             return false;
         for (int64_t i = 0; i < element->count; i++)
-            if (!read_row(reader, element))
+            if (!ply_read_row(reader, element))
                 return false;
     }
     return true;
 }
 
-static bool read_ply(const sinew_source *source, sinew_draft *draft)
+static bool read_ply(const sinew_source *source, sinew_builder *builder)
 {
     /* Too large for the stack of a host's thread. */
-    ply_reader *reader = sinew_allocate_zero(&draft->allocator, 1, sizeof *reader);
+    ply_reader *reader = sinew_allocate_zero(&builder->allocator, 1, sizeof *reader);
     if (!reader) {
-        sinew_fail_memory(draft->error, "the header");
+        sinew_fail_memory(builder->error, "the header");
         return false;
     }
-    reader->draft = draft;
-    bool good = sinew_text_open(&reader->text, source->name, source->bytes, source->size, draft->error);
+    reader->builder = builder;
+    bool good = sinew_text_open(&reader->text, source->name, source->bytes, source->size, builder->error);
     if (good) {
-        good = read_header(reader);
+        good = ply_read_header(reader);
         reader->text.binary = reader->binary;
-        good = good && read_elements(reader);
+        good = good && ply_read_elements(reader);
         sinew_text_close(&reader->text);
     }
-    sinew_release(&draft->allocator, reader->corners);
-    sinew_release(&draft->allocator, reader);
+    sinew_release(&builder->allocator, reader->corners);
+    sinew_release(&builder->allocator, reader);
     return good;
 }
 

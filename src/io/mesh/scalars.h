@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scalars.h: numbers of a stated type and byte order, as binary mesh files hold them.
+ * scalars.h: numbers of binary mesh files, by type and byte order.
  */
 #ifndef SINEW_SRC_IO_MESH_SCALARS_H
 #define SINEW_SRC_IO_MESH_SCALARS_H
@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 typedef enum sinew_scalar {
-    SINEW_SCALAR_NONE = 0, /* a type that is not known */
+    SINEW_SCALAR_NONE = 0, /* an unknown type */
     SINEW_SCALAR_INT8,
     SINEW_SCALAR_UINT8,
     SINEW_SCALAR_INT16,
@@ -24,9 +24,9 @@ typedef enum sinew_scalar {
 bool sinew_host_is_big_endian(void);
 size_t sinew_scalar_size(sinew_scalar type); /* bytes; 0 for NONE */
 bool sinew_scalar_is_integer(sinew_scalar type);
-/* `swap`: the bytes are in the other order than this machine's. */
+/* `swap`: the byte order differs from this machine's. */
 double sinew_scalar_real(sinew_scalar type, const unsigned char *bytes, bool swap);
-/* Unsigned 64-bit values past the signed range, and reals, come back as -1: no index and no count. */
+/* Reads an index or a count. Unsigned 64-bit values past the signed range, and reals, give -1. */
 int64_t sinew_scalar_integer(sinew_scalar type, const unsigned char *bytes, bool swap);
 
 #endif

@@ -21,22 +21,22 @@ enum {
 };
 
 /* Vertices by position: open addressing, a power of two, never more than half full. */
-typedef struct place_table {
+typedef struct vertex_table {
     int32_t *slots; /* [size], -1: free */
     size_t size;
-} place_table;
+} vertex_table;
 
 typedef struct stl_reader {
     sinew_text text;
-    sinew_draft *draft;
-    place_table table;
+    sinew_builder *builder;
+    vertex_table table;
     int64_t corner_count;
 } stl_reader;
 
 /* ---- Merging ------------------------------------------------------------------------------- */
 
 /* Mixes the bits of three coordinates; adding 0 makes -0 and 0 one number. The constants are those of SplitMix64. */
-static size_t hash_place(const sinew_real point[3])
+static size_t hash_position(const sinew_real point[3])
 {
     uint64_t hash = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -51,49 +51,49 @@ static size_t hash_place(const sinew_real point[3])
     return (size_t)hash;
 }
 
-static bool same_place(const sinew_real *a, const sinew_real *b)
+static bool positions_coincide(const sinew_real *a, const sinew_real *b)
 {
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
 /* The slot of the vertex in this place, or the free one where it belongs. */
-static int32_t *find_slot(const stl_reader *reader, const sinew_real point[3])
+static int32_t *stl_find_slot(const stl_reader *reader, const sinew_real point[3])
 {
-    const place_table *table = &reader->table;
-    for (size_t i = hash_place(point);; i++) {
+    const vertex_table *table = &reader->table;
+    for (size_t i = hash_position(point);; i++) {
         int32_t *slot = &table->slots[i & (table->size - 1)];
-        if (*slot < 0 || same_place(reader->draft->positions + 3 * (int64_t)*slot, point))
+        if (*slot < 0 || positions_coincide(reader->builder->positions + 3 * (int64_t)*slot, point))
             return slot;
     }
 }
 
-static bool grow_table(stl_reader *reader)
+static bool stl_grow_table(stl_reader *reader)
 {
-    place_table *table = &reader->table;
-    if (2 * (size_t)reader->draft->vertex_count < table->size)
+    vertex_table *table = &reader->table;
+    if (2 * (size_t)reader->builder->vertex_count < table->size)
         return true;
     size_t size = table->size ? 2 * table->size : 1024;
-    int32_t *slots = sinew_allocate(&reader->draft->allocator, size, sizeof *slots);
+    int32_t *slots = sinew_allocate(&reader->builder->allocator, size, sizeof *slots);
     if (!slots) {
-        sinew_fail_memory(reader->draft->error, "merging vertices");
+        sinew_fail_memory(reader->builder->error, "merging vertices");
         return false;
     }
     memset(slots, 0xff, size * sizeof *slots);
-    sinew_release(&reader->draft->allocator, table->slots);
-    *table = (place_table){slots, size};
-    for (int32_t i = 0; i < reader->draft->vertex_count; i++)
-        *find_slot(reader, reader->draft->positions + 3 * (int64_t)i) = i;
+    sinew_release(&reader->builder->allocator, table->slots);
+    *table = (vertex_table){slots, size};
+    for (int32_t i = 0; i < reader->builder->vertex_count; i++)
+        *stl_find_slot(reader, reader->builder->positions + 3 * (int64_t)i) = i;
     return true;
 }
 
 static bool merge_vertex(stl_reader *reader, const sinew_real point[3], int32_t *vertex)
 {
-    if (!grow_table(reader))
+    if (!stl_grow_table(reader))
         return false;
-    int32_t *slot = find_slot(reader, point);
+    int32_t *slot = stl_find_slot(reader, point);
     if (*slot < 0) {
-        *slot = (int32_t)reader->draft->vertex_count;
-        if (!sinew_draft_add_vertex(reader->draft, point))
+        *slot = (int32_t)reader->builder->vertex_count;
+        if (!sinew_builder_add_vertex(reader->builder, point))
             return false;
     }
     reader->corner_count++;
@@ -122,15 +122,15 @@ static bool read_binary_triangle(stl_reader *reader)
     for (int k = 0; k < 3; k++) {
         sinew_real point[3];
         for (int axis = 0; axis < 3; axis++) {
-            const unsigned char *place = bytes + 12 + 12 * k + 4 * axis;
-            point[axis] = (sinew_real)sinew_scalar_real(SINEW_SCALAR_FLOAT, place, sinew_host_is_big_endian());
+            const unsigned char *source = bytes + 12 + 12 * k + 4 * axis;
+            point[axis] = (sinew_real)sinew_scalar_real(SINEW_SCALAR_FLOAT, source, sinew_host_is_big_endian());
             if (!isfinite(point[axis]))
                 return sinew_text_fail(&reader->text, at, "a triangle has a coordinate that is not a finite number");
         }
         if (!merge_vertex(reader, point, &corners[k]))
             return false;
     }
-    return sinew_draft_add_cell(reader->draft, SINEW_DRAFT_TRIANGLE, corners);
+    return sinew_builder_add_cell(reader->builder, SINEW_BUILDER_TRIANGLE, corners);
 }
 
 static bool read_binary(stl_reader *reader)
@@ -164,7 +164,7 @@ static bool read_facet(stl_reader *reader)
             return false;
     }
     return sinew_text_expect(text, "endloop") && sinew_text_expect(text, "endfacet") &&
-           sinew_draft_add_cell(reader->draft, SINEW_DRAFT_TRIANGLE, corners);
+           sinew_builder_add_cell(reader->builder, SINEW_BUILDER_TRIANGLE, corners);
 }
 
 /* One or more solids; what follows `solid` and `endsolid` on their line is a name. */
@@ -189,7 +189,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* its head is no text, whatever it begins with */
+        reader->text.at = reader->text.begin = source->bytes; /* its head is not text, even if it begins like one */
         return read_binary(reader);
     }
     sinew_token word;
@@ -201,14 +201,14 @@ static bool read_any(stl_reader *reader, const sinew_source *source)
                            "neither starts with 'solid' nor has the size of a binary STL file: it may be cut short");
 }
 
-static bool read_stl(const sinew_source *source, sinew_draft *draft)
+static bool read_stl(const sinew_source *source, sinew_builder *builder)
 {
-    stl_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    stl_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     bool good = read_any(&reader, source);
-    draft->merged_count = reader.corner_count - draft->vertex_count;
-    sinew_release(&draft->allocator, reader.table.slots);
+    builder->merged_count = reader.corner_count - builder->vertex_count;
+    sinew_release(&builder->allocator, reader.table.slots);
     sinew_text_close(&reader.text);
     return good;
 }

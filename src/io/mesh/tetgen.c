@@ -16,18 +16,18 @@
 #include "io/text.h"
 
 typedef struct tetgen_reader {
-    sinew_draft *draft;
+    sinew_builder *builder;
     int64_t first; /* number of the first vertex: 0 or 1 */
 } tetgen_reader;
 
 /* ---- .node --------------------------------------------------------------------------------- */
 
-static bool read_nodes(tetgen_reader *reader, sinew_text *text)
+static bool tetgen_read_nodes(tetgen_reader *reader, sinew_text *text)
 {
     int64_t count, dimension, unused, number;
     if (!sinew_text_count(text, 8, "vertices", &count) ||
         !sinew_text_integer(text, 3, 3, "the dimension", &dimension) ||
-        !sinew_draft_reserve_vertices(reader->draft, count))
+        !sinew_builder_reserve_vertices(reader->builder, count))
         return false;
     sinew_token rest;
     /* The numbers of attributes and of markers may be left out; what they announce is skipped with its line. */
@@ -43,19 +43,19 @@ static bool read_nodes(tetgen_reader *reader, sinew_text *text)
         if (i == 0)
             reader->first = number;
         sinew_text_skip_line(text);
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     return true;
 }
 
 /* ---- .ele, .face and .edge ----------------------------------------------------------------- */
 
-static bool read_corners(tetgen_reader *reader, sinew_text *text, int count, int32_t *corners)
+static bool tetgen_read_corners(tetgen_reader *reader, sinew_text *text, int count, int32_t *corners)
 {
     for (int k = 0; k < count; k++) {
         int64_t index;
-        if (!sinew_text_integer(text, reader->first, reader->first + reader->draft->vertex_count - 1, "a vertex index",
-                                &index))
+        if (!sinew_text_integer(text, reader->first, reader->first + reader->builder->vertex_count - 1,
+                                "a vertex index", &index))
             return false;
         corners[k] = (int32_t)(index - reader->first);
     }
@@ -63,18 +63,18 @@ static bool read_corners(tetgen_reader *reader, sinew_text *text, int count, int
 }
 
 /* A line is the number of the cell, its corners, and what is not read. */
-static bool read_cells(tetgen_reader *reader, sinew_text *text, int kind, int64_t count)
+static bool tetgen_read_cells(tetgen_reader *reader, sinew_text *text, int kind, int64_t count)
 {
-    if (!sinew_draft_reserve_cells(reader->draft, kind, count))
+    if (!sinew_builder_reserve_cells(reader->builder, kind, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         int64_t number;
         int32_t corners[4];
         if (!sinew_text_integer(text, 0, INT64_MAX, "the number of a cell", &number) ||
-            !read_corners(reader, text, kind + 2, corners))
+            !tetgen_read_corners(reader, text, kind + 2, corners))
             return false;
         sinew_text_skip_line(text);
-        sinew_draft_add_cell(reader->draft, kind, corners);
+        sinew_builder_add_cell(reader->builder, kind, corners);
     }
     return true;
 }
@@ -89,17 +89,17 @@ static bool read_tets(tetgen_reader *reader, sinew_text *text)
         return sinew_text_fail(text, text->at, "tetrahedra of %lld nodes are not read, only of 4 or 10",
                                (long long)nodes);
     sinew_text_skip_line(text);
-    reader->draft->shortened_count = nodes == 10 ? count : 0;
-    return read_cells(reader, text, SINEW_DRAFT_TET, count);
+    reader->builder->shortened_count = nodes == 10 ? count : 0;
+    return tetgen_read_cells(reader, text, SINEW_BUILDER_TET, count);
 }
 
-static bool read_faces(tetgen_reader *reader, sinew_text *text)
+static bool tetgen_read_faces(tetgen_reader *reader, sinew_text *text)
 {
     int64_t count;
     if (!sinew_text_count(text, 8, "triangles", &count))
         return false;
     sinew_text_skip_line(text);
-    return read_cells(reader, text, SINEW_DRAFT_TRIANGLE, count);
+    return tetgen_read_cells(reader, text, SINEW_BUILDER_TRIANGLE, count);
 }
 
 static bool read_edges(tetgen_reader *reader, sinew_text *text)
@@ -108,17 +108,17 @@ static bool read_edges(tetgen_reader *reader, sinew_text *text)
     if (!sinew_text_count(text, 6, "edges", &count))
         return false;
     sinew_text_skip_line(text);
-    return read_cells(reader, text, SINEW_DRAFT_EDGE, count);
+    return tetgen_read_cells(reader, text, SINEW_BUILDER_EDGE, count);
 }
 
 /* ---- The files together -------------------------------------------------------------------- */
 
-typedef bool read_part(tetgen_reader *reader, sinew_text *text);
+typedef bool tetgen_read_lines(tetgen_reader *reader, sinew_text *text);
 
-static bool read_bytes(tetgen_reader *reader, const char *name, const char *bytes, size_t size, read_part *read)
+static bool read_bytes(tetgen_reader *reader, const char *name, const char *bytes, size_t size, tetgen_read_lines *read)
 {
     sinew_text text;
-    if (!sinew_text_open(&text, name, bytes, size, reader->draft->error))
+    if (!sinew_text_open(&text, name, bytes, size, reader->builder->error))
         return false;
     text.comment = '#';
     bool good = read(reader, &text);
@@ -136,12 +136,12 @@ static bool fail_missing(const sinew_source *source, const char *path, const sin
 }
 
 /* The given file itself or the one of the same name with another ending; a missing optional one is no error. */
-static bool read_file(tetgen_reader *reader, const sinew_source *source, const char *ending, bool optional,
-                      read_part *read)
+static bool tetgen_read_file(tetgen_reader *reader, const sinew_source *source, const char *ending, bool optional,
+                             tetgen_read_lines *read)
 {
     char path[1024];
     if (!sinew_path_with_ending(source->name, ending, path, sizeof path)) {
-        sinew_fail(reader->draft->error, SINEW_ERROR_FILE, "%.60s...: the path is too long", source->name);
+        sinew_fail(reader->builder->error, SINEW_ERROR_FILE, "%.60s...: the path is too long", source->name);
         return false;
     }
     if (strlen(path) == strlen(source->name) && strcasecmp(path, source->name) == 0)
@@ -150,22 +150,22 @@ static bool read_file(tetgen_reader *reader, const sinew_source *source, const c
     size_t size = 0;
     char *bytes = NULL;
     if (source->open)
-        bytes = source->open(source->context, path, false, &reader->draft->allocator, &size, &trouble);
+        bytes = source->open(source->context, path, false, &reader->builder->allocator, &size, &trouble);
     if (!bytes)
         return (optional && trouble.status == SINEW_ERROR_FILE) ||
-               fail_missing(source, path, &trouble, reader->draft->error);
+               fail_missing(source, path, &trouble, reader->builder->error);
     bool good = read_bytes(reader, path, bytes, size, read);
-    sinew_release(&reader->draft->allocator, bytes);
+    sinew_release(&reader->builder->allocator, bytes);
     return good;
 }
 
-static bool read_tetgen(const sinew_source *source, sinew_draft *draft)
+static bool read_tetgen(const sinew_source *source, sinew_builder *builder)
 {
-    tetgen_reader reader = {.draft = draft};
-    return read_file(&reader, source, ".node", false, read_nodes) &&
-           read_file(&reader, source, ".ele", false, read_tets) &&
-           read_file(&reader, source, ".face", true, read_faces) &&
-           read_file(&reader, source, ".edge", true, read_edges);
+    tetgen_reader reader = {.builder = builder};
+    return tetgen_read_file(&reader, source, ".node", false, tetgen_read_nodes) &&
+           tetgen_read_file(&reader, source, ".ele", false, read_tets) &&
+           tetgen_read_file(&reader, source, ".face", true, tetgen_read_faces) &&
+           tetgen_read_file(&reader, source, ".edge", true, read_edges);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static void print_nodes(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
         fprintf(stream, "%d " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT "\n", i, q[0], q[1], q[2]);
 }
 
-static void print_cells(FILE *stream, int64_t count, int corners, const int32_t *indices)
+static void tetgen_print_cells(FILE *stream, int64_t count, int corners, const int32_t *indices)
 {
     for (int64_t i = 0; i < count; i++) {
         fprintf(stream, "%lld", (long long)i);
@@ -194,21 +194,21 @@ static void print_tets(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format f
 {
     (void)format;
     fprintf(stream, "%d 4 0\n", sinew_mesh_tet_count(mesh));
-    print_cells(stream, sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh));
+    tetgen_print_cells(stream, sinew_mesh_tet_count(mesh), 4, sinew_mesh_tets(mesh));
 }
 
 static void print_faces(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
 {
     (void)format;
     fprintf(stream, "%d 0\n", sinew_mesh_triangle_count(mesh));
-    print_cells(stream, sinew_mesh_triangle_count(mesh), 3, sinew_mesh_triangles(mesh));
+    tetgen_print_cells(stream, sinew_mesh_triangle_count(mesh), 3, sinew_mesh_triangles(mesh));
 }
 
 static void print_edges(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format format)
 {
     (void)format;
     fprintf(stream, "%d 0\n", sinew_mesh_edge_count(mesh));
-    print_cells(stream, sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
+    tetgen_print_cells(stream, sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
 }
 
 /* All four files are always written: an old .face beside a new .ele would be read with it. */

@@ -70,7 +70,7 @@ static sinew_status index_direct(sinew_tags *tags, int64_t range, sinew_error *e
     return SINEW_OK;
 }
 
-static int compare_pairs(const void *left, const void *right)
+static int tags_compare_pairs(const void *left, const void *right)
 {
     int64_t a = ((const sinew_tag_pair *)left)->tag, b = ((const sinew_tag_pair *)right)->tag;
     return (a > b) - (a < b);
@@ -83,7 +83,7 @@ static sinew_status index_sorted(sinew_tags *tags, sinew_error *error)
         return sinew_fail_memory(error, "the vertex numbers");
     for (int64_t i = 0; i < tags->count; i++)
         tags->sorted[i] = (sinew_tag_pair){tags->tags[i], (int32_t)i};
-    qsort(tags->sorted, (size_t)tags->count, sizeof *tags->sorted, compare_pairs);
+    qsort(tags->sorted, (size_t)tags->count, sizeof *tags->sorted, tags_compare_pairs);
     for (int64_t i = 1; i < tags->count; i++)
         if (tags->sorted[i - 1].tag == tags->sorted[i].tag)
             return fail_twice(tags->sorted[i].tag, error);
@@ -107,6 +107,7 @@ int32_t sinew_tags_find(const sinew_tags *tags, int64_t tag)
     if (!tags->sorted)
         return (int32_t)(tag - tags->low);
     const sinew_tag_pair key = {tag, 0};
-    const sinew_tag_pair *found = bsearch(&key, tags->sorted, (size_t)tags->count, sizeof *tags->sorted, compare_pairs);
+    const sinew_tag_pair *found =
+        bsearch(&key, tags->sorted, (size_t)tags->count, sizeof *tags->sorted, tags_compare_pairs);
     return found ? found->vertex : -1;
 }

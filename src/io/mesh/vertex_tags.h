@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_tags.h: from the number a file gives a vertex to its place in the mesh.
+ * vertex_tags.h: maps a file's vertex numbers to indices of the mesh.
  */
 #ifndef SINEW_SRC_IO_MESH_VERTEX_TAGS_H
 #define SINEW_SRC_IO_MESH_VERTEX_TAGS_H
@@ -12,7 +12,7 @@ typedef struct sinew_tag_pair {
     int32_t vertex;
 } sinew_tag_pair;
 
-/* Numbers in a row need no table, gaps of moderate size a direct one, and others are looked up by halving. */
+/* Consecutive numbers need no table, numbers with moderate gaps use a direct table, and others use binary search. */
 typedef struct sinew_tags {
     sinew_allocator allocator;
     int64_t *tags; /* [capacity] in the order of the vertices */
@@ -25,10 +25,11 @@ typedef struct sinew_tags {
 
 void sinew_tags_open(sinew_tags *tags, const sinew_allocator *allocator);
 void sinew_tags_close(sinew_tags *tags);
-/* Room for `count` more; SINEW_ERROR_MEMORY when there is none. */
+/* Reserves capacity for `count` more; SINEW_ERROR_MEMORY if memory is short. */
 sinew_status sinew_tags_reserve(sinew_tags *tags, int64_t count, sinew_error *error);
 void sinew_tags_add(sinew_tags *tags, int64_t tag); /* not negative; after reserve */
-/* After the last add. Refuses a number that two vertices share; the caller adds the place. */
+/* Ends the table after the last add. Refuses a number that two vertices share; the caller adds the location to the
+ * error. */
 sinew_status sinew_tags_index(sinew_tags *tags, sinew_error *error);
 /* -1: no vertex has this number. */
 int32_t sinew_tags_find(const sinew_tags *tags, int64_t tag);

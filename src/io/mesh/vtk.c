@@ -17,7 +17,7 @@
 
 typedef struct vtk_reader {
     sinew_text text;
-    sinew_draft *draft;
+    sinew_builder *builder;
     sinew_vtk_cells cells; /* of CELLS, until CELL_TYPES says what they are */
     bool binary;
     bool swap;
@@ -30,7 +30,7 @@ typedef struct vtk_reader {
 
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
-static sinew_scalar type_named(sinew_token token)
+static sinew_scalar vtk_type_named(sinew_token token)
 {
     static const struct {
         const char *name;
@@ -57,17 +57,17 @@ static sinew_scalar type_named(sinew_token token)
     return SINEW_SCALAR_NONE;
 }
 
-static bool read_type(vtk_reader *reader, sinew_scalar *type)
+static bool vtk_read_type(vtk_reader *reader, sinew_scalar *type)
 {
     sinew_token token;
     sinew_text_next_on_line(&reader->text, &token);
-    *type = type_named(token);
+    *type = vtk_type_named(token);
     return *type != SINEW_SCALAR_NONE ||
            sinew_text_fail(&reader->text, token.at, "an array has an unknown type, or none");
 }
 
-static bool take_integer(vtk_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
-                         int64_t *value)
+static bool vtk_take_integer(vtk_reader *reader, sinew_scalar type, int64_t low, int64_t high, const char *what,
+                             int64_t *value)
 {
     if (!reader->binary)
         return sinew_text_integer(&reader->text, low, high, what, value);
@@ -89,7 +89,7 @@ static bool read_count(vtk_reader *reader, size_t words, sinew_scalar type, cons
 
 /* ---- Points -------------------------------------------------------------------------------- */
 
-static bool take_point(vtk_reader *reader, sinew_scalar type, sinew_real point[3])
+static bool vtk_take_point(vtk_reader *reader, sinew_scalar type, sinew_real point[3])
 {
     if (!reader->binary)
         return sinew_text_point(&reader->text, point);
@@ -114,18 +114,18 @@ static bool read_points(vtk_reader *reader)
     if (reader->has_points)
         return sinew_text_fail(&reader->text, at, "POINTS appears twice");
     /* The type stands after the count, so the count is first held against the smallest. */
-    if (!read_count(reader, 3, SINEW_SCALAR_INT8, "points", &count) || !read_type(reader, &type))
+    if (!read_count(reader, 3, SINEW_SCALAR_INT8, "points", &count) || !vtk_read_type(reader, &type))
         return false;
     sinew_text_skip_line(&reader->text);
     size_t size = reader->binary ? 3 * sinew_scalar_size(type) : 5;
     if (!sinew_text_check_count(&reader->text, at, count, size, "points") ||
-        !sinew_draft_reserve_vertices(reader->draft, count))
+        !sinew_builder_reserve_vertices(reader->builder, count))
         return false;
     for (int64_t i = 0; i < count; i++) {
         sinew_real point[3];
-        if (!take_point(reader, type, point))
+        if (!vtk_take_point(reader, type, point))
             return false;
-        sinew_draft_add_vertex(reader->draft, point);
+        sinew_builder_add_vertex(reader->builder, point);
     }
     reader->has_points = true;
     return true;
@@ -133,11 +133,11 @@ static bool read_points(vtk_reader *reader)
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-static bool take_corners(vtk_reader *reader, sinew_scalar type, int64_t count, int32_t *corners)
+static bool vtk_take_corners(vtk_reader *reader, sinew_scalar type, int64_t count, int32_t *corners)
 {
     for (int64_t k = 0; k < count; k++) {
         int64_t index;
-        if (!take_integer(reader, type, 0, reader->draft->vertex_count - 1, "a point index", &index))
+        if (!vtk_take_integer(reader, type, 0, reader->builder->vertex_count - 1, "a point index", &index))
             return false;
         corners[k] = (int32_t)index;
     }
@@ -156,13 +156,13 @@ static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
         return sinew_text_fail(&reader->text, at, "%lld cells cannot be told by %lld numbers", (long long)count,
                                (long long)total);
     sinew_text_skip_line(&reader->text);
-    if (!sinew_vtk_cells_allocate(cells, count, total - count, reader->draft))
+    if (!sinew_vtk_cells_allocate(cells, count, total - count, reader->builder))
         return false;
     int64_t used = 0;
     for (int64_t i = 0; i < count; i++) {
         cells->starts[i] = used;
-        if (!take_integer(reader, SINEW_SCALAR_INT32, 0, cells->corner_count - used, "the size of a cell", &size) ||
-            !take_corners(reader, SINEW_SCALAR_INT32, size, cells->corners + used))
+        if (!vtk_take_integer(reader, SINEW_SCALAR_INT32, 0, cells->corner_count - used, "the size of a cell", &size) ||
+            !vtk_take_corners(reader, SINEW_SCALAR_INT32, size, cells->corners + used))
             return false;
         used += size;
     }
@@ -175,7 +175,7 @@ static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
 /* A line with the word and the type of the array that follows it. */
 static bool read_array_header(vtk_reader *reader, const char *word, sinew_scalar *type)
 {
-    if (!sinew_text_expect(&reader->text, word) || !read_type(reader, type))
+    if (!sinew_text_expect(&reader->text, word) || !vtk_read_type(reader, type))
         return false;
     sinew_text_skip_line(&reader->text);
     return sinew_scalar_is_integer(*type) ||
@@ -192,34 +192,35 @@ static bool read_cells_5(vtk_reader *reader, sinew_vtk_cells *cells)
         !read_count(reader, 1, SINEW_SCALAR_INT8, "corners", &corner_count))
         return false;
     sinew_text_skip_line(&reader->text);
-    if (!sinew_vtk_cells_allocate(cells, starts > 0 ? starts - 1 : 0, corner_count, reader->draft) ||
+    if (!sinew_vtk_cells_allocate(cells, starts > 0 ? starts - 1 : 0, corner_count, reader->builder) ||
         !read_array_header(reader, "OFFSETS", &type))
         return false;
     cells->starts[0] = 0;
     for (int64_t i = 0; i < starts; i++)
-        if (!take_integer(reader, type, 0, corner_count, "an offset", &cells->starts[i]))
+        if (!vtk_take_integer(reader, type, 0, corner_count, "an offset", &cells->starts[i]))
             return false;
     if (sinew_vtk_cells_broken(cells) >= 0)
         return sinew_text_fail(&reader->text, at, "the offsets of cell %lld do not ascend",
                                (long long)sinew_vtk_cells_broken(cells));
-    return read_array_header(reader, "CONNECTIVITY", &type) && take_corners(reader, type, corner_count, cells->corners);
+    return read_array_header(reader, "CONNECTIVITY", &type) &&
+           vtk_take_corners(reader, type, corner_count, cells->corners);
 }
 
-static bool read_cells(vtk_reader *reader, sinew_vtk_cells *cells)
+static bool vtk_read_cells(vtk_reader *reader, sinew_vtk_cells *cells)
 {
     if (!reader->has_points)
         return sinew_text_fail(&reader->text, reader->text.at, "cells stand before POINTS");
     return reader->version_5 ? read_cells_5(reader, cells) : read_cells_old(reader, cells);
 }
 
-static bool add_cell(vtk_reader *reader, const sinew_vtk_cells *cells, int64_t i, int64_t type, const char *at)
+static bool vtk_add_cell(vtk_reader *reader, const sinew_vtk_cells *cells, int64_t i, int64_t type, const char *at)
 {
     int64_t size = cells->starts[i + 1] - cells->starts[i];
-    sinew_vtk_verdict verdict = sinew_vtk_add_cell(reader->draft, type, cells->corners + cells->starts[i], size);
-    if (verdict == SINEW_VTK_WRONG_SIZE)
+    sinew_vtk_add_result added = sinew_vtk_add_cell(reader->builder, type, cells->corners + cells->starts[i], size);
+    if (added == SINEW_VTK_WRONG_SIZE)
         return sinew_text_fail(&reader->text, at, "cell %lld of type %lld cannot have %lld corners", (long long)i,
                                (long long)type, (long long)size);
-    return verdict == SINEW_VTK_ADDED;
+    return added == SINEW_VTK_ADDED;
 }
 
 /* Sections of POLYDATA hold one type each. */
@@ -227,10 +228,10 @@ static bool read_poly_cells(vtk_reader *reader, int64_t type)
 {
     sinew_vtk_cells cells = {0};
     const char *at = reader->text.at;
-    bool good = read_cells(reader, &cells);
+    bool good = vtk_read_cells(reader, &cells);
     for (int64_t i = 0; good && i < cells.count; i++)
-        good = add_cell(reader, &cells, i, type, at);
-    sinew_vtk_cells_release(&cells, reader->draft);
+        good = vtk_add_cell(reader, &cells, i, type, at);
+    sinew_vtk_cells_release(&cells, reader->builder);
     return good;
 }
 
@@ -239,7 +240,7 @@ static bool read_grid_cells(vtk_reader *reader)
     if (reader->has_cells)
         return sinew_text_fail(&reader->text, reader->text.at, "CELLS appears twice");
     reader->has_cells = true;
-    return read_cells(reader, &reader->cells);
+    return vtk_read_cells(reader, &reader->cells);
 }
 
 static bool read_cell_types(vtk_reader *reader)
@@ -255,8 +256,8 @@ static bool read_cell_types(vtk_reader *reader)
                                (long long)reader->cells.count);
     sinew_text_skip_line(&reader->text);
     for (int64_t i = 0; i < count; i++)
-        if (!take_integer(reader, SINEW_SCALAR_INT32, 0, INT32_MAX, "a cell type", &type) ||
-            !add_cell(reader, &reader->cells, i, type, at))
+        if (!vtk_take_integer(reader, SINEW_SCALAR_INT32, 0, INT32_MAX, "a cell type", &type) ||
+            !vtk_add_cell(reader, &reader->cells, i, type, at))
             return false;
     reader->has_types = true;
     return true;
@@ -273,7 +274,8 @@ static bool skip_array(vtk_reader *reader)
     const char *at = reader->text.at;
     if (!sinew_text_next(&reader->text, &name) ||
         !sinew_text_integer(&reader->text, 0, INT32_MAX, "the number of components", &components) ||
-        !sinew_text_integer(&reader->text, 0, INT32_MAX, "the number of tuples", &tuples) || !read_type(reader, &type))
+        !sinew_text_integer(&reader->text, 0, INT32_MAX, "the number of tuples", &tuples) ||
+        !vtk_read_type(reader, &type))
         return sinew_text_fail(&reader->text, at,
                                "expected 'NAME COMPONENTS TUPLES TYPE' of a field of numbers; "
                                "save the file without field data");
@@ -317,7 +319,7 @@ static bool skip_field(vtk_reader *reader)
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-static bool read_section(vtk_reader *reader, sinew_token word)
+static bool vtk_read_section(vtk_reader *reader, sinew_token word)
 {
     static const struct {
         const char *name;
@@ -345,7 +347,7 @@ static bool read_section(vtk_reader *reader, sinew_token word)
                            reader->polydata ? "LINES, POLYGONS or TRIANGLE_STRIPS" : "CELLS or CELL_TYPES");
 }
 
-static bool read_header(vtk_reader *reader)
+static bool vtk_read_header(vtk_reader *reader)
 {
     sinew_text *text = &reader->text;
     sinew_token word;
@@ -388,15 +390,15 @@ static bool read_dataset(vtk_reader *reader)
     return true;
 }
 
-static bool read_file(vtk_reader *reader)
+static bool vtk_read_file(vtk_reader *reader)
 {
-    if (!read_header(reader) || !read_dataset(reader))
+    if (!vtk_read_header(reader) || !read_dataset(reader))
         return false;
     sinew_token word;
     while (sinew_text_next(&reader->text, &word)) {
         if (sinew_token_is_any_case(word, "CELL_DATA") || sinew_token_is_any_case(word, "POINT_DATA"))
             break;
-        if (!read_section(reader, word))
+        if (!vtk_read_section(reader, word))
             return false;
     }
     if (!reader->has_points)
@@ -406,13 +408,13 @@ static bool read_file(vtk_reader *reader)
     return true;
 }
 
-static bool read_vtk(const sinew_source *source, sinew_draft *draft)
+static bool read_vtk(const sinew_source *source, sinew_builder *builder)
 {
-    vtk_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    vtk_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
-    bool good = read_file(&reader);
-    sinew_vtk_cells_release(&reader.cells, draft);
+    bool good = vtk_read_file(&reader);
+    sinew_vtk_cells_release(&reader.cells, builder);
     sinew_text_close(&reader.text);
     return good;
 }
@@ -439,7 +441,7 @@ static void print_integer(FILE *stream, bool binary, int32_t value, char after)
         fprintf(stream, "%d%c", value, after);
 }
 
-static void print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
+static void vtk_print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
     fprintf(stream, "POINTS %d %s\n", sinew_mesh_vertex_count(mesh), sizeof *q == 8 ? "double" : "float");
@@ -464,7 +466,7 @@ static void print_vtk(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format fo
     int64_t count = kinds[0].count + kinds[1].count + kinds[2].count;
     int64_t total = 3 * kinds[0].count + 4 * kinds[1].count + 5 * kinds[2].count;
     fprintf(stream, "# vtk DataFile Version 3.0\nsinew\n%s\nDATASET UNSTRUCTURED_GRID\n", binary ? "BINARY" : "ASCII");
-    print_points(mesh, stream, binary);
+    vtk_print_points(mesh, stream, binary);
     fprintf(stream, "\nCELLS %lld %lld\n", (long long)count, (long long)total);
     for (int i = 0; i < 3; i++)
         for (int64_t j = 0; j < kinds[i].count; j++) {

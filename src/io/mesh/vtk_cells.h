@@ -2,8 +2,9 @@
  *
  * vtk_cells.h: cells as VTK numbers them, shared by the legacy and the XML files.
  *
- * Source: "VTK file formats" (the VTK user's guide) and vtkCellType.h. Lines, polylines, triangles, strips, polygons,
- * quadrilaterals and pixels become edges and triangles, tetrahedra stay, all else is counted under its name.
+ * Source: "VTK file formats" (the VTK user's guide) and the enumeration VTKCellType. Lines, polylines, triangles,
+ * strips, polygons, quadrilaterals and pixels become edges and triangles, tetrahedra stay, all else is counted under
+ * its name.
  */
 #ifndef SINEW_SRC_IO_MESH_VTK_CELLS_H
 #define SINEW_SRC_IO_MESH_VTK_CELLS_H
@@ -20,7 +21,7 @@ enum {
     SINEW_VTK_TETRA = 10
 };
 
-/* Cells before their types are known. Corners are checked when they are put in. */
+/* Cells before their types are known. Corner indices are checked on insertion. */
 typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;
@@ -28,19 +29,20 @@ typedef struct sinew_vtk_cells {
     int32_t *corners; /* [corner_count] */
 } sinew_vtk_cells;
 
-bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count, const sinew_draft *draft);
-void sinew_vtk_cells_release(sinew_vtk_cells *cells, const sinew_draft *draft);
+bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count,
+                              const sinew_builder *builder);
+void sinew_vtk_cells_release(sinew_vtk_cells *cells, const sinew_builder *builder);
 /* The first cell whose start lies before its predecessor's or past the end, or -1 when all is well. */
 int64_t sinew_vtk_cells_broken(const sinew_vtk_cells *cells);
 
-typedef enum sinew_vtk_verdict {
+typedef enum sinew_vtk_add_result {
     SINEW_VTK_ADDED,
     SINEW_VTK_WRONG_SIZE,
     SINEW_VTK_FAILED
-} sinew_vtk_verdict;
-/* Can a cell of this type have so many corners? Those that are left out may have any number. */
+} sinew_vtk_add_result;
+/* True if a cell of this type can have so many corners. Omitted types may have any number. */
 bool sinew_vtk_size_fits(int64_t type, int64_t count);
 /* WRONG_SIZE (no error written): the type does not have so many corners. FAILED: the error is written. */
-sinew_vtk_verdict sinew_vtk_add_cell(sinew_draft *draft, int64_t type, const int32_t *corners, int64_t count);
+sinew_vtk_add_result sinew_vtk_add_cell(sinew_builder *builder, int64_t type, const int32_t *corners, int64_t count);
 
 #endif

@@ -5,7 +5,7 @@
  * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
  * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
  * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets.
- * The file is gone through twice: first on trial, so that what is refused costs no memory, then into the draft. Known
+ * The file is read twice: first as a check, so that refused files cost no memory, then into the builder. Known
  * limits: arrays may hold at most 32 times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is
  * an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded, which only names
  * of arrays could need.
@@ -29,15 +29,15 @@ typedef struct xml_tag {
 
 enum {
     BYTES_PER_BYTE = 32,     /* of arrays for one of the file ... */
-    BYTES_FREE = 1024 * 1024 /* ... and so many whatever its size */
+    BYTES_FREE = 1024 * 1024 /* ... and this number for any size */
 };
 
 typedef struct vtu_reader {
     sinew_text text; /* ends where the appended data begin */
-    sinew_draft *draft;
+    sinew_builder *builder;
     bool trial;          /* everything is checked and nothing added */
     int64_t byte_budget; /* that arrays may still hold, on trial */
-    int32_t *corners;    /* [corner_capacity] of the cell at hand */
+    int32_t *corners;    /* [corner_capacity] of the current cell */
     int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
@@ -59,7 +59,7 @@ typedef struct vtu_piece {
 
 /* ---- XML ----------------------------------------------------------------------------------- */
 
-static bool is_space(char c)
+static bool vtu_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -92,7 +92,7 @@ static void split_tag(const char *at, const char *close, xml_tag *tag)
     *tag = (xml_tag){.at = at, .closes = *c == '/', .empty = close[-1] == '/'};
     c += tag->closes;
     tag->name.at = c;
-    while (c < close && !is_space(*c) && *c != '/')
+    while (c < close && !vtu_is_space(*c) && *c != '/')
         c++;
     tag->name.length = (size_t)(c - tag->name.at);
     tag->inner = (sinew_token){c, (size_t)(close - c)};
@@ -129,10 +129,10 @@ static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
 {
     const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
     while (c < end) {
-        while (c < end && (is_space(*c) || *c == '/'))
+        while (c < end && (vtu_is_space(*c) || *c == '/'))
             c++;
         sinew_token key = {c, 0};
-        while (c < end && *c != '=' && !is_space(*c))
+        while (c < end && *c != '=' && !vtu_is_space(*c))
             c++;
         key.length = (size_t)(c - key.at);
         while (c < end && *c != '"' && *c != '\'')
@@ -205,7 +205,7 @@ static bool find_appended(vtu_reader *reader)
     if (!reader->appended_base64 && !attribute_is(&tag, "encoding", "raw"))
         return sinew_text_fail(text, start, "appended data must have the encoding raw or base64");
     const char *data = close + 1;
-    while (data < file_end && is_space(*data))
+    while (data < file_end && vtu_is_space(*data))
         data++;
     if (data == file_end || *data != '_')
         return sinew_text_fail(text, start, "appended data must start with an underscore");
@@ -217,7 +217,7 @@ static bool find_appended(vtu_reader *reader)
 
 /* ---- Arrays -------------------------------------------------------------------------------- */
 
-static sinew_scalar type_named(sinew_token token)
+static sinew_scalar vtu_type_named(sinew_token token)
 {
     static const char *const names[] = {
         [SINEW_SCALAR_INT8] = "Int8",     [SINEW_SCALAR_UINT8] = "UInt8",   [SINEW_SCALAR_INT16] = "Int16",
@@ -259,22 +259,22 @@ static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_
            sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
 }
 
-/* Where one DataArray lies and how many numbers it holds, whatever its encoding. */
+/* Location of one DataArray and its number of values, for any encoding. */
 static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     sinew_text *text = &reader->text;
-    if (array->place)
+    if (array->location)
         return sinew_text_fail(text, tag->at, "a piece has this array twice");
     sinew_token name;
-    *array = (sinew_vtu_array){.place = tag->at};
-    array->type = attribute(tag, "type", &name) ? type_named(name) : SINEW_SCALAR_NONE;
+    *array = (sinew_vtu_array){.location = tag->at};
+    array->type = attribute(tag, "type", &name) ? vtu_type_named(name) : SINEW_SCALAR_NONE;
     if (array->type == SINEW_SCALAR_NONE)
         return sinew_text_fail(text, tag->at, "an array has an unknown type, or none");
     bool appended = attribute_is(tag, "format", "appended");
     if (!appended && tag->empty)
         return true;
     if (!(appended ? find_appended_array : find_inline_array)(reader, tag, array) ||
-        !sinew_vtu_measure(array, text, &reader->coding, &reader->draft->allocator))
+        !sinew_vtu_measure(array, text, &reader->coding, &reader->builder->allocator))
         return false;
     /* Arrays may be compressed, and pieces may share appended ones. */
     int64_t size = (int64_t)sinew_scalar_size(array->type);
@@ -322,12 +322,12 @@ static bool read_piece_arrays(vtu_reader *reader, vtu_piece *piece)
     return sinew_text_fail(&reader->text, piece->at, "a <Piece> does not end: the file is cut short");
 }
 
-static sinew_vtu_stream *open_array(const vtu_reader *reader, const sinew_vtu_array *array)
+static sinew_vtu_stream *vtu_open_array(const vtu_reader *reader, const sinew_vtu_array *array)
 {
-    return sinew_vtu_open(array, &reader->text, &reader->coding, &reader->draft->allocator);
+    return sinew_vtu_open(array, &reader->text, &reader->coding, &reader->builder->allocator);
 }
 
-static bool take_point(sinew_vtu_stream *points, sinew_real point[3])
+static bool vtu_take_point(sinew_vtu_stream *points, sinew_real point[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         double coordinate;
@@ -338,22 +338,22 @@ static bool take_point(sinew_vtu_stream *points, sinew_real point[3])
     return true;
 }
 
-static bool add_points(vtu_reader *reader, const vtu_piece *piece)
+static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
 {
     if (piece->points.count % 3 != 0 || piece->points.count / 3 != piece->point_count)
         return sinew_text_fail(&reader->text, piece->at, "%lld points are promised, but their array holds %lld numbers",
                                (long long)piece->point_count, (long long)piece->points.count);
-    if (!reader->trial && !sinew_draft_reserve_vertices(reader->draft, piece->point_count))
+    if (!reader->trial && !sinew_builder_reserve_vertices(reader->builder, piece->point_count))
         return false;
-    sinew_vtu_stream *points = open_array(reader, &piece->points);
+    sinew_vtu_stream *points = vtu_open_array(reader, &piece->points);
     bool good = points != NULL;
     for (int64_t i = 0; good && i < piece->point_count; i++) {
         sinew_real point[3];
-        good = take_point(points, point);
+        good = vtu_take_point(points, point);
         if (good && (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2])))
             good = sinew_text_fail(&reader->text, piece->at, "point %lld of the piece is not finite", (long long)i);
         if (good && !reader->trial)
-            sinew_draft_add_vertex(reader->draft, point);
+            sinew_builder_add_vertex(reader->builder, point);
     }
     sinew_vtu_close(points);
     return good;
@@ -367,10 +367,11 @@ typedef struct cell_streams {
 } cell_streams;
 
 /* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
-static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t count)
+static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base,
+                             int64_t count)
 {
     if (!reader->trial &&
-        !sinew_draft_reserve_corners(reader->draft, &reader->corners, &reader->corner_capacity, count))
+        !sinew_builder_reserve_corners(reader->builder, &reader->corners, &reader->corner_capacity, count))
         return false;
     for (int64_t i = 0; i < count; i++, streams->start++) {
         int64_t index;
@@ -387,8 +388,8 @@ static bool take_corners(vtu_reader *reader, const vtu_piece *piece, cell_stream
 }
 
 /* The fraction of cell i; `tets` is how many there were before it. Numbers of other cells mean nothing. */
-static bool take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type, int64_t tets,
-                          int64_t i)
+static bool vtu_take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type,
+                              int64_t tets, int64_t i)
 {
     double fraction;
     if (!streams->fractions)
@@ -399,11 +400,11 @@ static bool take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_strea
         return sinew_text_fail(&reader->text, piece->at,
                                SINEW_FRACTION_NAME " of cell %lld is %g; it must be above 0 and at most 1",
                                (long long)i, fraction);
-    return reader->trial || reader->draft->cells[SINEW_DRAFT_TET].count == tets ||
-           sinew_draft_set_fraction(reader->draft, tets, fraction);
+    return reader->trial || reader->builder->cells[SINEW_BUILDER_TET].count == tets ||
+           sinew_builder_set_fraction(reader->builder, tets, fraction);
 }
 
-static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t i)
+static bool vtu_add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base, int64_t i)
 {
     int64_t type, end;
     if (!sinew_vtu_next_integer(streams->types, &type) || !sinew_vtu_next_integer(streams->offsets, &end))
@@ -411,31 +412,31 @@ static bool add_cell(vtu_reader *reader, const vtu_piece *piece, cell_streams *s
     if (end < streams->start || end > piece->connectivity.count)
         return sinew_text_fail(&reader->text, piece->at, "the offset of cell %lld is before the last or past the end",
                                (long long)i);
-    int64_t size = end - streams->start, tets = reader->draft->cells[SINEW_DRAFT_TET].count;
+    int64_t size = end - streams->start, tets = reader->builder->cells[SINEW_BUILDER_TET].count;
     if (!sinew_vtk_size_fits(type, size))
         return sinew_text_fail(&reader->text, piece->at, "cell %lld of type %lld cannot have %lld corners",
                                (long long)i, (long long)type, (long long)size);
-    return take_corners(reader, piece, streams, base, size) &&
-           (reader->trial || sinew_vtk_add_cell(reader->draft, type, reader->corners, size) == SINEW_VTK_ADDED) &&
-           take_fraction(reader, piece, streams, type, tets, i);
+    return vtu_take_corners(reader, piece, streams, base, size) &&
+           (reader->trial || sinew_vtk_add_cell(reader->builder, type, reader->corners, size) == SINEW_VTK_ADDED) &&
+           vtu_take_fraction(reader, piece, streams, type, tets, i);
 }
 
-static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
+static bool vtu_add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
 {
     if (piece->offsets.count != piece->cell_count || piece->types.count != piece->cell_count)
         return sinew_text_fail(
             &reader->text, piece->at, "%lld cells are promised, but there are %lld offsets and %lld types",
             (long long)piece->cell_count, (long long)piece->offsets.count, (long long)piece->types.count);
-    if (piece->fractions.place && piece->fractions.count != piece->cell_count)
+    if (piece->fractions.location && piece->fractions.count != piece->cell_count)
         return sinew_text_fail(&reader->text, piece->at, "%lld cells are promised, but there are %lld fractions",
                                (long long)piece->cell_count, (long long)piece->fractions.count);
     cell_streams streams = {0};
-    bool good = (streams.connectivity = open_array(reader, &piece->connectivity)) &&
-                (streams.offsets = open_array(reader, &piece->offsets)) &&
-                (streams.types = open_array(reader, &piece->types)) &&
-                (!piece->fractions.place || (streams.fractions = open_array(reader, &piece->fractions)));
+    bool good = (streams.connectivity = vtu_open_array(reader, &piece->connectivity)) &&
+                (streams.offsets = vtu_open_array(reader, &piece->offsets)) &&
+                (streams.types = vtu_open_array(reader, &piece->types)) &&
+                (!piece->fractions.location || (streams.fractions = vtu_open_array(reader, &piece->fractions)));
     for (int64_t i = 0; good && i < piece->cell_count; i++)
-        good = add_cell(reader, piece, &streams, base, i);
+        good = vtu_add_cell(reader, piece, &streams, base, i);
     sinew_vtu_close(streams.connectivity);
     sinew_vtu_close(streams.offsets);
     sinew_vtu_close(streams.types);
@@ -446,12 +447,12 @@ static bool add_cells(vtu_reader *reader, const vtu_piece *piece, int64_t base)
 static bool read_piece(vtu_reader *reader, const xml_tag *tag)
 {
     vtu_piece piece = {.at = tag->at};
-    int64_t base = reader->draft->vertex_count;
+    int64_t base = reader->builder->vertex_count;
     if (!attribute_count(reader, tag, "NumberOfPoints", &piece.point_count) ||
         !attribute_count(reader, tag, "NumberOfCells", &piece.cell_count))
         return false;
-    return (tag->empty || read_piece_arrays(reader, &piece)) && add_points(reader, &piece) &&
-           add_cells(reader, &piece, base);
+    return (tag->empty || read_piece_arrays(reader, &piece)) && vtu_add_points(reader, &piece) &&
+           vtu_add_cells(reader, &piece, base);
 }
 
 static bool read_pieces(vtu_reader *reader)
@@ -468,10 +469,10 @@ static bool read_pieces(vtu_reader *reader)
     return found || sinew_text_fail(&reader->text, reader->text.end, "the file ends without a <Piece>");
 }
 
-static bool read_vtu(const sinew_source *source, sinew_draft *draft)
+static bool read_vtu(const sinew_source *source, sinew_builder *builder)
 {
-    vtu_reader reader = {.draft = draft};
-    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, draft->error))
+    vtu_reader reader = {.builder = builder};
+    if (!sinew_text_open(&reader.text, source->name, source->bytes, source->size, builder->error))
         return false;
     reader.byte_budget = (int64_t)source->size * BYTES_PER_BYTE + BYTES_FREE;
     bool good = find_appended(&reader) && read_root(&reader);
@@ -481,7 +482,7 @@ static bool read_vtu(const sinew_source *source, sinew_draft *draft)
     reader.trial = false;
     reader.text.at = pieces;
     good = good && read_pieces(&reader);
-    sinew_release(&draft->allocator, reader.corners);
+    sinew_release(&builder->allocator, reader.corners);
     sinew_text_close(&reader.text);
     return good;
 }

@@ -53,15 +53,15 @@ struct sinew_vtu_stream {
     packed_layout layout;
     z_stream zlib;
     bool zlib_open;
-    int64_t block;      /* at hand */
+    int64_t block;      /* current */
     size_t block_left;  /* unpacked bytes of it that are to come */
     size_t packed_left; /* packed bytes of it that zlib has not been given */
     unsigned char packed[PACKED_SIZE];
 };
 
-static bool fail(const sinew_text *text, const sinew_vtu_array *array, const char *reason)
+static bool vtu_array_fail(const sinew_text *text, const sinew_vtu_array *array, const char *reason)
 {
-    return sinew_text_fail(text, array->place, "%s", reason);
+    return sinew_text_fail(text, array->location, "%s", reason);
 }
 
 static bool fail_memory(const sinew_text *text)
@@ -110,7 +110,7 @@ static bool take_bytes(byte_source *source, unsigned char *out, size_t size)
 }
 
 /* Begins a new run of base64, which shares no bits with the one before. */
-static void next_run(byte_source *source)
+static void vtu_array_next_run(byte_source *source)
 {
     source->spare_count = 0;
     source->run_ended = false;
@@ -122,7 +122,7 @@ static int64_t header_word(const sinew_vtu_coding *coding, const unsigned char *
                                 coding->swap);
 }
 
-static byte_source source_of(const sinew_vtu_array *array)
+static byte_source vtu_array_source_of(const sinew_vtu_array *array)
 {
     return (byte_source){.at = array->at, .end = array->end, .base64 = array->form == SINEW_VTU_BASE64};
 }
@@ -134,14 +134,15 @@ static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *te
 {
     unsigned char header[8];
     if (!take_bytes(source, header, sinew_scalar_size(coding->header_type)))
-        return fail(text, array,
-                    source->base64 ? "an array lacks its byte count: the base64 text is broken or cut short"
-                                   : "an array starts past the end of the appended data");
+        return vtu_array_fail(text, array,
+                              source->base64 ? "an array lacks its byte count: the base64 text is broken or cut short"
+                                             : "an array starts past the end of the appended data");
     int64_t promised = header_word(coding, header, 0);
     if (promised < 0 || (uint64_t)promised > bytes_left(source))
-        return fail(text, array,
-                    source->base64 ? "an array promises more bytes than its text holds"
-                                   : "an array promises more bytes than the appended data hold: the file is cut short");
+        return vtu_array_fail(text, array,
+                              source->base64
+                                  ? "an array promises more bytes than its text holds"
+                                  : "an array promises more bytes than the appended data hold: the file is cut short");
     *size = (size_t)promised;
     return true;
 }
@@ -154,16 +155,17 @@ static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, c
         int64_t packed = header_word(coding, layout->header, 3 + i);
         int64_t unpacked = i + 1 < layout->blocks ? layout->block_size : layout->last_size;
         if (packed < 0 || (uint64_t)packed > left - layout->packed_size)
-            return fail(text, array, "a compressed array promises more bytes than the file holds: it is cut short");
+            return vtu_array_fail(text, array,
+                                  "a compressed array promises more bytes than the file holds: it is cut short");
         if (unpacked < 0 || unpacked / DEFLATE_RATIO_MAX > packed)
-            return fail(text, array, "a compressed array promises more than its bytes can unpack to");
+            return vtu_array_fail(text, array, "a compressed array promises more than its bytes can unpack to");
         layout->packed_size += (size_t)packed;
         layout->size += (size_t)unpacked;
     }
     return true;
 }
 
-/* The header is to be released, whatever is returned. */
+/* The caller releases the header in every case. */
 static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                         const sinew_allocator *allocator, byte_source *source, packed_layout *layout)
 {
@@ -173,13 +175,13 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     *layout = (packed_layout){0};
     /* No blocks at all is one word, or three. */
     if (!take_bytes(&peek, first, word))
-        return fail(text, array, "a compressed array lacks its header");
+        return vtu_array_fail(text, array, "a compressed array lacks its header");
     layout->blocks = header_word(coding, first, 0);
     if (layout->blocks == 0)
         return true;
     if (layout->blocks < 0 || (uint64_t)layout->blocks > bytes_left(source) / word ||
         !take_bytes(&peek, first + word, 2 * word))
-        return fail(text, array, "a compressed array promises more blocks than the file holds");
+        return vtu_array_fail(text, array, "a compressed array promises more blocks than the file holds");
     layout->block_size = header_word(coding, first, 1);
     layout->last_size = header_word(coding, first, 2);
     if (layout->last_size == 0)
@@ -189,17 +191,17 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     if (!layout->header)
         return fail_memory(text);
     if (!take_bytes(source, layout->header, header_size))
-        return fail(text, array, "the header of a compressed array is broken or cut short");
-    next_run(source);
+        return vtu_array_fail(text, array, "the header of a compressed array is broken or cut short");
+    vtu_array_next_run(source);
     return check_layout(array, text, coding, layout, bytes_left(source));
 }
 
 /* Words between start and end. */
-static int64_t count_words(const char *start, const char *end)
+static int64_t count_words(const char *vtu_array_start, const char *end)
 {
     int64_t words = 0;
     bool inside = false;
-    for (const char *c = start; c < end; c++) {
+    for (const char *c = vtu_array_start; c < end; c++) {
         bool space = *c == ' ' || (*c >= '\t' && *c <= '\r');
         words += !space && !inside;
         inside = !space;
@@ -211,7 +213,7 @@ bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sin
                        const sinew_allocator *allocator)
 {
     size_t size = 0;
-    byte_source source = source_of(array);
+    byte_source source = vtu_array_source_of(array);
     if (array->form == SINEW_VTU_TEXT) {
         array->count = count_words(array->at, array->end);
         return true;
@@ -228,7 +230,7 @@ bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sin
     }
     size_t each = sinew_scalar_size(array->type);
     array->count = (int64_t)(size / each);
-    return size % each == 0 || fail(text, array, "an array does not hold a whole number of values");
+    return size % each == 0 || vtu_array_fail(text, array, "an array does not hold a whole number of values");
 }
 
 /* ---- Compressed bytes ---------------------------------------------------------------------- */
@@ -246,7 +248,7 @@ static void zlib_release(void *allocator, void *memory)
 static bool fail_block(const sinew_vtu_stream *stream, int status)
 {
     if (status != Z_MEM_ERROR)
-        return fail(&stream->text, stream->array, "a compressed block of an array is damaged");
+        return vtu_array_fail(&stream->text, stream->array, "a compressed block of an array is damaged");
     sinew_fail_memory(stream->text.error, "unpacking an array");
     return false;
 }
@@ -258,7 +260,7 @@ static bool open_zlib(sinew_vtu_stream *stream)
     return stream->zlib_open || fail_block(stream, Z_MEM_ERROR);
 }
 
-/* The sizes of the block at hand. */
+/* The sizes of the current block. */
 static void start_block(sinew_vtu_stream *stream)
 {
     const packed_layout *layout = &stream->layout;
@@ -274,7 +276,7 @@ static bool feed_zlib(sinew_vtu_stream *stream)
         return true;
     size_t size = stream->packed_left < PACKED_SIZE ? stream->packed_left : PACKED_SIZE;
     if (!take_bytes(&stream->source, stream->packed, size))
-        return fail(&stream->text, stream->array, "the base64 text of an array is broken or cut short");
+        return vtu_array_fail(&stream->text, stream->array, "the base64 text of an array is broken or cut short");
     stream->packed_left -= size;
     stream->zlib.next_in = stream->packed;
     stream->zlib.avail_in = (unsigned)size;
@@ -331,7 +333,7 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
 /* ---- Streams ------------------------------------------------------------------------------- */
 
 /* Past the header of the array. */
-static bool start(sinew_vtu_stream *stream)
+static bool vtu_array_start(sinew_vtu_stream *stream)
 {
     const sinew_vtu_array *array = stream->array;
     if (array->form == SINEW_VTU_NONE)
@@ -364,8 +366,8 @@ sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text 
     stream->array = array;
     stream->coding = *coding;
     stream->text = *text;
-    stream->source = source_of(array);
-    if (start(stream))
+    stream->source = vtu_array_source_of(array);
+    if (vtu_array_start(stream))
         return stream;
     sinew_vtu_close(stream);
     return NULL;
@@ -382,15 +384,15 @@ void sinew_vtu_close(sinew_vtu_stream *stream)
     sinew_release(&allocator, stream);
 }
 
-static bool refill(sinew_vtu_stream *stream)
+static bool vtu_array_refill(sinew_vtu_stream *stream)
 {
     size_t size = stream->left < CHUNK_SIZE ? stream->left : CHUNK_SIZE;
     if (size == 0)
-        return fail(&stream->text, stream->array, "an array ends too early");
-    bool good = stream->coding.compressed
-                    ? take_unpacked(stream, stream->chunk, size)
-                    : take_bytes(&stream->source, stream->chunk, size) ||
-                          fail(&stream->text, stream->array, "the base64 text of an array is broken or cut short");
+        return vtu_array_fail(&stream->text, stream->array, "an array ends too early");
+    bool good = stream->coding.compressed ? take_unpacked(stream, stream->chunk, size)
+                                          : take_bytes(&stream->source, stream->chunk, size) ||
+                                                vtu_array_fail(&stream->text, stream->array,
+                                                               "the base64 text of an array is broken or cut short");
     stream->left -= size;
     stream->used = 0;
     stream->filled = size;
@@ -399,7 +401,7 @@ static bool refill(sinew_vtu_stream *stream)
 
 static const unsigned char *next_bytes(sinew_vtu_stream *stream)
 {
-    if (stream->used == stream->filled && !refill(stream))
+    if (stream->used == stream->filled && !vtu_array_refill(stream))
         return NULL;
     const unsigned char *bytes = stream->chunk + stream->used;
     stream->used += sinew_scalar_size(stream->array->type);

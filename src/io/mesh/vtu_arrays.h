@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtu_arrays.h: the arrays of VTK XML files, however they are encoded: text, base64 or raw bytes, zlib or not.
+ * vtu_arrays.h: the arrays of VTK XML files in each encoding: text, base64 or raw bytes, with or without zlib.
  *
- * An array is where its bytes lie; a stream hands out its numbers one after the other and unpacks a few kilobytes at a
- * time. So a file can be gone through once to see whether it is sound, whatever sizes it promises, before anything is
- * made from it.
+ * An array is a range of bytes; a stream returns its numbers in order and decodes a few kilobytes at a time. A first
+ * pass therefore validates a file before any allocation depends on sizes in its header.
  */
 #ifndef SINEW_SRC_IO_MESH_VTU_ARRAYS_H
 #define SINEW_SRC_IO_MESH_VTU_ARRAYS_H
@@ -30,23 +29,25 @@ typedef enum sinew_vtu_form {
 typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
-    const char *place; /* its tag, for errors */
-    const char *at;    /* its first byte */
-    const char *end;   /* no byte from here on belongs to it */
-    int64_t count;     /* of numbers; set by sinew_vtu_measure */
+    const char *location; /* its tag, for errors */
+    const char *at;       /* its first byte */
+    const char *end;      /* no byte from here on belongs to it */
+    int64_t count;        /* of numbers; set by sinew_vtu_measure */
 } sinew_vtu_array;
 
-/* Finds the count from the header of the array, or from its words, and holds it against the bytes at hand. */
+/* Finds the count from the header of the array, or from its words, and compares it with the available bytes. */
 bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                        const sinew_allocator *allocator);
 
 typedef struct sinew_vtu_stream sinew_vtu_stream;
 
-/* At the first number of a measured array; NULL with the error written. The text must outlive the stream. */
+/* Opens a stream at the first number of a measured array; NULL, with the error set, on failure. The text must outlive
+ * the stream. */
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
 void sinew_vtu_close(sinew_vtu_stream *stream); /* NULL is fine */
-/* At most `count` times; false with the error written where the bytes are broken. Real numbers are no integers: -1. */
+/* Callers may call each function at most `count` times. Returns false, with the error set, for corrupt bytes. The
+ * integer of a real array is -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);
 bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value);
 

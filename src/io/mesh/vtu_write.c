@@ -20,21 +20,21 @@ enum {
     KINDS = 3
 };
 
-static void list_kinds(const sinew_mesh *mesh, cell_kind kinds[KINDS])
+static void vtu_write_list_kinds(const sinew_mesh *mesh, cell_kind kinds[KINDS])
 {
     kinds[0] = (cell_kind){sinew_mesh_edge_count(mesh), 2, SINEW_VTK_LINE, sinew_mesh_edges(mesh)};
     kinds[1] = (cell_kind){sinew_mesh_triangle_count(mesh), 3, SINEW_VTK_TRIANGLE, sinew_mesh_triangles(mesh)};
     kinds[2] = (cell_kind){sinew_mesh_tet_count(mesh), 4, SINEW_VTK_TETRA, sinew_mesh_tets(mesh)};
 }
 
-static int64_t cell_total(const sinew_mesh *mesh)
+static int64_t vtu_write_cell_total(const sinew_mesh *mesh)
 {
     return (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + sinew_mesh_tet_count(mesh);
 }
 
 /* ---- The four arrays ----------------------------------------------------------------------- */
 
-static void print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
+static void vtu_write_print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
     size_t count = (size_t)sinew_mesh_vertex_count(mesh);
@@ -49,7 +49,7 @@ static void print_points(const sinew_mesh *mesh, FILE *stream, bool binary)
 static void print_connectivity(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
+    vtu_write_list_kinds(mesh, kinds);
     for (int i = 0; i < KINDS; i++) {
         int64_t total = kinds[i].count * kinds[i].corners;
         if (binary && total > 0)
@@ -62,7 +62,7 @@ static void print_connectivity(const sinew_mesh *mesh, FILE *stream, bool binary
 static void print_offsets(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
+    vtu_write_list_kinds(mesh, kinds);
     int64_t end = 0;
     for (int i = 0; i < KINDS; i++)
         for (int64_t j = 0; j < kinds[i].count; j++) {
@@ -77,7 +77,7 @@ static void print_offsets(const sinew_mesh *mesh, FILE *stream, bool binary)
 static void print_types(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
-    list_kinds(mesh, kinds);
+    vtu_write_list_kinds(mesh, kinds);
     for (int i = 0; i < KINDS; i++)
         for (int64_t j = 0; j < kinds[i].count; j++) {
             if (binary)
@@ -88,10 +88,10 @@ static void print_types(const sinew_mesh *mesh, FILE *stream, bool binary)
 }
 
 /* A number for every cell, as the format asks: 1 for edges and triangles. */
-static void print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
+static void vtu_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t others = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh);
-    for (int64_t i = 0; i < cell_total(mesh); i++) {
+    for (int64_t i = 0; i < vtu_write_cell_total(mesh); i++) {
         const sinew_real fraction = i < others ? 1 : sinew_mesh_fractions(mesh)[i - others];
         if (binary)
             fwrite(&fraction, sizeof fraction, 1, stream);
@@ -113,17 +113,17 @@ static uint64_t connectivity_size(const sinew_mesh *mesh)
 
 static uint64_t offsets_size(const sinew_mesh *mesh)
 {
-    return 8 * (uint64_t)cell_total(mesh);
+    return 8 * (uint64_t)vtu_write_cell_total(mesh);
 }
 
 static uint64_t fractions_size(const sinew_mesh *mesh)
 {
-    return sizeof(sinew_real) * (uint64_t)cell_total(mesh);
+    return sizeof(sinew_real) * (uint64_t)vtu_write_cell_total(mesh);
 }
 
 static uint64_t types_size(const sinew_mesh *mesh)
 {
-    return (uint64_t)cell_total(mesh);
+    return (uint64_t)vtu_write_cell_total(mesh);
 }
 
 /* ---- The file ------------------------------------------------------------------------------ */
@@ -144,12 +144,12 @@ typedef struct vtu_array {
 
 static const vtu_array arrays[] = {
     {"<Points>\n", "</Points>\n", "type=\"" REAL_TYPE "\" Name=\"Points\" NumberOfComponents=\"3\"", points_size,
-     print_points},
+     vtu_write_print_points},
     {"<Cells>\n", "", "type=\"Int32\" Name=\"connectivity\"", connectivity_size, print_connectivity},
     {"", "", "type=\"Int64\" Name=\"offsets\"", offsets_size, print_offsets},
     {"", "</Cells>\n", "type=\"UInt8\" Name=\"types\"", types_size, print_types},
     {"<CellData>\n", "</CellData>\n", "type=\"" REAL_TYPE "\" Name=\"" SINEW_FRACTION_NAME "\"", fractions_size,
-     print_fractions},
+     vtu_write_print_fractions},
 };
 
 /* The last array is there for meshes that have fractions. */
@@ -158,13 +158,13 @@ static int array_count(const sinew_mesh *mesh)
     return (int)(sizeof arrays / sizeof arrays[0]) - (sinew_mesh_fractions(mesh) ? 0 : 1);
 }
 
-static void print_header(const sinew_mesh *mesh, FILE *stream)
+static void vtu_write_print_header(const sinew_mesh *mesh, FILE *stream)
 {
     fprintf(stream,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
             "header_type=\"UInt64\">\n<UnstructuredGrid>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%lld\">\n",
             sinew_host_is_big_endian() ? "BigEndian" : "LittleEndian", sinew_mesh_vertex_count(mesh),
-            (long long)cell_total(mesh));
+            (long long)vtu_write_cell_total(mesh));
 }
 
 /* Each array is preceded by its size in bytes. */
@@ -183,7 +183,7 @@ void sinew_vtu_print(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format for
 {
     bool binary = format == SINEW_MESH_VTU_BINARY;
     uint64_t offset = 0;
-    print_header(mesh, stream);
+    vtu_write_print_header(mesh, stream);
     for (int i = 0; i < array_count(mesh); i++) {
         fprintf(stream, "%s<DataArray %s ", arrays[i].before, arrays[i].attributes);
         if (binary) {

@@ -266,14 +266,14 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
 static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
                         sinew_real *f)
 {
-    const int32_t *carriers = sinew_body_skin_vertices(world, body) + 4 * (size_t)vertex;
+    const int32_t *embeddings = sinew_body_skin_vertices(world, body) + 4 * (size_t)vertex;
     const sinew_real *weights = sinew_body_skin_weights(world, body) + 4 * (size_t)vertex;
     for (int i = 0; i < 4; i++)
         for (size_t k = 0; k < 3; k++)
-            f[3 * (size_t)carriers[i] + k] += weights[i] * force[k];
+            f[3 * (size_t)embeddings[i] + k] += weights[i] * force[k];
 }
 
-static bool add_force(sinew_reader *reader, const sinew_node *node, sinew_body body, sinew_real *f)
+static bool scene_body_add_force(sinew_reader *reader, const sinew_node *node, sinew_body body, sinew_real *f)
 {
     const sinew_world *world = reader->scene->world;
     const sinew_node *each = sinew_node_get(node, "force"), *total = sinew_node_get(node, "total");
@@ -310,7 +310,7 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     memset(f, 0, 3 * (size_t)count * sizeof *f);
     bool good = true;
     for (const sinew_node *entry = list->child; entry && good; entry = entry->next)
-        good = add_force(reader, entry, body, f);
+        good = scene_body_add_force(reader, entry, body, f);
     if (good && sinew_world_set_forces(world, sinew_body_first_particle(world, body), count, f) != SINEW_OK)
         good = sinew_tree_fail(&reader->tree, list, "they add up to a force that is not finite");
     sinew_release(&reader->allocator, f);
@@ -323,12 +323,12 @@ static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body b
     if (!node)
         return true;
     const sinew_node *strain = sinew_node_get(node, "strain"), *by = sinew_node_get(node, "by");
-    const sinew_node *most = sinew_node_get(node, "most");
+    const sinew_node *max = sinew_node_get(node, "most");
     sinew_tear_def def = sinew_default_tear_def();
     def.body = body;
     def.limit = strain ? (sinew_real)sinew_node_number(strain) : def.limit;
     def.split = !by || strcmp(sinew_node_text(by), "split") == 0;
-    def.most = most ? sinew_node_integer(most) : def.most;
+    def.max = max ? sinew_node_integer(max) : def.max;
     return sinew_body_set_tear(reader->scene->world, &def, reader->error) == SINEW_OK ||
            sinew_tree_blame(&reader->tree, node);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cage_distance.c: how far the surface that is shown of a body is from the one that it touches with. See cage_distance.h.
+ * cage_distance.c: how far the embedded surface of a body is from the body's own surface (its cage).
  *
- * Bodies that were filled touch with the boundary of their tets, the cage, while the surface that rides in it is shown:
- * whoever sees a gap wants to know how large it is.
+ * Contacts of a body act on the surface of its tets, the cage, while its embedded surface is drawn. The distance bounds
+ * the visible separation between two such bodies.
  */
 #include "io/scene/cage_distance.h"
 
@@ -51,16 +51,16 @@ double sinew_cage_distance(const sinew_world *world, sinew_body body, const sine
     const int32_t count = sinew_skin_vertex_count(skin);
     sinew_tree *tree = cage_tree(world, body, allocator, error);
     sinew_real *points = tree ? sinew_allocate(allocator, 3 * (size_t)count, sizeof *points) : NULL;
-    double most = -1;
+    double max = -1;
     if (tree && !points)
         sinew_fail_memory(error, "the distance of a skin");
     if (points && sinew_body_skin_positions(world, body, points) == SINEW_OK)
         for (int32_t i = 0; i < count; i++) {
-            sinew_tree_place place;
-            sinew_tree_nearest(tree, 1, points + 3 * (size_t)i, NULL, &place);
-            most = fmax(most, (double)place.distance);
+            sinew_tree_point nearest;
+            sinew_tree_nearest(tree, 1, points + 3 * (size_t)i, NULL, &nearest);
+            max = fmax(max, (double)nearest.distance);
         }
     sinew_release(allocator, points);
     sinew_tree_destroy(tree);
-    return most;
+    return max;
 }

@@ -14,7 +14,7 @@ static double number_or(const sinew_node *object, const char *key, double otherw
     return node ? sinew_node_number(node) : otherwise;
 }
 
-static void read_vector(const sinew_node *node, double vector[3])
+static void scene_camera_read_vector(const sinew_node *node, double vector[3])
 {
     sinew_real read[3];
     sinew_node_vector(node, read);
@@ -27,7 +27,7 @@ static double length_between(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-static bool read_camera(sinew_reader *reader, const sinew_node *camera)
+static bool scene_camera_read_camera(sinew_reader *reader, const sinew_node *camera)
 {
     sinew_scene_view *view = &reader->scene->view;
     const sinew_node *eye = sinew_node_get(camera, "eye"), *target = sinew_node_get(camera, "target");
@@ -45,14 +45,14 @@ static bool read_camera(sinew_reader *reader, const sinew_node *camera)
         return sinew_tree_fail(&reader->tree, eye,
                                "elevation and distance are of a fitted camera; leave them out, or eye and target");
     view->placed = true;
-    read_vector(eye, view->eye);
-    read_vector(target, view->target);
+    scene_camera_read_vector(eye, view->eye);
+    scene_camera_read_vector(target, view->target);
     if (!(length_between(view->eye, view->target) > 0))
         return sinew_tree_fail(&reader->tree, eye, "is the same point as target; move one of them");
     return true;
 }
 
-static bool read_cut(sinew_reader *reader, const sinew_node *cut)
+static bool scene_camera_read_cut(sinew_reader *reader, const sinew_node *cut)
 {
     static const double zero[3];
     sinew_scene_view *view = &reader->scene->view;
@@ -60,8 +60,8 @@ static bool read_cut(sinew_reader *reader, const sinew_node *cut)
         return true;
     const sinew_node *normal = sinew_node_get(cut, "normal");
     view->cut = true;
-    read_vector(sinew_node_get(cut, "point"), view->cut_point);
-    read_vector(normal, view->cut_normal);
+    scene_camera_read_vector(sinew_node_get(cut, "point"), view->cut_point);
+    scene_camera_read_vector(normal, view->cut_normal);
     if (!(length_between(view->cut_normal, zero) > 0))
         return sinew_tree_fail(&reader->tree, normal, "is zero; give a direction");
     return true;
@@ -79,7 +79,8 @@ bool sinew_reader_view(sinew_reader *reader)
         scene->view.ground_height = sinew_node_number(ground);
     else if (ground)
         scene->view.ground = strcmp(sinew_node_text(ground), "none") != 0;
-    return read_camera(reader, sinew_node_get(root, "camera")) && read_cut(reader, sinew_node_get(picture, "cut"));
+    return scene_camera_read_camera(reader, sinew_node_get(root, "camera")) &&
+           scene_camera_read_cut(reader, sinew_node_get(picture, "cut"));
 }
 
 sinew_scene_view sinew_scene_get_view(const sinew_scene *scene)

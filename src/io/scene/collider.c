@@ -13,18 +13,18 @@
 #include "sinew/contact.h"
 
 /* What a def borrows until the collider is made. */
-typedef struct collider_parts {
+typedef struct collider_buffers {
     sinew_real *heights, *frames;
     sinew_mesh *mesh;
     sinew_motion motion;
-} collider_parts;
+} collider_buffers;
 
-static void release_parts(const sinew_reader *reader, collider_parts *parts)
+static void release_collider_buffers(const sinew_reader *reader, collider_buffers *buffers)
 {
-    sinew_release(&reader->allocator, parts->heights);
-    sinew_release(&reader->allocator, parts->frames);
-    sinew_release(&reader->allocator, (void *)parts->motion.keys);
-    sinew_mesh_destroy(parts->mesh);
+    sinew_release(&reader->allocator, buffers->heights);
+    sinew_release(&reader->allocator, buffers->frames);
+    sinew_release(&reader->allocator, (void *)buffers->motion.keys);
+    sinew_mesh_destroy(buffers->mesh);
 }
 
 /* ---- Heights --------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
 /* The reader of a point cache; NULL on failure. */
-static sinew_cache_reader *open_cache(sinew_reader *reader, const sinew_node *file)
+static sinew_cache_reader *scene_collider_open_cache(sinew_reader *reader, const sinew_node *file)
 {
     char path[1024];
     if (!sinew_reader_path(reader, file, path, sizeof path))
@@ -105,8 +105,8 @@ static sinew_cache_reader *open_cache(sinew_reader *reader, const sinew_node *fi
 }
 
 /* Frames in the frame of the mesh: axes, unit and transform as the mesh's file has them. */
-static bool read_frames(sinew_reader *reader, const sinew_node *node, sinew_cache_reader *cache,
-                        const sinew_collider_def *def, sinew_real *frames)
+static bool scene_collider_read_frames(sinew_reader *reader, const sinew_node *node, sinew_cache_reader *cache,
+                                       const sinew_collider_def *def, sinew_real *frames)
 {
     const sinew_node *file = sinew_node_get(sinew_node_get(node, "cache"), "file");
     const int32_t points = sinew_mesh_vertex_count(def->mesh);
@@ -132,7 +132,7 @@ static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_colli
         return true;
     if (motion)
         return sinew_tree_fail(&reader->tree, motion, "a cache moves this mesh already; leave out one of them");
-    sinew_cache_reader *cache = open_cache(reader, file);
+    sinew_cache_reader *cache = scene_collider_open_cache(reader, file);
     if (!cache)
         return false;
     const int32_t points = sinew_mesh_vertex_count(def->mesh), found = sinew_cache_reader_point_count(cache);
@@ -146,7 +146,7 @@ static bool read_cache(sinew_reader *reader, const sinew_node *node, sinew_colli
     if (good)
         *frames = sinew_reader_allocate(reader, (size_t)def->frame_count * 3 * (size_t)points, sizeof **frames,
                                         "the frames of a cache");
-    good = good && *frames && read_frames(reader, node, cache, def, *frames);
+    good = good && *frames && scene_collider_read_frames(reader, node, cache, def, *frames);
     sinew_cache_reader_close(cache);
     def->frames = *frames;
     return good;
@@ -166,7 +166,7 @@ static bool check_collider_name(sinew_reader *reader, const sinew_node *node)
 }
 
 static bool read_collider_def(sinew_reader *reader, const sinew_node *node, sinew_collider_def *def,
-                              collider_parts *parts)
+                              collider_buffers *buffers)
 {
     const sinew_node *motion = sinew_node_get(node, "motion");
     def->name = sinew_node_text(sinew_node_get(node, "name"));
@@ -183,15 +183,15 @@ static bool read_collider_def(sinew_reader *reader, const sinew_node *node, sine
     sinew_take_bits(node, "mask", &def->mask);
     bool good = sinew_reader_rotation(reader, sinew_node_get(node, "rotation"), def->rotation);
     if (good && def->kind == SINEW_SHAPE_HEIGHT_FIELD)
-        good = read_heights(reader, node, def, &parts->heights);
+        good = read_heights(reader, node, def, &buffers->heights);
     if (good && def->kind == SINEW_SHAPE_MESH) {
-        def->mesh = parts->mesh = sinew_reader_mesh(reader, node);
-        good = parts->mesh && read_cache(reader, node, def, &parts->frames);
+        def->mesh = buffers->mesh = sinew_reader_mesh(reader, node);
+        good = buffers->mesh && read_cache(reader, node, def, &buffers->frames);
     }
     if (good && motion)
-        good = sinew_reader_motion(reader, motion, &parts->motion);
-    def->heights = parts->heights;
-    def->motion = motion ? &parts->motion : NULL;
+        good = sinew_reader_motion(reader, motion, &buffers->motion);
+    def->heights = buffers->heights;
+    def->motion = motion ? &buffers->motion : NULL;
     return good;
 }
 
@@ -199,8 +199,8 @@ bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node)
 {
     const sinew_node *shape = sinew_node_get(node, "shape");
     sinew_collider_def def = sinew_default_collider_def(sinew_shape_by_name(sinew_node_text(shape)));
-    collider_parts parts = {0};
-    bool good = check_collider_name(reader, node) && read_collider_def(reader, node, &def, &parts);
+    collider_buffers buffers = {0};
+    bool good = check_collider_name(reader, node) && read_collider_def(reader, node, &def, &buffers);
     if (good && sinew_world_add_collider(reader->scene->world, &def, reader->error).index < 0)
         good = sinew_tree_blame(&reader->tree, node);
     /* What is doubtful about a mesh, and no error. */
@@ -209,8 +209,8 @@ bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node)
         sinew_node_path(node, path, sizeof path);
         memcpy(text, reader->error->text, sizeof text);
         sinew_error_clear(reader->error);
-        good = sinew_reader_note(reader, "%s: %s", path, text);
+        good = sinew_reader_warn(reader, "%s: %s", path, text);
     }
-    release_parts(reader, &parts);
+    release_collider_buffers(reader, &buffers);
     return good;
 }

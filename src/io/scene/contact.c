@@ -24,17 +24,17 @@ bool sinew_reader_contact(sinew_reader *reader)
     const sinew_node *mode = sinew_node_get(node, "mode"), *limit = sinew_node_get(node, "pair_limit");
     sinew_contact_def def = sinew_default_contact_def();
     if (mode)
-        def.mode = (sinew_contact_mode)sinew_word_index(sinew_node_text(mode), SINEW_CONTACT_MODE_WORDS);
+        def.mode = (sinew_contact_mode)sinew_keyword_index(sinew_node_text(mode), SINEW_CONTACT_MODE_NAMES);
     sinew_take_boolean(node, "self", &def.self);
-    sinew_take_boolean(node, "guard", &def.guard);
+    sinew_take_boolean(node, "intersection_free", &def.intersection_free);
     sinew_take_number(node, "thickness", &def.thickness);
     sinew_take_number(node, "friction", &def.friction);
     sinew_take_number(node, "restitution", &def.restitution);
     sinew_take_number(node, "stiffness", &def.stiffness);
     sinew_take_number(node, "penalty", &def.penalty);
     sinew_take_number(node, "penalty_tangent", &def.penalty_tangent);
-    sinew_take_integer(node, "rounds", &def.rounds);
-    sinew_take_integer(node, "epochs", &def.epochs);
+    sinew_take_integer(node, "multiplier_interval", &def.multiplier_interval);
+    sinew_take_integer(node, "max_detections", &def.max_detections);
     if (limit)
         def.pair_limit = (int64_t)json_integer_value(limit->value);
     return sinew_world_set_contact(reader->scene->world, &def, reader->error) == SINEW_OK ||
@@ -51,7 +51,7 @@ bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sin
     sinew_body_contact contact = sinew_default_body_contact();
     if (surface)
         contact.surface =
-            (sinew_contact_surface)sinew_word_index(sinew_node_text(surface), SINEW_CONTACT_SURFACE_WORDS);
+            (sinew_contact_surface)sinew_keyword_index(sinew_node_text(surface), SINEW_CONTACT_SURFACE_NAMES);
     sinew_take_number(node, "thickness", &contact.thickness);
     sinew_take_number(node, "friction", &contact.friction);
     sinew_take_number(node, "restitution", &contact.restitution);
@@ -62,7 +62,7 @@ bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sin
            sinew_tree_blame(&reader->tree, node);
 }
 
-bool sinew_reader_note_cages(sinew_reader *reader)
+bool sinew_reader_warn_of_cages(sinew_reader *reader)
 {
     const sinew_world *world = reader->scene->world;
     for (int32_t k = 0; sinew_world_contact(world).on && k < sinew_world_body_count(world); k++) {
@@ -75,7 +75,7 @@ bool sinew_reader_note_cages(sinew_reader *reader)
             return false;
         const char *name = sinew_body_name(world, body);
         if (far > 0 &&
-            !sinew_reader_note(reader,
+            !sinew_reader_warn(reader,
                                "bodies[%d]%s%s: touches with its cage, up to %.3g m from the surface that is "
                                "shown (contact.surface = skin touches with that)",
                                (int)k, name && *name ? " " : "", name ? name : "", far))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * coupling.c: energies between two bodies. Vertices of the first, or of the surface that rides on it, are joined to
+ * coupling.c: energies between two bodies. Vertices of the first, or of its embedded surface, are joined to
  * listed vertices of the second, or each to the nearest place of the second within a distance
  * (sinew_world_attach_within). Distances are those of the rest shapes.
  */
@@ -13,7 +13,7 @@
 /* ---- Listed pairs ---------------------------------------------------------------------------- */
 
 /* One side of a pair as the energy takes it: a vertex in four places, the first with all the weight; or, where it is
- * one of the surface that rides, what carries it. */
+ * one of the embedded surface, the vertices that it follows. */
 static void put_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
                      sinew_real *weights)
 {
@@ -157,9 +157,9 @@ static bool join_frames(sinew_reader *reader, const sinew_node *node, const sine
         !find_frame(reader, node, bodies[0], point, elements) ||
         !find_frame(reader, node, bodies[1], point, elements + 4))
         return false;
-    static const char *const places[6] = {"point_x", "point_y", "point_z", "axis_x", "axis_y", "axis_z"};
+    static const char *const names[6] = {"point_x", "point_y", "point_z", "axis_x", "axis_y", "axis_z"};
     for (int i = 0; i < 6; i++)
-        def->parameters[sinew_energy_parameter(def->kind, places[i])] = i < 3 ? point[i] : direction[i - 3];
+        def->parameters[sinew_energy_parameter(def->kind, names[i])] = i < 3 ? point[i] : direction[i - 3];
     def->body.index = -1;
     def->element_count = 1;
     def->elements = elements;

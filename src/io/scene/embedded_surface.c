@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the surface that rides on a body ("show"), and the axes and the unit of files.
+ * embedded_surface.c: the embedded surface of a body ("show"), and the axes and the unit of files.
  */
 #include <math.h>
 
@@ -20,7 +20,7 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
 
 /* The skin of a file, moved as the body's mesh is, its notes among the scene's where they are new; NULL on failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
-                             const sinew_node *transform, bool notes)
+                             const sinew_node *transform, bool warn)
 {
     char path[1024];
     if (!sinew_reader_path(reader, file, path, sizeof path))
@@ -34,19 +34,19 @@ static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const
         sinew_tree_blame(&reader->tree, file);
         return NULL;
     }
-    const bool noted =
-        !notes || !*sinew_skin_notes(skin) || sinew_reader_note(reader, "%s: %s", path, sinew_skin_notes(skin));
-    if (noted && sinew_reader_transform(reader, transform, skin->mesh->positions, skin->mesh->vertex_count))
+    const bool warned =
+        !warn || !*sinew_skin_warnings(skin) || sinew_reader_warn(reader, "%s: %s", path, sinew_skin_warnings(skin));
+    if (warned && sinew_reader_transform(reader, transform, skin->mesh->positions, skin->mesh->vertex_count))
         return skin;
     sinew_skin_destroy(skin);
     return NULL;
 }
 
-sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *place, const sinew_node *body)
+sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *location, const sinew_node *body)
 {
     const sinew_node *mesh = sinew_node_get(body, "mesh"), *file = sinew_node_get(mesh, "file");
     if (!file || sinew_node_get(mesh, "fill")) {
-        sinew_tree_fail(&reader->tree, place, "no surface rides on the body: name one with \"show\"%s",
+        sinew_tree_fail(&reader->tree, location, "the body has no embedded surface: name one with \"show\"%s",
                         file ? "" : ", or read the mesh from a file");
         return NULL;
     }
@@ -82,7 +82,7 @@ bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_
     sinew_skin *skin = read_skin(reader, file, axes, sinew_node_get(body_node, "transform"), true);
     if (!skin)
         return false;
-    sinew_ride_def def = sinew_default_ride_def();
+    sinew_embedding_def def = sinew_default_embedding_def();
     def.skin = skin;
     def.farthest = (sinew_real)diagonal_of(sinew_body_mesh(reader->scene->world, body));
     const bool good = sinew_body_set_skin(reader->scene->world, body, &def, reader->error) == SINEW_OK;

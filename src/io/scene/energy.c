@@ -14,7 +14,7 @@ void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *para
         if (!member || json_is_object(member->value))
             continue;
         if (parameters[i].choices)
-            values[i] = (sinew_real)sinew_word_index(sinew_node_text(member), parameters[i].choices);
+            values[i] = (sinew_real)sinew_keyword_index(sinew_node_text(member), parameters[i].choices);
         else
             values[i] = (sinew_real)sinew_node_number(member);
     }
@@ -33,7 +33,7 @@ void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def)
 
 /* The cells of a body that an energy may act on. */
 typedef struct cell_view {
-    const sinew_stencil_row *row;
+    const sinew_stencil_info *stencil;
     int32_t count, width;
     int32_t *cells; /* [count * width], owned */
 } cell_view;
@@ -42,11 +42,11 @@ typedef struct cell_view {
 static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                        int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
-    *view = (cell_view){.row = sinew_get_stencil(stencil), .width = width};
-    if (view->row->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
+    *view = (cell_view){.stencil = sinew_get_stencil(stencil), .width = width};
+    if (view->stencil->find(&reader->allocator, mesh, width, &view->cells, &view->count, reader->error) != SINEW_OK)
         return sinew_tree_blame(&reader->tree, node);
     return view->count > 0 ||
-           sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->row->plural);
+           sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->stencil->plural);
 }
 
 /* Centres of all elements, to be released; false without memory. */
@@ -57,7 +57,7 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
     *centres = sinew_reader_allocate(reader, 3 * (size_t)view->count, sizeof **centres, "element centres");
     for (int32_t i = 0; *centres && i < view->count; i++) {
         const int32_t *cell = view->cells + (size_t)i * (size_t)view->width;
-        const int32_t size = sinew_stencil_size(view->row, cell, view->width);
+        const int32_t size = sinew_stencil_size(view->stencil, cell, view->width);
         for (int k = 0; k < 3; k++) {
             sinew_real sum = 0;
             for (int32_t corner = 0; corner < size; corner++)
@@ -68,12 +68,12 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
     /* An energy over vertices acts on those that carry what is selected, as pins do. */
     *points = (sinew_selectable){.points = *centres,
                                  .count = view->count,
-                                 .noun = view->row->plural,
+                                 .noun = view->stencil->plural,
                                  .kind = view->width == 1 ? SINEW_POINTS_VERTICES : SINEW_POINTS_ELEMENTS,
                                  .body = body,
                                  .cells = view->cells,
                                  .width = view->width,
-                                 .stencil = view->row};
+                                 .stencil = view->stencil};
     return *centres != NULL;
 }
 
@@ -179,8 +179,8 @@ static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_me
     return true;
 }
 
-static bool add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
-                       sinew_energy_def *def)
+static bool scene_energy_add_energy(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
+                                    sinew_energy_def *def)
 {
     const sinew_mesh *mesh = sinew_body_mesh(reader->scene->world, def->body);
     const sinew_node *moves = sinew_node_get(node, "motion");
@@ -229,5 +229,5 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def.parameters);
     sinew_reader_manner(node, &def);
-    return add_energy(reader, node, info, &def);
+    return scene_energy_add_energy(reader, node, info, &def);
 }

@@ -27,7 +27,7 @@ struct sinew_tree_block {
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
 
-static const char *skip_string(const char *text, const char *end)
+static const char *json_tree_skip_string(const char *text, const char *end)
 {
     for (text++; text < end && *text != '"'; text++)
         if (*text == '\\')
@@ -58,7 +58,7 @@ static size_t scan_values(const char *text, size_t size, int32_t *lines)
         }
         const char *start = text;
         if (c == '"')
-            text = skip_string(text, end);
+            text = json_tree_skip_string(text, end);
         else if (c == '{' || c == '[')
             text++;
         else
@@ -131,7 +131,7 @@ static sinew_node *make_node(node_maker *maker, const json_t *value, sinew_node 
 }
 
 /* Takes over `json`, also on failure. */
-static sinew_tree_block *add_block(sinew_tree *tree, json_t *json, size_t node_count)
+static sinew_tree_block *json_tree_add_block(sinew_tree *tree, json_t *json, size_t node_count)
 {
     size_t size = sizeof(sinew_tree_block) + node_count * sizeof(sinew_node);
     sinew_tree_block *block = sinew_allocate_zero(&tree->allocator, 1, size);
@@ -149,7 +149,7 @@ static sinew_tree_block *add_block(sinew_tree *tree, json_t *json, size_t node_c
 static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t size)
 {
     size_t count = scan_values(text, size, NULL);
-    sinew_tree_block *block = add_block(tree, json, count);
+    sinew_tree_block *block = json_tree_add_block(tree, json, count);
     int32_t *lines = block ? sinew_allocate(&tree->allocator, count, sizeof *lines) : NULL;
     if (!lines) {
         sinew_fail_memory(tree->error, "the scene");
@@ -168,7 +168,7 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
 
 /* jansson tells a failed allocation as some error of syntax: what is really wrong is wrong a second time, and then
  * there is memory for a word. On failure *memory says which it was. */
-static json_t *load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
+static json_t *json_tree_load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
 {
     json_t *json = json_loadb(text, size, flags, wrong);
     if (!json)
@@ -192,7 +192,7 @@ bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size)
         return false;
     }
     tree->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    json_t *json = tree->locale ? load_json(text, size, JSON_REJECT_DUPLICATES, &wrong, &memory) : NULL;
+    json_t *json = tree->locale ? json_tree_load_json(text, size, JSON_REJECT_DUPLICATES, &wrong, &memory) : NULL;
     bool good = json && build_nodes(tree, json, text, size);
     if (!json && memory)
         sinew_fail_memory(tree->error, "the scene");
@@ -268,7 +268,7 @@ static json_t *setting_value(const sinew_tree *tree, const char *setting, const 
 {
     json_error_t wrong;
     bool memory;
-    json_t *value = load_json(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &wrong, &memory);
+    json_t *value = json_tree_load_json(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &wrong, &memory);
     if (!value && !memory && (text[0] == '{' || text[0] == '[' || text[0] == '"')) {
         bad_setting(tree, setting, wrong.text);
         return NULL;
@@ -297,7 +297,7 @@ static sinew_node *array_entry(const sinew_node *array, const char *name)
 static bool make_empty(sinew_tree *tree, sinew_node *node)
 {
     json_t *json = json_object();
-    if (!json || !add_block(tree, json, 0)) {
+    if (!json || !json_tree_add_block(tree, json, 0)) {
         sinew_fail_memory(tree->error, "a setting");
         return false;
     }
@@ -332,7 +332,7 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
     if (member)
         return member;
     json_t *json = json_object();
-    sinew_tree_block *block = add_block(tree, json, 1);
+    sinew_tree_block *block = json_tree_add_block(tree, json, 1);
     if (!block || !json) {
         sinew_fail_memory(tree->error, "a setting");
         return NULL;
@@ -374,7 +374,7 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
 {
     bool other_solver = names_other_solver(tree, node, value);
     size_t count = count_values(value);
-    sinew_tree_block *block = add_block(tree, value, count);
+    sinew_tree_block *block = json_tree_add_block(tree, value, count);
     if (!block)
         return false;
     node_maker maker = {tree->locale, block->nodes, count, 0, NULL, setting};
@@ -413,7 +413,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     /* The block owns the value until it is placed, and the keys for good. */
     size_t length = (size_t)(equals - setting);
     char *keys = sinew_allocate(&tree->allocator, length + 1, 1);
-    sinew_tree_block *block = keys ? add_block(tree, json_incref(value), 0) : NULL;
+    sinew_tree_block *block = keys ? json_tree_add_block(tree, json_incref(value), 0) : NULL;
     if (!block) {
         sinew_release(&tree->allocator, keys);
         json_decref(value);
@@ -453,7 +453,7 @@ void sinew_node_path(const sinew_node *node, char *text, size_t size)
         snprintf(text + used, size - used, "[%d]", node->index);
 }
 
-static void write_place(const sinew_tree *tree, const sinew_node *node, char *text, size_t size)
+static void write_location(const sinew_tree *tree, const sinew_node *node, char *text, size_t size)
 {
     if (node->setting) {
         snprintf(text, size, "--set %.200s: ", node->setting);
@@ -476,9 +476,9 @@ bool sinew_tree_fail(const sinew_tree *tree, const sinew_node *node, const char 
 
 bool sinew_tree_blame(const sinew_tree *tree, const sinew_node *node)
 {
-    char place[768], text[sizeof tree->error->text];
-    write_place(tree, node, place, sizeof place);
+    char location[768], text[sizeof tree->error->text];
+    write_location(tree, node, location, sizeof location);
     snprintf(text, sizeof text, "%s", tree->error->text);
-    sinew_fail(tree->error, tree->error->status, "%s%s", place, text);
+    sinew_fail(tree->error, tree->error->status, "%s%s", location, text);
     return false;
 }

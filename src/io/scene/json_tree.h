@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_tree.h: the JSON of a scene as a tree of nodes that know their line, their key path and, when they came from
- * a setting, which one. jansson parses; the nodes lie beside its values because it keeps no positions.
+ * json_tree.h: the JSON of a scene as a tree of nodes with line, key path and, for values of settings, the setting.
+ * jansson parses the text; separate nodes are necessary because jansson stores no positions.
  */
 #ifndef SINEW_SRC_IO_SCENE_JSON_TREE_H
 #define SINEW_SRC_IO_SCENE_JSON_TREE_H
@@ -39,8 +39,8 @@ typedef struct sinew_tree {
 bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size);
 void sinew_tree_free(sinew_tree *tree);
 
-/* "key.path=value" in place of what the tree says; missing members are made. The text must outlive the tree.
- * Setting solver.name to another solver drops what the file says about its own, but tolerance and time budget. */
+/* Applies "key.path=value" to the tree and creates missing members. The text must outlive the tree. A change of
+ * solver.name drops the file's options of its solver, except tolerance and time budget. */
 bool sinew_tree_set(sinew_tree *tree, const char *setting);
 
 /* The member of an object, NULL when it has none of that name (or `object` is NULL). */
@@ -53,7 +53,7 @@ void sinew_node_path(const sinew_node *node, char *text, size_t size);
 
 /* Sets the error to "<file>:<line>: <key path>: <text>", or "--set <setting>: ..." and returns false. */
 bool sinew_tree_fail(const sinew_tree *tree, const sinew_node *node, const char *format, ...) SINEW_PRINTF(3, 4);
-/* Puts the place before an error that another room set; its status stays. Returns false. */
+/* Prepends the location to an error that another module set, and keeps its status. Returns false. */
 bool sinew_tree_blame(const sinew_tree *tree, const sinew_node *node);
 
 #endif

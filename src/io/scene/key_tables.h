@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_tables.h: which keys a scene may hold, as tables. The reader checks a whole scene against them before it builds
- * anything, and the JSON Schema is printed from them, so the two cannot disagree.
+ * key_tables.h: tables of the keys of a scene. The reader checks a whole scene against these tables before it builds
+ * anything. The JSON Schema is printed from the same tables, so reader and schema agree.
  */
 #ifndef SINEW_SRC_IO_SCENE_KEY_TABLES_H
 #define SINEW_SRC_IO_SCENE_KEY_TABLES_H
@@ -16,7 +16,7 @@ enum {
     SINEW_FORM_INTEGER = 1 << 1,
     SINEW_FORM_BOOLEAN = 1 << 2,
     SINEW_FORM_TEXT = 1 << 3,
-    SINEW_FORM_WORD = 1 << 4,        /* one of `choices` */
+    SINEW_FORM_KEYWORD = 1 << 4,     /* one of `choices` */
     SINEW_FORM_VECTOR = 1 << 5,      /* [x, y, z], each a NUMBER */
     SINEW_FORM_INTEGERS = 1 << 6,    /* `count` of them, or any number when 0 */
     SINEW_FORM_TEXTS = 1 << 7,       /* `count` of them */
@@ -26,7 +26,7 @@ enum {
     SINEW_FORM_PAIRS = 1 << 11,      /* [[i, j], ...] */
     SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list: any of them */
     SINEW_FORM_SELECTIONS = 1 << 13, /* a list of SELECTION */
-    SINEW_FORM_ROWS = 1 << 14        /* [[a, b, ...], ...], each a NUMBER; all rows as long as the first */
+    SINEW_FORM_MATRIX = 1 << 14      /* [[a, b, ...], ...], each a NUMBER; all rows as long as the first */
 };
 
 typedef struct sinew_field {
@@ -34,12 +34,12 @@ typedef struct sinew_field {
     uint32_t forms;
     const char *meaning;
     const char *unit;                /* SI unit of its numbers; several by '|'; NULL or "": pure numbers */
-    const char *choices;             /* WORD, by '|' */
+    const char *choices;             /* KEYWORD, by '|' */
     const struct sinew_shape *shape; /* OBJECT, LIST */
     double minimum, maximum;         /* of its numbers; both 0: any */
     bool open_minimum, open_maximum;
     bool required;
-    int32_t count; /* INTEGERS, TEXTS: how many; LIST, PAIRS: at least; ROWS: rows and numbers of each, at least */
+    int32_t count; /* INTEGERS, TEXTS: how many; LIST, PAIRS: at least; MATRIX: its rows and columns, at least */
 } sinew_field;
 
 enum {
@@ -52,19 +52,19 @@ typedef struct sinew_shape {
     int32_t field_count;
     const char *exactly_one; /* keys by '|' of which one must be there, or NULL */
     const char *at_most_one; /* keys by '|' that exclude each other, or NULL */
-    /* A member whose word adds fields: "energy", "generator", "name" of a solver. NULL: none. */
+    /* A member whose value adds fields: "energy", "generator", "name" of a solver. NULL: none. */
     const char *chooser;
     const char *chooser_default;                /* what a missing chooser means, NULL: adds nothing */
     const char *(*variant_name)(int32_t index); /* NULL after the last */
-    /* Fills `fields` [SINEW_FIELD_MAX] with what the word adds; -1 when the word is unknown. */
+    /* Fills `fields` [SINEW_FIELD_MAX] with the fields that the value adds; -1 if the value is unknown. */
     int32_t (*variant_fields)(const char *word, sinew_field *fields);
 } sinew_shape;
 
 /* Values that pictures can be coloured by, by '|'. */
-#define SINEW_COLOUR_WORDS "body|speed|stretch|von_mises|energy|residual|contact_force|class"
+#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|class"
 
 /* Channels of an image, by '|', in their order. */
-#define SINEW_CHANNEL_WORDS "red|green|blue"
+#define SINEW_CHANNEL_NAMES "red|green|blue"
 
 extern const sinew_shape sinew_scene_shape;     /* the root */
 extern const sinew_shape sinew_selection_shape; /* what SINEW_FORM_SELECTION refers to */
@@ -81,7 +81,7 @@ extern const sinew_shape sinew_collider_shape;
 const char *sinew_generator_name(int32_t index);
 int32_t sinew_generator_fields(const char *word, sinew_field *fields);
 
-/* Checks an object and all that is in it; false with the error of the first thing that is wrong. */
+/* Checks an object and all its members; returns false with the first error. */
 bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape);
 
 /* Fields of the shape with those of the variant that `node` chooses; -1 when its word is unknown. */
@@ -93,7 +93,7 @@ int32_t sinew_node_integer(const sinew_node *node);
 const char *sinew_node_text(const sinew_node *node); /* NULL when it is none */
 void sinew_node_vector(const sinew_node *node, sinew_real vector[3]);
 
-/* The same of a member; what is not there leaves the value as it is. */
+/* The same for a member; a missing member leaves the value unchanged. */
 void sinew_take_integer(const sinew_node *object, const char *key, int32_t *value);
 void sinew_take_number(const sinew_node *object, const char *key, sinew_real *value);
 void sinew_take_vector(const sinew_node *object, const char *key, sinew_real vector[3]);

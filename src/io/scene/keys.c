@@ -6,6 +6,7 @@
 
 #include "io/scene/key_tables.h"
 #include "mesh/topology/stencil.h"
+#include "sinew/extend.h"
 #include "sinew/load.h"
 #include "sinew/material.h"
 
@@ -14,7 +15,7 @@ enum {
     INTEGER = SINEW_FORM_INTEGER,
     BOOLEAN = SINEW_FORM_BOOLEAN,
     TEXT = SINEW_FORM_TEXT,
-    WORD = SINEW_FORM_WORD,
+    KEYWORD = SINEW_FORM_KEYWORD,
     VECTOR = SINEW_FORM_VECTOR,
     INTEGERS = SINEW_FORM_INTEGERS,
     TEXTS = SINEW_FORM_TEXTS,
@@ -32,11 +33,11 @@ static const double largest_index = 2147483647;
 static const sinew_field values_fields[] = {
     {"file", TEXT, .meaning = "text file with one number per element of the body, relative to the scene"},
     {"paint", TEXT,
-     .meaning = "a painted value: of the surface that rides, at the place nearest to each element; else of the mesh's "
+     .meaning = "a painted value: of the embedded surface, at its point nearest to each element; else of the mesh's "
                 "file, the mean of each element's vertices"},
     {"image", TEXT,
      .meaning = "a picture (.pgm, .ppm, .pfm) in place of paint, read at the texture coordinates of that surface"},
-    {"channel", WORD, .meaning = "of the image; red unless given", .choices = SINEW_CHANNEL_WORDS},
+    {"channel", KEYWORD, .meaning = "of the image; red unless given", .choices = SINEW_CHANNEL_NAMES},
     {"from", NUMBER, .meaning = "the parameter, in SI, where paint or image is 0; 0 unless given"},
     {"to", NUMBER, .meaning = "the parameter, in SI, where it is 1 (white); 1 unless given"},
 };
@@ -44,7 +45,7 @@ static const sinew_shape values_shape = {
     .name = "values", .fields = values_fields, .field_count = COUNT(values_fields), .exactly_one = "file|paint|image"};
 
 static const sinew_field turn_fields[] = {
-    {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},
+    {"axis", KEYWORD | VECTOR, .meaning = "x, y, z or a direction", .choices = "x|y|z", .required = true},
     {"angle", NUMBER, .meaning = "angle of rotation about the axis", .unit = "rad", .required = true},
 };
 const sinew_shape sinew_turn_shape = {.name = "turn", .fields = turn_fields, .field_count = COUNT(turn_fields)};
@@ -107,7 +108,8 @@ static const sinew_field selection_fields[] = {
     {"nearest", VECTOR, .meaning = "the one nearest to a point", .unit = "m"},
     {"not", SELECTION, .meaning = "all others"},
     {"and", SINEW_FORM_SELECTIONS, .meaning = "what is in every one of them", .count = 1},
-    {"surface", SELECTION, .meaning = "selects vertices of the surface that rides, and what carries them"},
+    {"surface", SELECTION,
+     .meaning = "selects vertices of the embedded surface, and the vertices of the body that they follow"},
     {"group", TEXT, .meaning = "in surface: the vertices of faces of a group or object"},
     {"material", TEXT, .meaning = "in surface: the vertices of faces with a material"},
     {"paint", TEXT | OBJECT, .meaning = "in surface: the vertices with a painted value of at least 0.5, or in a range",
@@ -124,7 +126,7 @@ const sinew_shape sinew_selection_shape = {.name = "selection",
 static sinew_field parameter_field(const sinew_parameter *parameter)
 {
     return (sinew_field){.name = parameter->name,
-                         .forms = parameter->choices ? WORD : NUMBER,
+                         .forms = parameter->choices ? KEYWORD : NUMBER,
                          .meaning = parameter->meaning,
                          .unit = parameter->unit,
                          .choices = parameter->choices,
@@ -183,9 +185,9 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
 /* The index-th energy that does (or does not) join two bodies. */
 static const char *energy_name(int32_t index, bool couples)
 {
-    for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
+    for (int32_t kind = 0, end = sinew_energy_kind_end(); kind < end; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
-        if (sinew_get_stencil(info->stencil)->couples == couples && index-- == 0)
+        if (info && sinew_get_stencil(info->stencil)->couples == couples && index-- == 0)
             return info->name;
     }
     return NULL;
@@ -203,7 +205,12 @@ static const char *coupling_energy_name(int32_t index)
 
 static const char *solver_name(int32_t index)
 {
-    return index < SINEW_SOLVER_COUNT ? sinew_get_solver_info((sinew_solver_kind)index)->name : NULL;
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info && index-- == 0)
+            return info->name;
+    }
+    return NULL;
 }
 
 static int32_t solver_fields(const char *word, sinew_field *fields)
@@ -219,15 +226,15 @@ static int32_t solver_fields(const char *word, sinew_field *fields)
 
 /* ---- Body ----------------------------------------------------------------------------------- */
 
-static const char up_words[] = "x|y|z|-x|-y|-z";
-static const char unit_words[] = "m|cm|mm|um|km|in|ft";
+static const char up_names[] = "x|y|z|-x|-y|-z";
+static const char unit_names[] = "m|cm|mm|um|km|in|ft";
 static const char up_meaning[] = "the file's axis that points up and becomes y; y unless given";
 static const char unit_meaning[] = "length of one unit of the file; m unless given";
 
 static const sinew_field show_fields[] = {
     {"file", TEXT, .meaning = "surface file, relative to the scene", .required = true},
-    {"up", WORD, .meaning = up_meaning, .choices = up_words},
-    {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
+    {"up", KEYWORD, .meaning = up_meaning, .choices = up_names},
+    {"unit", KEYWORD, .meaning = unit_meaning, .choices = unit_names},
 };
 static const sinew_shape show_shape = {.name = "show", .fields = show_fields, .field_count = COUNT(show_fields)};
 
@@ -249,13 +256,13 @@ static const sinew_shape directors_shape = {
 
 static const sinew_field mesh_fields[] = {
     {"file", TEXT, .meaning = "mesh file, relative to the scene"},
-    {"up", WORD, .meaning = up_meaning, .choices = up_words},
-    {"unit", WORD, .meaning = unit_meaning, .choices = unit_words},
-    {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/meshes.md)", .shape = &fill_shape},
+    {"up", KEYWORD, .meaning = up_meaning, .choices = up_names},
+    {"unit", KEYWORD, .meaning = unit_meaning, .choices = unit_names},
+    {"fill", OBJECT, .meaning = "make a body of tets around the surface (docs/guides/meshes.md)", .shape = &fill_shape},
     {"directors", BOOLEAN | OBJECT,
      .meaning = "give every edge a point that carries its slope or frame, for shells and rods",
      .shape = &directors_shape},
-    {"generator", WORD, .meaning = "shape to make"},
+    {"generator", KEYWORD, .meaning = "shape to make"},
 };
 const sinew_shape sinew_mesh_shape = {.name = "mesh",
                                       .fields = mesh_fields,
@@ -266,7 +273,7 @@ const sinew_shape sinew_mesh_shape = {.name = "mesh",
                                       .variant_fields = sinew_generator_fields};
 
 static const sinew_field twist_fields[] = {
-    {"axis", WORD | VECTOR, .meaning = "x, y, z or a direction, through the middle of the body", .choices = "x|y|z",
+    {"axis", KEYWORD | VECTOR, .meaning = "x, y, z or a direction, through the middle of the body", .choices = "x|y|z",
      .required = true},
     {"angle", NUMBER, .meaning = "between both ends; grows linearly along the axis", .unit = "rad", .required = true},
 };
@@ -285,7 +292,7 @@ static const sinew_shape initial_shape = {
     .name = "initial", .fields = initial_fields, .field_count = COUNT(initial_fields)};
 
 static const sinew_field energy_common[] = {
-    {"energy", WORD, .meaning = "which one", .required = true},
+    {"energy", KEYWORD, .meaning = "which one", .required = true},
     {"select", SELECTION, .meaning = "the elements whose centres (or vertices) it acts on; all unless given"},
 };
 static const sinew_shape energy_shape = {.name = "energy",
@@ -298,7 +305,7 @@ static const sinew_shape energy_shape = {.name = "energy",
 static const sinew_field pin_fields[] = {
     {"select", SELECTION, .meaning = "the vertices that are held", .required = true},
     {"motion", OBJECT, .meaning = "how they move; they stand still unless given", .shape = &sinew_motion_shape},
-    {"directions", SINEW_FORM_ROWS,
+    {"directions", SINEW_FORM_MATRIX,
      .meaning = "one to three directions [x, y, z] that they are held along; all unless given", .count = 1},
 };
 static const sinew_shape pin_shape = {.name = "pin", .fields = pin_fields, .field_count = COUNT(pin_fields)};
@@ -314,7 +321,7 @@ static const sinew_shape force_shape = {
 static const sinew_field tear_fields[] = {
     {"strain", NUMBER, .meaning = "edges stretched by more tear; 0.5 unless given", .minimum = 0, .maximum = 1e6,
      .open_minimum = true},
-    {"by", WORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
+    {"by", KEYWORD, .meaning = "split: the mesh opens (unless given); remove: edges and the cells that have them go",
      .choices = "split|remove"},
     {"most", INTEGER, .meaning = "edges that tear in one step, the most stretched first; 16 unless given", .minimum = 1,
      .maximum = largest_index},
@@ -323,7 +330,7 @@ static const sinew_shape tear_shape = {.name = "tear", .fields = tear_fields, .f
 /* ---- Loads ---------------------------------------------------------------------------------- */
 
 static const sinew_field load_common[] = {
-    {"load", WORD, .meaning = "which one", .required = true},
+    {"load", KEYWORD, .meaning = "which one", .required = true},
     {"select", SELECTION, .meaning = "the triangles whose centres, or the vertices, it acts on; all unless given"},
 };
 
@@ -391,13 +398,12 @@ static const sinew_field body_fields[] = {
     {"name", TEXT, .meaning = "by which couplings call it"},
     {"mesh", OBJECT, .meaning = "rest shape", .shape = &sinew_mesh_shape, .required = true},
     {"show", TEXT | OBJECT | BOOLEAN,
-     .meaning = "a surface that rides on the body and is written in its place; true: the file of the mesh",
+     .meaning = "the embedded surface, which is written in place of the body; true: the file of the mesh",
      .shape = &show_shape},
-    {"transform", OBJECT, .meaning = "moves the rest shape, and the surface that rides on it",
-     .shape = &sinew_transform_shape},
-    {"material", WORD,
+    {"transform", OBJECT, .meaning = "moves the rest shape and its embedded surface", .shape = &sinew_transform_shape},
+    {"material", KEYWORD,
      .meaning = "a sheet by name: its density and the parameters of its energies, where keys do not say otherwise",
-     .choices = SINEW_MATERIAL_WORDS},
+     .choices = SINEW_MATERIAL_NAMES},
     {"density", NUMBER, .meaning = "of tets; without tets of triangles (kg/m2); without both of edges (kg/m)",
      .unit = "kg/m3|kg/m2|kg/m", .minimum = 0, .maximum = 1e12, .open_minimum = true},
     {"mass", NUMBER, .meaning = "of the whole body, in place of the density", .unit = "kg", .minimum = 0,
@@ -410,7 +416,7 @@ static const sinew_field body_fields[] = {
      .minimum = 0, .maximum = 1},
     {"rigid", BOOLEAN,
      .meaning =
-         "true: four particles with the inertia of the mesh, held together by hard distances; its surface rides"},
+         "true: four particles with the inertia of the mesh, joined by hard distances, with its surface embedded"},
     {"initial", OBJECT, .meaning = "where it starts and how fast", .shape = &initial_shape},
     {"energies", LIST, .meaning = "what it is made of", .shape = &energy_shape},
     {"pins", LIST, .meaning = "vertices whose motion is prescribed, exactly", .shape = &pin_shape},
@@ -426,16 +432,16 @@ static const sinew_shape body_shape = {
 /* ---- Scene ---------------------------------------------------------------------------------- */
 
 static const sinew_field coupling_fields[] = {
-    {"energy", WORD, .meaning = "which one", .required = true},
+    {"energy", KEYWORD, .meaning = "which one", .required = true},
     {"bodies", TEXTS, .meaning = "names of the two bodies that it joins", .count = 2, .required = true},
     {"select", SELECTION, .meaning = "vertices of the first body; all unless given"},
     {"within", NUMBER,
      .meaning = "joins each vertex of the first body to the nearest place of the second, up to this distance",
      .unit = "m", .minimum = 0, .maximum = 1e9},
-    {"to", WORD, .meaning = "where within joins to; the surface unless given", .choices = "surface|vertices"},
+    {"to", KEYWORD, .meaning = "where within joins to; the surface unless given", .choices = "surface|vertices"},
     {"pairs", SINEW_FORM_PAIRS, .meaning = "[vertex of the first, vertex of the second], ...", .minimum = 0,
      .maximum = largest_index, .count = 1},
-    {"surface", BOOLEAN, .meaning = "pairs name vertices of the surfaces that ride on the bodies"},
+    {"surface", BOOLEAN, .meaning = "pairs name vertices of the embedded surfaces"},
     {"normal", VECTOR, .meaning = "direction of the normal stiffness; z unless given"},
     {"at", VECTOR, .meaning = "where a joint, its limit or its motor is, in the rest shapes", .unit = "m"},
     {"axis", VECTOR, .meaning = "the axis of a joint in the rest shapes; z unless given"},
@@ -449,12 +455,12 @@ static const sinew_shape coupling_shape = {.name = "coupling",
                                            .variant_fields = energy_fields};
 
 static const sinew_field solver_common[] = {
-    {"name", WORD, .meaning = "which one; newton unless given"},
+    {"name", KEYWORD, .meaning = "which one; newton unless given"},
     {"iterations", INTEGER, .meaning = "at most, per step", .minimum = 0, .maximum = 1e9},
     {"tolerance", NUMBER, .meaning = "on the relative residual; 0 runs all iterations", .minimum = 0, .maximum = 1},
     {"time_budget", NUMBER, .meaning = "wall clock per step; 0: none", .unit = "s", .minimum = 0, .maximum = 1e6},
-    {"measure", WORD, .meaning = "what is found out about a step after its iterations; gap unless given",
-     .choices = SINEW_MEASURE_WORDS},
+    {"measure", KEYWORD, .meaning = "what is found out about a step after its iterations; gap unless given",
+     .choices = SINEW_MEASURE_NAMES},
     {"gap_every", INTEGER, .meaning = "the gap of every so many-th step; 1 unless given", .minimum = 1, .maximum = 1e9},
 };
 static const sinew_shape solver_shape = {.name = "solver",
@@ -487,8 +493,8 @@ static const sinew_field cut_fields[] = {
 static const sinew_shape cut_shape = {.name = "cut", .fields = cut_fields, .field_count = COUNT(cut_fields)};
 
 static const sinew_field picture_fields[] = {
-    {"colour", WORD, .meaning = "what surfaces are coloured by; body unless given", .choices = SINEW_COLOUR_WORDS},
-    {"ground", WORD | NUMBER, .meaning = "height of the floor, or where it is; just below everything unless given",
+    {"colour", KEYWORD, .meaning = "what surfaces are coloured by; body unless given", .choices = SINEW_COLOUR_NAMES},
+    {"ground", KEYWORD | NUMBER, .meaning = "height of the floor, or where it is; just below everything unless given",
      .unit = "m", .choices = "below|none", .minimum = -1e9, .maximum = 1e9},
     {"cut", OBJECT, .meaning = "a plane; elements on one side of it are not drawn", .shape = &cut_shape},
 };
@@ -515,7 +521,7 @@ static const sinew_field scene_fields[] = {
     {"balance", BOOLEAN,
      .meaning = "keeps residual and reactions of each step, for caches and programs; results do not depend on it"},
     {"threads", INTEGER, .meaning = "0: as many as the machine has", .minimum = 0, .maximum = 1024},
-    {"write", WORD, .meaning = "what caches hold of bodies with a surface that rides; surface unless given",
+    {"write", KEYWORD, .meaning = "data of bodies with an embedded surface in caches; surface unless given",
      .choices = "surface|body"},
     {"solver", OBJECT, .meaning = "how steps are solved", .shape = &solver_shape},
     {"bodies", LIST, .meaning = "what is simulated", .shape = &body_shape, .required = true, .count = 1},

@@ -13,7 +13,7 @@ enum {
     INTEGER = SINEW_FORM_INTEGER,
     BOOLEAN = SINEW_FORM_BOOLEAN,
     TEXT = SINEW_FORM_TEXT,
-    WORD = SINEW_FORM_WORD,
+    KEYWORD = SINEW_FORM_KEYWORD,
     VECTOR = SINEW_FORM_VECTOR,
     OBJECT = SINEW_FORM_OBJECT
 };
@@ -41,29 +41,32 @@ enum {
     }
 #define MASK                                                                                                           \
     {                                                                                                                  \
-        "mask", INTEGER, .meaning = "bits of the groups it touches; all unless given", .minimum = 0,                   \
+        "mask", INTEGER, .meaning = "bits of the groups it collides with; all unless given", .minimum = 0,             \
                          .maximum = 4294967295.0                                                                       \
     }
 
 /* ---- Contact --------------------------------------------------------------------------------- */
 
 static const sinew_field contact_fields[] = {
-    {"mode", WORD, .meaning = "how it is kept; augmented unless given", .choices = SINEW_CONTACT_MODE_WORDS},
+    {"mode", KEYWORD, .meaning = "contact model; augmented unless given", .choices = SINEW_CONTACT_MODE_NAMES},
     THICKNESS("surfaces keep apart by half the sum of theirs; 1 mm unless given"),
     FRICTION("Coulomb's coefficient; of two the root of the product; 0.3 unless given"),
     RESTITUTION("speed of separation over speed of approach; of two the larger; 0 unless given"),
-    {"self", BOOLEAN, .meaning = "bodies touch themselves too; true unless given"},
-    {"guard", BOOLEAN, .meaning = "nothing crosses, at any number of iterations; true unless given"},
-    {"stiffness", NUMBER, .meaning = "augmented: in units of the stiffness of bodies where they touch; 10 unless given",
+    {"self", BOOLEAN, .meaning = "self-collision of bodies; true unless given"},
+    {"intersection_free", BOOLEAN,
+     .meaning = "surfaces do not intersect, at any number of iterations; true unless given"},
+    {"stiffness", NUMBER, .meaning = "augmented: in units of the stiffness of bodies at the contact; 10 unless given",
      .minimum = 0.1, .maximum = 1e4},
     {"penalty", NUMBER, .meaning = "penalty, half_space: normal stiffness; 1e8 unless given", .unit = "N/m",
      .minimum = 0, .maximum = 1e15, .open_minimum = true},
     {"penalty_tangent", NUMBER, .meaning = "penalty: tangential stiffness; 0 unless given", .unit = "N/m", .minimum = 0,
      .maximum = 1e15},
-    {"rounds", INTEGER, .meaning = "iterations between updates of multipliers; 0, unless given: as suits the solver",
-     .minimum = 0, .maximum = 1e6},
-    {"epochs", INTEGER, .meaning = "detections a step, at most; 10 unless given", .minimum = 1, .maximum = 1000},
-    {"pair_limit", INTEGER, .meaning = "pairs in reach that are kept, at most; 0, unless given: all", .minimum = 0,
+    {"multiplier_interval", INTEGER,
+     .meaning = "iterations between two multiplier updates; 0, unless given: as suits the solver", .minimum = 0,
+     .maximum = 1e6},
+    {"max_detections", INTEGER, .meaning = "detection passes in a step; 10 unless given", .minimum = 1,
+     .maximum = 1000},
+    {"pair_limit", INTEGER, .meaning = "candidate pairs that are kept; 0, unless given: all", .minimum = 0,
      .maximum = 1e15},
 };
 const sinew_shape sinew_contact_shape = {
@@ -72,13 +75,12 @@ const sinew_shape sinew_contact_shape = {
 static const char own_number[] = "its own; the scene's unless given";
 
 static const sinew_field body_contact_fields[] = {
-    {"surface", WORD,
-     .meaning = "what it touches with: its own surface, the one that rides on it, nothing; cage unless given",
-     .choices = SINEW_CONTACT_SURFACE_WORDS},
+    {"surface", KEYWORD, .meaning = "collision surface: its own surface, its embedded surface, none; cage unless given",
+     .choices = SINEW_CONTACT_SURFACE_NAMES},
     THICKNESS(own_number),
     FRICTION(own_number),
     RESTITUTION(own_number),
-    {"self", BOOLEAN, .meaning = "touches itself, where the scene's bodies do; true unless given"},
+    {"self", BOOLEAN, .meaning = "self-collision, if the scene has it on; true unless given"},
     GROUP,
     MASK,
 };
@@ -97,7 +99,7 @@ static const sinew_shape cache_shape = {
 
 static const sinew_field collider_common[] = {
     {"name", TEXT, .meaning = "of the collider, for programs"},
-    {"shape", WORD, .meaning = "what it is", .required = true},
+    {"shape", KEYWORD, .meaning = "what it is", .required = true},
     {"position", VECTOR, .meaning = "where its own frame begins; the origin unless given", .unit = "m"},
     {"rotation", VECTOR | OBJECT, .meaning = "rotation vector, or axis and angle, of its own frame about its beginning",
      .unit = "rad", .shape = &sinew_turn_shape},
@@ -112,7 +114,7 @@ static const sinew_field collider_common[] = {
 
 static const sinew_field box_fields[] = {
     {"size", VECTOR, .meaning = "edges; 1, 1, 1 unless given", LENGTH},
-    {"hollow", BOOLEAN, .meaning = "walls alone, felt from inside and outside; false unless given"},
+    {"hollow", BOOLEAN, .meaning = "walls alone, which collide on both sides; false unless given"},
 };
 static const sinew_field sphere_fields[] = {
     {"radius", NUMBER, .meaning = "0.5 unless given", LENGTH},
@@ -129,7 +131,7 @@ static const sinew_field cylinder_fields[] = {
 static const sinew_field height_fields[] = {
     {"size", VECTOR, .meaning = "it lies over the first times the third, around its beginning; 1, 1, 1 unless given",
      LENGTH},
-    {"heights", SINEW_FORM_ROWS, .meaning = "along y: rows along z, each with numbers along x", .unit = "m",
+    {"heights", SINEW_FORM_MATRIX, .meaning = "along y: rows along z, each with numbers along x", .unit = "m",
      .count = 2},
     {"image", TEXT,
      .meaning = "heights as a picture (.pgm, .ppm: red, .pfm), one a pixel, its upper edge at the lowest z"},

@@ -36,7 +36,7 @@ static bool size_fits(sinew_reader *reader, const sinew_node *node, double verti
                            largest_mesh);
 }
 
-static sinew_mesh *make_box(const generator *self, sinew_reader *reader, const sinew_node *node)
+static sinew_mesh *scene_mesh_make_box(const generator *self, sinew_reader *reader, const sinew_node *node)
 {
     (void)self;
     sinew_box_def def = sinew_default_box_def();
@@ -59,7 +59,7 @@ static sinew_mesh *make_beam(const generator *self, sinew_reader *reader, const 
     return size_fits(reader, node, count) ? sinew_mesh_beam(&def, reader->error) : NULL;
 }
 
-static sinew_mesh *make_round(const generator *self, sinew_reader *reader, const sinew_node *node)
+static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *reader, const sinew_node *node)
 {
     sinew_round_def def = sinew_default_round_def();
     def.allocator = reader->allocator;
@@ -79,7 +79,7 @@ static sinew_mesh *make_round(const generator *self, sinew_reader *reader, const
     return size_fits(reader, node, n * across * along) ? self->round(&def, reader->error) : NULL;
 }
 
-static sinew_mesh *make_cloth(const generator *self, sinew_reader *reader, const sinew_node *node)
+static sinew_mesh *scene_mesh_make_cloth(const generator *self, sinew_reader *reader, const sinew_node *node)
 {
     (void)self;
     sinew_cloth_def def = sinew_default_cloth_def();
@@ -90,7 +90,7 @@ static sinew_mesh *make_cloth(const generator *self, sinew_reader *reader, const
     sinew_take_number(node, "length", &def.size[1]);
     const char *diagonals = sinew_node_text(sinew_node_get(node, "diagonals"));
     if (diagonals)
-        def.diagonals = (sinew_diagonals)sinew_word_index(diagonals, "forward|backward|alternating|cross");
+        def.diagonals = (sinew_diagonals)sinew_keyword_index(diagonals, "forward|backward|alternating|cross");
     double count = (double)def.vertices[0] * def.vertices[1];
     return size_fits(reader, node, count) ? sinew_mesh_cloth(&def, reader->error) : NULL;
 }
@@ -177,7 +177,7 @@ static const sinew_field cloth_fields[] = {
     {"origin", VECTOR, .meaning = "lowest corner; the origin unless given", .unit = "m"},
     {"width", NUMBER, .meaning = "along x; 1 unless given", LENGTH},
     {"length", NUMBER, .meaning = "along y; 1 unless given", LENGTH},
-    {"diagonals", SINEW_FORM_WORD, .meaning = "how cells are cut; forward unless given",
+    {"diagonals", SINEW_FORM_KEYWORD, .meaning = "how cells are cut; forward unless given",
      .choices = "forward|backward|alternating|cross"},
 };
 static const sinew_field rope_fields[] = {
@@ -197,14 +197,14 @@ static const sinew_field ring_fields[] = {
 };
 
 static const generator generators[] = {
-    {"box", box_fields, COUNT(box_fields), make_box, NULL, NULL},
+    {"box", box_fields, COUNT(box_fields), scene_mesh_make_box, NULL, NULL},
     {"beam", beam_fields, COUNT(beam_fields), make_beam, NULL, NULL},
-    {"ball", ball_fields, COUNT(ball_fields), make_round, sinew_mesh_ball, NULL},
-    {"cylinder", cylinder_fields, COUNT(cylinder_fields), make_round, sinew_mesh_cylinder, NULL},
-    {"torus", torus_fields, COUNT(torus_fields), make_round, sinew_mesh_torus, NULL},
-    {"tube", tube_fields, COUNT(tube_fields), make_round, sinew_mesh_tube, NULL},
-    {"can", can_fields, COUNT(can_fields), make_round, sinew_mesh_can, NULL},
-    {"cloth", cloth_fields, COUNT(cloth_fields), make_cloth, NULL, NULL},
+    {"ball", ball_fields, COUNT(ball_fields), scene_mesh_make_round, sinew_mesh_ball, NULL},
+    {"cylinder", cylinder_fields, COUNT(cylinder_fields), scene_mesh_make_round, sinew_mesh_cylinder, NULL},
+    {"torus", torus_fields, COUNT(torus_fields), scene_mesh_make_round, sinew_mesh_torus, NULL},
+    {"tube", tube_fields, COUNT(tube_fields), scene_mesh_make_round, sinew_mesh_tube, NULL},
+    {"can", can_fields, COUNT(can_fields), scene_mesh_make_round, sinew_mesh_can, NULL},
+    {"cloth", cloth_fields, COUNT(cloth_fields), scene_mesh_make_cloth, NULL, NULL},
     {"rope", rope_fields, COUNT(rope_fields), make_rope, NULL, NULL},
     {"coil", coil_fields, COUNT(coil_fields), make_coiled, .coil = sinew_mesh_coil},
     {"ring", ring_fields, COUNT(ring_fields), make_coiled, .coil = sinew_mesh_ring},
@@ -235,7 +235,7 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
 /* ---- Files and transforms ------------------------------------------------------------------- */
 
 /* A mesh from a file, with the axes and the unit that `node` gives. */
-static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
+static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
 {
     char path[1024];
     const char *up;
@@ -252,7 +252,7 @@ static sinew_mesh *read_mesh(sinew_reader *reader, const sinew_node *node, const
         sinew_tree_blame(&reader->tree, file);
         return NULL;
     }
-    if (*sinew_mesh_notes(mesh) && !sinew_reader_note(reader, "%s: %s", path, sinew_mesh_notes(mesh))) {
+    if (*sinew_mesh_warnings(mesh) && !sinew_reader_warn(reader, "%s: %s", path, sinew_mesh_warnings(mesh))) {
         sinew_mesh_destroy(mesh);
         return NULL;
     }
@@ -279,7 +279,7 @@ static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transf
     return moved;
 }
 
-/* A mesh with tets is filled anew from its boundary. */
+/* A mesh with tets is filled again from its boundary. */
 static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, const sinew_mesh *mesh)
 {
     sinew_fill_def def = sinew_default_fill_def();
@@ -294,7 +294,7 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
         body = sinew_mesh_fill(&def, NULL, reader->error);
     if (!body)
         sinew_tree_blame(&reader->tree, fill);
-    else if (*sinew_mesh_notes(body) && !sinew_reader_note(reader, "fill: %s", sinew_mesh_notes(body))) {
+    else if (*sinew_mesh_warnings(body) && !sinew_reader_warn(reader, "fill: %s", sinew_mesh_warnings(body))) {
         sinew_mesh_destroy(body);
         body = NULL;
     }
@@ -322,7 +322,7 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
     const sinew_node *transform = sinew_node_get(body, "transform");
     sinew_mesh *mesh;
     if (file) {
-        mesh = read_mesh(reader, node, file);
+        mesh = scene_mesh_read_mesh(reader, node, file);
     } else {
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);

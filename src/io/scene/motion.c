@@ -56,7 +56,7 @@ bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_r
     return true;
 }
 
-static void read_vector(const sinew_node *node, sinew_real vector[3])
+static void scene_motion_read_vector(const sinew_node *node, sinew_real vector[3])
 {
     if (node)
         sinew_node_vector(node, vector);
@@ -70,8 +70,8 @@ bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, s
         sinew_node_vector(factor, scale);
     else if (factor)
         scale[0] = scale[1] = scale[2] = (sinew_real)sinew_node_number(factor);
-    read_vector(sinew_node_get(transform, "pivot"), pivot);
-    read_vector(sinew_node_get(transform, "translate"), translation);
+    scene_motion_read_vector(sinew_node_get(transform, "pivot"), pivot);
+    scene_motion_read_vector(sinew_node_get(transform, "translate"), translation);
     if (!sinew_reader_rotation(reader, sinew_node_get(transform, "rotate"), rotation))
         return false;
     for (int32_t i = 0; transform && i < count; i++) {
@@ -93,11 +93,11 @@ bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_mot
     if (!keys)
         return false;
     *motion = (sinew_motion){.key_count = count, .keys = keys};
-    read_vector(sinew_node_get(node, "pivot"), motion->pivot);
+    scene_motion_read_vector(sinew_node_get(node, "pivot"), motion->pivot);
     int32_t i = 0;
     for (const sinew_node *entry = list->child; entry; entry = entry->next, i++) {
         keys[i] = (sinew_key){.time = (sinew_real)sinew_node_number(sinew_node_get(entry, "time"))};
-        read_vector(sinew_node_get(entry, "translate"), keys[i].translation);
+        scene_motion_read_vector(sinew_node_get(entry, "translate"), keys[i].translation);
         bool good = sinew_reader_rotation(reader, sinew_node_get(entry, "rotate"), keys[i].rotation);
         if (good && i > 0 && keys[i].time <= keys[i - 1].time)
             good = sinew_tree_fail(&reader->tree, entry, "times must ascend: %g s comes after %g s",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter_map.c: parameters that vary over a body: {"paint": NAME} of a surface's vertices, or {"image": FILE} at their
- * texture coordinates.
+ * parameter_map.c: parameters that vary over a body: {"paint": NAME} of a surface's vertices, or {"image": FILE} at
+ * their texture coordinates.
  *
- * Either is one number a vertex of a surface. Where a surface rides on the body, an element has what the surface says
- * at the place nearest to its centre. A body that was read from a file is its own surface, vertex by vertex: an element
- * has the mean of its vertices, whatever it is made of, also where layers of the surface lie on each other.
+ * Either is one number a vertex of a surface. Where the body has an embedded surface, an element has the surface's
+ * value at the place nearest to its centre. A body that was read from a file is its own surface, vertex by vertex: an
+ * element has the mean of its vertices, for any element, also where layers of the surface lie on each other.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sine
 static float *paint_image(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
 {
     const sinew_node *file = sinew_node_get(map, "image"), *word = sinew_node_get(map, "channel");
-    const int32_t channel = word ? sinew_word_index(sinew_node_text(word), SINEW_CHANNEL_WORDS) : 0;
+    const int32_t channel = word ? sinew_keyword_index(sinew_node_text(word), SINEW_CHANNEL_NAMES) : 0;
     const size_t count = (size_t)sinew_skin_vertex_count(skin);
     char path[1024];
     sinew_image image;
@@ -95,7 +95,7 @@ static bool average_vertices(sinew_reader *reader, const sinew_node *map, const 
     return true;
 }
 
-static bool find_values(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, bool rides,
+static bool find_values(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, bool embedded,
                         const sinew_selectable *elements, sinew_real *values)
 {
     const sinew_node *paint = sinew_node_get(map, "paint"), *channel = sinew_node_get(map, "channel");
@@ -104,7 +104,7 @@ static bool find_values(sinew_reader *reader, const sinew_node *map, const sinew
     float *image = paint ? NULL : paint_image(reader, map, skin);
     const float *painted = paint ? sinew_reader_painted(reader, paint, skin) : image;
     bool good = painted != NULL;
-    if (good && rides)
+    if (good && embedded)
         good = sinew_skin_sample(skin, painted, &reader->allocator, elements->count, elements->points, values,
                                  reader->error) == SINEW_OK;
     else if (good)
@@ -116,9 +116,10 @@ static bool find_values(sinew_reader *reader, const sinew_node *map, const sinew
 bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body_node,
                              const sinew_selectable *elements, sinew_real *values)
 {
-    const sinew_skin *rides = sinew_body_skin(reader->scene->world, elements->body);
-    sinew_skin *own = rides ? NULL : sinew_reader_own_skin(reader, map, body_node);
-    const bool good = (rides || own) && find_values(reader, map, rides ? rides : own, rides, elements, values);
+    const sinew_skin *embedded = sinew_body_skin(reader->scene->world, elements->body);
+    sinew_skin *own = embedded ? NULL : sinew_reader_own_skin(reader, map, body_node);
+    const bool good =
+        (embedded || own) && find_values(reader, map, embedded ? embedded : own, embedded, elements, values);
     sinew_skin_destroy(own);
     if (!good)
         return false;

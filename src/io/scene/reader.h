@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.h: what the parts of the scene reader share. All of it runs on nodes that have passed the check against
- * the tables of keys, so that only what depends on meshes, files and the world can still go wrong.
- * Functions that return bool have set reader->error when they return false.
+ * reader.h: declarations that the parts of the scene reader share. All nodes have passed the check against the tables
+ * of keys, so the remaining errors depend on meshes, files and the world. Functions that return bool have set
+ * reader->error when they return false.
  */
 #ifndef SINEW_SRC_IO_SCENE_READER_H
 #define SINEW_SRC_IO_SCENE_READER_H
@@ -15,7 +15,7 @@
 struct sinew_scene {
     sinew_allocator allocator;
     sinew_world *world;
-    char *name, *comment, *notes;
+    char *name, *comment, *warnings;
     int32_t frames, steps_per_frame;
     double fps; /* frames a second of simulated time */
     bool writes_bodies;
@@ -35,11 +35,11 @@ typedef struct sinew_reader {
 
 /* A block of count * size bytes, or NULL with the error set. */
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
-bool sinew_reader_note(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
+bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 
 /* ---- Files (number_files.c) ----------------------------------------------------------------- */
 
-/* The path of a file that a node names. */
+/* The path of the file that a node names. */
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
 /* rows * columns finite numbers from the text file that a node names; NULL on failure. */
 sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
@@ -48,13 +48,13 @@ sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, in
 
 /* The rest shape of a body, transformed; NULL on failure. */
 sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
-/* Moves points in place; a NULL node leaves them. */
+/* Transforms points in place; a NULL node leaves them unchanged. */
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
 /* "x" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
-/* A rotation vector, or an axis and an angle; none (NULL) leaves it as it is. */
+/* A rotation vector, or an axis and an angle; NULL leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
-/* The keys are to be released with the reader's allocator. */
+/* The caller releases the keys with the reader's allocator. */
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
@@ -66,39 +66,39 @@ typedef struct sinew_selected {
     int32_t *indices; /* [count] ascending; to be released */
 } sinew_selected;
 
-/* How a selection on the surface that rides on a body reaches points of that body. */
+/* Mode of mapping a selection on the embedded surface to points of the body. */
 typedef enum sinew_points_kind {
     SINEW_POINTS_VERTICES = 0, /* vertices of the body: those that carry the selected vertices of the surface */
     SINEW_POINTS_ELEMENTS,     /* centres of elements: those whose nearest vertex of the surface is selected */
     SINEW_POINTS_SKIN          /* vertices of the surface itself */
 } sinew_points_kind;
 
-/* Points that are selected from. */
+/* Points from which a selection chooses. */
 typedef struct sinew_selectable {
     const sinew_real *points; /* [3 * count] */
     int32_t count;
-    const char *noun; /* names them in messages: "vertices", "tets" */
+    const char *noun; /* name of the points in messages: "vertices", "tets" */
     sinew_points_kind kind;
     sinew_body body;
     /* Elements, whose centres the points are: their vertices [count][width]; NULL: points are vertices. */
     const int32_t *cells;
     int32_t width;
-    const sinew_stencil_row *stencil;
+    const sinew_stencil_info *stencil;
 } sinew_selectable;
 
 sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
 sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
 
-/* Finds the points that a selection holds; a NULL node holds all. An empty selection is refused at `place`. */
-bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
+/* Finds the points of a selection; a NULL node selects all. An empty selection is refused at `place`. */
+bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *location,
                          const sinew_selectable *points, sinew_selected *selected);
 
-/* ---- Surfaces that ride (embedded_surface.c, select_surface.c) -------------------------------------- */
+/* ---- Embedded surfaces (embedded_surface.c, select_surface.c) -------------------------------------- */
 
-/* The axis and the unit of a file; false where the node says nothing about them. */
+/* The axis and the unit of a file; false if the node has neither. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
-/* The part of a selection that is about the surface that rides, {"surface": ...}; NULL for any other selection. */
+/* The selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
 const sinew_node *sinew_reader_surface(const sinew_node *select);
 /* The surface of a body, refused at `node` where there is none: NULL. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
@@ -106,18 +106,18 @@ const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node
 bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
                             uint8_t *mask);
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
-/* Points of the body [points->count] that the selected vertices of the surface stand for. */
+/* Points of the body [points->count] that represent the selected vertices of the surface. */
 bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
                                 uint8_t *mask);
 /* A painted value [vertex_count of the skin] by the name that a node has; NULL: refused there. */
 const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
 /* The file of a body's mesh as a surface, moved as the mesh is, to be destroyed; NULL, refused at `place`: its mesh is
  * no file, or the file has no faces. */
-sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *place, const sinew_node *body);
+sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *location, const sinew_node *body);
 
 /* ---- Parameters that vary (parameter_map.c) ------------------------------------------------------ */
 
-/* from + (to - from) times what paint or an image says, element by element. */
+/* Computes from + (to - from) times the painted or image value for each element. */
 bool sinew_reader_map_values(sinew_reader *reader, const sinew_node *map, const sinew_node *body,
                              const sinew_selectable *elements, sinew_real *values);
 
@@ -135,16 +135,16 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
 /* Contact of the scene, before its bodies; of a body, which has its energies and its skin; a collider
  * (contact.c, collider.c). */
 bool sinew_reader_contact(sinew_reader *reader);
-/* Notes how far shown surfaces are from what touches, when all bodies are there. */
-bool sinew_reader_note_cages(sinew_reader *reader);
+/* Records the distance between displayed and contact surfaces after all bodies are added. */
+bool sinew_reader_warn_of_cages(sinew_reader *reader);
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);
 /* The keys `camera` and `picture` (camera.c). */
 bool sinew_reader_view(sinew_reader *reader);
-/* Parameters of an energy or a solver from its descriptors; those that are not given keep what they are. */
+/* Reads parameters of an energy or a solver by its descriptors; missing keys leave values unchanged. */
 void sinew_reader_parameters(const sinew_node *node, const sinew_parameter *parameters, int32_t count,
                              sinew_real *values);
-/* How an energy is damped and how constraint solvers take it: "damping", "hard" and "pbd_stiffness". */
+/* Reads damping and treatment by constraint solvers: "damping", "hard" and "pbd_stiffness". */
 void sinew_reader_manner(const sinew_node *node, sinew_energy_def *def);
 
 #endif

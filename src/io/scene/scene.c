@@ -14,7 +14,7 @@
 #include "io/scene/reader.h"
 
 static const size_t largest_scene = (size_t)64 << 20;
-static const double most_steps = 1e6; /* of a frame, as the table of keys has it */
+static const double max_steps = 1e6; /* of a frame, as the table of keys has it */
 
 sinew_scene_def sinew_default_scene_def(void)
 {
@@ -39,21 +39,21 @@ static char *copy_text(sinew_reader *reader, const char *text, size_t length)
     return copy;
 }
 
-bool sinew_reader_note(sinew_reader *reader, const char *format, ...)
+bool sinew_reader_warn(sinew_reader *reader, const char *format, ...)
 {
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    char *old = reader->scene->notes;
+    char *old = reader->scene->warnings;
     size_t used = strlen(old), length = strlen(line);
-    char *notes = sinew_reader_allocate(reader, used + length + 2, 1, "notes");
-    if (!notes)
+    char *warnings = sinew_reader_allocate(reader, used + length + 2, 1, "warnings");
+    if (!warnings)
         return false;
-    snprintf(notes, used + length + 2, "%s%s%s", old, used ? "\n" : "", line);
+    snprintf(warnings, used + length + 2, "%s%s%s", old, used ? "\n" : "", line);
     sinew_release(&reader->allocator, old);
-    reader->scene->notes = notes;
+    reader->scene->warnings = warnings;
     return true;
 }
 
@@ -78,8 +78,8 @@ static bool read_texts(sinew_reader *reader)
     size_t length = !name && dot && dot != text ? (size_t)(dot - text) : strlen(text);
     reader->scene->name = copy_text(reader, text, length);
     reader->scene->comment = copy_text(reader, comment ? comment : "", comment ? strlen(comment) : 0);
-    reader->scene->notes = copy_text(reader, "", 0);
-    return reader->scene->name && reader->scene->comment && reader->scene->notes;
+    reader->scene->warnings = copy_text(reader, "", 0);
+    return reader->scene->name && reader->scene->comment && reader->scene->warnings;
 }
 
 static void read_solver(const sinew_node *node, sinew_solver_def *def)
@@ -97,7 +97,7 @@ static void read_solver(const sinew_node *node, sinew_solver_def *def)
     if (budget)
         def->time_budget = sinew_node_number(budget);
     if (measure)
-        def->measure = (sinew_measure)sinew_word_index(sinew_node_text(measure), SINEW_MEASURE_WORDS);
+        def->measure = (sinew_measure)sinew_keyword_index(sinew_node_text(measure), SINEW_MEASURE_NAMES);
     if (every)
         def->gap_every = sinew_node_integer(every);
     sinew_reader_parameters(node, info->parameters, info->parameter_count, def->parameters);
@@ -119,7 +119,7 @@ static bool read_times(sinew_reader *reader, sinew_real *time_step)
     double steps = count ? sinew_node_integer(count) : 1;
     if (rate && !count)
         steps = length ? round(1 / (fps * h)) : ceil(1 / (fps * h) - 1e-6);
-    steps = fmin(fmax(steps, 1), most_steps);
+    steps = fmin(fmax(steps, 1), max_steps);
     if (length && rate && fabs(fps * h * steps - 1) > 1e-6)
         return sinew_tree_fail(&reader->tree, rate,
                                "a frame of 1/%g s is %.6g steps of time_step %g s, not %s%g; leave out time_step, or "
@@ -177,7 +177,7 @@ static bool build_scene(sinew_reader *reader)
     for (const sinew_node *entry = colliders ? colliders->child : NULL; entry; entry = entry->next)
         if (!sinew_reader_collider(reader, entry))
             return false;
-    return sinew_reader_note_cages(reader);
+    return sinew_reader_warn_of_cages(reader);
 }
 
 static bool read_tree(sinew_reader *reader, const char *text, size_t size, const sinew_scene_def *def)
@@ -246,7 +246,7 @@ void sinew_scene_destroy(sinew_scene *scene)
     sinew_world_destroy(scene->world);
     sinew_release(&allocator, scene->name);
     sinew_release(&allocator, scene->comment);
-    sinew_release(&allocator, scene->notes);
+    sinew_release(&allocator, scene->warnings);
     sinew_release(&allocator, scene);
 }
 
@@ -272,9 +272,9 @@ const char *sinew_scene_comment(const sinew_scene *scene)
     return SINEW_ASSERT(scene != NULL) ? scene->comment : "";
 }
 
-const char *sinew_scene_notes(const sinew_scene *scene)
+const char *sinew_scene_warnings(const sinew_scene *scene)
 {
-    return SINEW_ASSERT(scene != NULL) ? scene->notes : "";
+    return SINEW_ASSERT(scene != NULL) ? scene->warnings : "";
 }
 
 int32_t sinew_scene_frames(const sinew_scene *scene)

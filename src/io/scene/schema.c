@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema.c: the tables of keys as a JSON Schema (2020-12), docs/scene.schema.json.
+ * schema.c: the tables of keys as a JSON Schema (2020-12), docs/reference/scene.schema.json.
  *
  * Each shape becomes one definition. A shape with a chooser becomes "one of" its variants, each with the chooser's word
  * as a constant. Does not say what depends on meshes and files: empty selections, indices out of range, missing files.
@@ -20,13 +20,13 @@ typedef struct schema {
     bool failed;
 } schema;
 
-static void put(schema *s, json_t *object, const char *key, json_t *value)
+static void schema_put(schema *s, json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, value) != 0)
         s->failed = true;
 }
 
-static void add(schema *s, json_t *array, json_t *value)
+static void schema_add(schema *s, json_t *array, json_t *value)
 {
     if (json_array_append_new(array, value) != 0)
         s->failed = true;
@@ -41,7 +41,7 @@ static void put_bound(schema *s, json_t *object, bool open, const char *closed_k
 {
     bool whole = bound == floor(bound) && fabs(bound) < 9e15;
     if (isfinite(bound))
-        put(s, object, open ? open_key : closed_key, whole ? json_integer((json_int_t)bound) : json_real(bound));
+        schema_put(s, object, open ? open_key : closed_key, whole ? json_integer((json_int_t)bound) : json_real(bound));
 }
 
 static json_t *number_schema(schema *s, const sinew_field *field, const char *type)
@@ -88,18 +88,18 @@ static json_t *list_schema(schema *s, json_t *items, int32_t minimum, int32_t ma
 {
     json_t *object = json_pack("{s: s, s: o}", "type", "array", "items", items);
     if (minimum > 0)
-        put(s, object, "minItems", json_integer(minimum));
+        schema_put(s, object, "minItems", json_integer(minimum));
     if (maximum > 0)
-        put(s, object, "maxItems", json_integer(maximum));
+        schema_put(s, object, "maxItems", json_integer(maximum));
     return object;
 }
 
-static json_t *words_schema(schema *s, const char *choices)
+static json_t *names_schema(schema *s, const char *choices)
 {
     json_t *words = json_array();
     while (choices) {
         size_t length = strcspn(choices, "|");
-        add(s, words, json_stringn(choices, length));
+        schema_add(s, words, json_stringn(choices, length));
         choices = choices[length] ? choices + length + 1 : NULL;
     }
     return json_pack("{s: o}", "enum", words);
@@ -118,8 +118,8 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return json_pack("{s: s}", "type", "boolean");
     case SINEW_FORM_TEXT:
         return json_pack("{s: s, s: i}", "type", "string", "minLength", 1);
-    case SINEW_FORM_WORD:
-        return field->choices ? words_schema(s, field->choices) : json_pack("{s: s}", "type", "string");
+    case SINEW_FORM_KEYWORD:
+        return field->choices ? names_schema(s, field->choices) : json_pack("{s: s}", "type", "string");
     case SINEW_FORM_VECTOR:
         return list_schema(s, scalar_schema(s, field), 3, 3);
     case SINEW_FORM_INTEGERS:
@@ -140,7 +140,7 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
         return reference("selection");
     case SINEW_FORM_SELECTIONS:
         return list_schema(s, reference("selection"), 1, 0);
-    default: /* SINEW_FORM_ROWS */
+    default: /* SINEW_FORM_MATRIX */
         return list_schema(s, list_schema(s, scalar_schema(s, field), field->count, 0), field->count, 0);
     }
 }
@@ -148,16 +148,16 @@ static json_t *form_schema(schema *s, const sinew_field *field, uint32_t form)
 static json_t *field_schema(schema *s, const sinew_field *field)
 {
     json_t *forms = json_array();
-    for (uint32_t form = 1; form <= SINEW_FORM_ROWS; form <<= 1)
+    for (uint32_t form = 1; form <= SINEW_FORM_MATRIX; form <<= 1)
         if (field->forms & form)
-            add(s, forms, form_schema(s, field, form));
+            schema_add(s, forms, form_schema(s, field, form));
     json_t *object;
     if (json_array_size(forms) == 1)
         object = json_incref(json_array_get(forms, 0));
     else
         object = json_pack("{s: O}", "anyOf", forms);
     json_decref(forms);
-    put(s, object, "description", json_string(field->meaning));
+    schema_put(s, object, "description", json_string(field->meaning));
     return object;
 }
 
@@ -167,7 +167,7 @@ static json_t *exactly_one_schema(schema *s, const char *keys)
     json_t *list = json_array();
     while (keys) {
         size_t length = strcspn(keys, "|");
-        add(s, list, json_pack("{s: [s#]}", "required", keys, (int)length));
+        schema_add(s, list, json_pack("{s: [s#]}", "required", keys, (int)length));
         keys = keys[length] ? keys + length + 1 : NULL;
     }
     return list;
@@ -182,7 +182,7 @@ static json_t *at_most_one_schema(schema *s, const char *keys)
         const char *rest = a[length] ? a + length + 1 : NULL;
         for (const char *b = rest; b;) {
             size_t other = strcspn(b, "|");
-            add(s, list, json_pack("{s: {s: [s#, s#]}}", "not", "required", a, (int)length, b, (int)other));
+            schema_add(s, list, json_pack("{s: {s: [s#, s#]}}", "not", "required", a, (int)length, b, (int)other));
             b = b[other] ? b + other + 1 : NULL;
         }
         a = rest;
@@ -200,20 +200,20 @@ static json_t *object_schema(schema *s, const sinew_shape *shape, const char *wo
         bool chooses = shape->chooser && strcmp(fields[i].name, shape->chooser) == 0;
         if (chooses && !constant)
             continue;
-        put(s, properties, fields[i].name,
-            chooses ? json_pack("{s: s}", "const", constant) : field_schema(s, &fields[i]));
+        schema_put(s, properties, fields[i].name,
+                   chooses ? json_pack("{s: s}", "const", constant) : field_schema(s, &fields[i]));
         if (fields[i].required || (chooses && !shape->chooser_default))
-            add(s, required, json_string(fields[i].name));
+            schema_add(s, required, json_string(fields[i].name));
     }
     json_t *object =
         json_pack("{s: s, s: o, s: b}", "type", "object", "properties", properties, "additionalProperties", 0);
     if (json_array_size(required) > 0)
-        put(s, object, "required", json_incref(required));
+        schema_put(s, object, "required", json_incref(required));
     json_decref(required);
     if (shape->exactly_one)
-        put(s, object, "oneOf", exactly_one_schema(s, shape->exactly_one));
+        schema_put(s, object, "oneOf", exactly_one_schema(s, shape->exactly_one));
     if (shape->at_most_one)
-        put(s, object, "allOf", at_most_one_schema(s, shape->at_most_one));
+        schema_put(s, object, "allOf", at_most_one_schema(s, shape->at_most_one));
     return object;
 }
 
@@ -226,11 +226,11 @@ static json_t *variants_schema(schema *s, const sinew_shape *shape)
         json_t *object = object_schema(s, shape, word, word);
         bool is_default = shape->chooser_default && strcmp(word, shape->chooser_default) == 0;
         if (shape->chooser_default && !is_default)
-            put(s, object, "required", json_pack("[s]", shape->chooser));
-        add(s, list, object);
+            schema_put(s, object, "required", json_pack("[s]", shape->chooser));
+        schema_add(s, list, object);
     }
-    if (shape->exactly_one && sinew_word_index(shape->chooser, shape->exactly_one) >= 0)
-        add(s, list, object_schema(s, shape, NULL, NULL));
+    if (shape->exactly_one && sinew_keyword_index(shape->chooser, shape->exactly_one) >= 0)
+        schema_add(s, list, object_schema(s, shape, NULL, NULL));
     return json_pack("{s: o}", "anyOf", list);
 }
 
@@ -246,13 +246,13 @@ static void define(schema *s, const sinew_shape *shape)
     if (json_object_get(s->definitions, shape->name))
         return;
     /* A place holder keeps shapes that meet themselves from going round. */
-    put(s, s->definitions, shape->name, json_true());
+    schema_put(s, s->definitions, shape->name, json_true());
     json_t *object;
     if (shape == &sinew_selection_shape)
         object = selection_schema(s);
     else
         object = shape->chooser ? variants_schema(s, shape) : object_schema(s, shape, NULL, NULL);
-    put(s, s->definitions, shape->name, object);
+    schema_put(s, s->definitions, shape->name, object);
 }
 
 size_t sinew_scene_schema(char *text, size_t size)
@@ -266,7 +266,7 @@ size_t sinew_scene_schema(char *text, size_t size)
     json_t *scene = object_schema(&s, &sinew_scene_shape, NULL, NULL);
     s.failed = json_object_update(root, scene) != 0 || s.failed;
     json_decref(scene);
-    put(&s, root, "$defs", s.definitions);
+    schema_put(&s, root, "$defs", s.definitions);
     char *dump = s.failed ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(root);
     size_t length = dump ? strlen(dump) + 1 : 0;

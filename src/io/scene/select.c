@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * select.c: selections of points by place, by number, or by the surface that rides on their body, joined by lists
+ * select.c: selections of points by position, by number, or by the embedded surface of their body, joined by lists
  * (or), "and" and "not".
  * Each selection writes one byte per point; nested ones get a row of their own.
  */
@@ -18,7 +18,7 @@ typedef struct selector {
     int32_t *scratch; /* [count] indices */
 } selector;
 
-static bool evaluate(selector *s, const sinew_node *node, uint8_t *mask);
+static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask);
 
 static bool mark_region(selector *s, const sinew_region *region, uint8_t *mask)
 {
@@ -78,7 +78,7 @@ static bool mark_indices(selector *s, const sinew_node *node, uint8_t *mask)
 
 static bool mark_not(selector *s, const sinew_node *node, uint8_t *mask)
 {
-    if (!evaluate(s, node, mask))
+    if (!selector_evaluate(s, node, mask))
         return false;
     for (int32_t i = 0; i < s->count; i++)
         mask[i] = !mask[i];
@@ -94,7 +94,7 @@ static bool mark_joined(selector *s, const sinew_node *list, bool all, uint8_t *
     memset(mask, all, (size_t)s->count);
     bool good = true;
     for (const sinew_node *entry = list->child; entry && good; entry = entry->next) {
-        good = evaluate(s, entry, row);
+        good = selector_evaluate(s, entry, row);
         for (int32_t i = 0; good && i < s->count; i++)
             mask[i] = all ? mask[i] & row[i] : mask[i] | row[i];
     }
@@ -107,7 +107,7 @@ static bool mark_all(selector *s, const sinew_node *list, uint8_t *mask)
     return mark_joined(s, list, true, mask);
 }
 
-/* ---- Surfaces that ride ----------------------------------------------------------------------- */
+/* ---- Embedded surfaces ----------------------------------------------------------------------- */
 
 /* Selects among the vertices of the surface, then what they stand for in the body. */
 static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
@@ -123,7 +123,7 @@ static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
     int32_t *scratch = row ? sinew_reader_allocate(s->reader, size, sizeof *scratch, "a selection") : NULL;
     selector inner = {s->reader, &points, points.points, points.count, scratch};
     const bool good =
-        scratch && evaluate(&inner, node, row) && sinew_reader_surface_below(s->reader, s->from, row, mask);
+        scratch && selector_evaluate(&inner, node, row) && sinew_reader_surface_below(s->reader, s->from, row, mask);
     sinew_release(&s->reader->allocator, row);
     sinew_release(&s->reader->allocator, scratch);
     return good;
@@ -134,7 +134,7 @@ static const sinew_skin *skin_of(selector *s, const sinew_node *node)
 {
     if (s->from->kind == SINEW_POINTS_SKIN)
         return sinew_body_skin(s->reader->scene->world, s->from->body);
-    sinew_tree_fail(&s->reader->tree, node, "is of the surface that rides: write {\"surface\": {\"%s\": ...}}",
+    sinew_tree_fail(&s->reader->tree, node, "selects on the embedded surface: write {\"surface\": {\"%s\": ...}}",
                     node->key);
     return NULL;
 }
@@ -159,7 +159,7 @@ static bool mark_paint(selector *s, const sinew_node *node, uint8_t *mask)
 
 /* ---- All of them ------------------------------------------------------------------------------ */
 
-static bool evaluate(selector *s, const sinew_node *node, uint8_t *mask)
+static bool selector_evaluate(selector *s, const sinew_node *node, uint8_t *mask)
 {
     static const struct {
         const char *key;
@@ -180,22 +180,22 @@ static bool evaluate(selector *s, const sinew_node *node, uint8_t *mask)
     return false;
 }
 
-static bool fail_empty(const selector *s, const sinew_node *place)
+static bool fail_empty(const selector *s, const sinew_node *location)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < 3 * (size_t)s->count; i++) {
         low[i % 3] = fmin(low[i % 3], s->points[i]);
         high[i % 3] = fmax(high[i % 3], s->points[i]);
     }
-    char *text = json_dumps(place->value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-    sinew_tree_fail(&s->reader->tree, place,
+    char *text = json_dumps(location->value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+    sinew_tree_fail(&s->reader->tree, location,
                     "%.160s selects none of the %d %s; they lie within [%.6g, %.6g, %.6g] and [%.6g, %.6g, %.6g]",
                     text ? text : "it", s->count, s->from->noun, low[0], low[1], low[2], high[0], high[1], high[2]);
     free(text);
     return false;
 }
 
-bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *place,
+bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *location,
                          const sinew_selectable *points, sinew_selected *selected)
 {
     const int32_t count = points->count;
@@ -206,14 +206,14 @@ bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sin
     *selected = (sinew_selected){.indices = indices};
     bool good = indices != NULL;
     if (good && node)
-        good = evaluate(&s, node, mask);
+        good = selector_evaluate(&s, node, mask);
     else if (good)
         memset(mask, 1, size);
     for (int32_t i = 0; good && i < count; i++)
         if (mask[i])
             selected->indices[selected->count++] = i;
     if (good && selected->count == 0)
-        good = fail_empty(&s, node ? node : place);
+        good = fail_empty(&s, node ? node : location);
     sinew_release(&reader->allocator, mask);
     if (!good) {
         sinew_release(&reader->allocator, indices);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * select_surface.c: selections among the vertices of a surface that rides on a body, and what they mean for the body
+ * select_surface.c: selections among the vertices of an embedded surface, and their counterparts on the body
  * below.
  */
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node
 {
     const sinew_skin *skin = sinew_body_skin(reader->scene->world, body);
     if (!skin)
-        sinew_tree_fail(&reader->tree, node, "no surface rides on the body: name one with \"show\"");
+        sinew_tree_fail(&reader->tree, node, "the body has no embedded surface: name one with \"show\"");
     return skin;
 }
 
@@ -129,10 +129,10 @@ bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const
     const sinew_node *below = plain ? NULL : sinew_node_get(node, "below");
     if (!painted)
         return false;
-    const double least = above ? sinew_node_number(above) : 0.5, most = below ? sinew_node_number(below) : 0;
+    const double min = above ? sinew_node_number(above) : 0.5, max = below ? sinew_node_number(below) : 0;
     for (int32_t i = 0; i < sinew_skin_vertex_count(skin); i++) {
         const double value = (double)painted[i];
-        mask[i] = (!(above || !below) || value >= least) && (!below || value <= most);
+        mask[i] = (!(above || !below) || value >= min) && (!below || value <= max);
     }
     return true;
 }

@@ -65,7 +65,7 @@ static bool unit_fits(const char *name, const char *units)
 {
     sinew_dimension dimension = sinew_unit_dimension(name);
     if (dimension == SINEW_DIMENSION_OTHER)
-        return sinew_word_index(name, units) >= 0;
+        return sinew_keyword_index(name, units) >= 0;
     for (const char *unit = units; unit;) {
         char one[32];
         size_t length = strcspn(unit, "|");
@@ -205,7 +205,7 @@ static bool check_box(const sinew_tree *tree, const sinew_node *node, const sine
     return true;
 }
 
-static bool check_count(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
+static bool validate_check_count(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     int32_t count = sinew_node_count(node);
     return count >= field->count || sinew_tree_fail(tree, node, "is empty; it needs at least %d", field->count);
@@ -213,7 +213,7 @@ static bool check_count(const sinew_tree *tree, const sinew_node *node, const si
 
 static bool check_pairs(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
-    if (!check_count(tree, node, field))
+    if (!validate_check_count(tree, node, field))
         return false;
     for (const sinew_node *entry = node->child; entry; entry = entry->next)
         if (!check_integers(tree, entry, field, 2))
@@ -223,7 +223,7 @@ static bool check_pairs(const sinew_tree *tree, const sinew_node *node, const si
 
 static bool check_rows(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
-    if (!check_count(tree, node, field))
+    if (!validate_check_count(tree, node, field))
         return false;
     const int32_t first = json_is_array(node->child->value) ? sinew_node_count(node->child) : -1;
     for (const sinew_node *row = node->child; row; row = row->next) {
@@ -245,7 +245,7 @@ static bool check_rows(const sinew_tree *tree, const sinew_node *node, const sin
 
 static bool check_list(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
-    if (!check_count(tree, node, field))
+    if (!validate_check_count(tree, node, field))
         return false;
     for (const sinew_node *entry = node->child; entry; entry = entry->next)
         if (!sinew_shape_check(tree, entry, field->shape))
@@ -285,7 +285,7 @@ static bool check_selection(const sinew_tree *tree, const sinew_node *node)
 
 /* ---- Values and objects --------------------------------------------------------------------- */
 
-static bool fail_type(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
+static bool validate_fail_type(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     static const char *const names[] = {"a number",
                                         "a whole number",
@@ -314,10 +314,10 @@ static bool check_string(const sinew_tree *tree, const sinew_node *node, const s
 {
     const char *text = json_string_value(node->value);
     /* Where words and numbers are both fine, a text that begins with a number is one with its unit. */
-    if (field->forms & SINEW_FORM_WORD && !(field->forms & SINEW_FORM_NUMBER && node->unit)) {
+    if (field->forms & SINEW_FORM_KEYWORD && !(field->forms & SINEW_FORM_NUMBER && node->unit)) {
         char list[256];
         /* A chooser has no choices of its own: its shape has looked its word up. */
-        if (!field->choices || sinew_word_index(text, field->choices) >= 0)
+        if (!field->choices || sinew_keyword_index(text, field->choices) >= 0)
             return true;
         write_choices(field->choices, list, sizeof list);
         return sinew_tree_fail(tree, node, "is \"%.60s\", must be one of %s", text, list);
@@ -326,7 +326,7 @@ static bool check_string(const sinew_tree *tree, const sinew_node *node, const s
         return *text ? true : sinew_tree_fail(tree, node, "is an empty text");
     if (field->forms & SINEW_FORM_NUMBER)
         return check_number(tree, node, field);
-    return fail_type(tree, node, field);
+    return validate_fail_type(tree, node, field);
 }
 
 static bool check_array(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
@@ -345,9 +345,9 @@ static bool check_array(const sinew_tree *tree, const sinew_node *node, const si
         return check_pairs(tree, node, field);
     if (field->forms & SINEW_FORM_SELECTIONS)
         return check_selection(tree, node);
-    if (field->forms & SINEW_FORM_ROWS)
+    if (field->forms & SINEW_FORM_MATRIX)
         return check_rows(tree, node, field);
-    return fail_type(tree, node, field);
+    return validate_fail_type(tree, node, field);
 }
 
 static bool check_value(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
@@ -378,7 +378,7 @@ static bool check_value(const sinew_tree *tree, const sinew_node *node, const si
     default:
         break;
     }
-    return fail_type(tree, node, field);
+    return validate_fail_type(tree, node, field);
 }
 
 static int32_t variant_names(const sinew_shape *shape, const char **names, int32_t capacity)
@@ -425,7 +425,7 @@ static int32_t count_keys(const sinew_node *node, const char *keys)
 {
     int32_t count = 0;
     for (const sinew_node *member = node->child; member; member = member->next)
-        count += sinew_word_index(member->key, keys) >= 0;
+        count += sinew_keyword_index(member->key, keys) >= 0;
     return count;
 }
 

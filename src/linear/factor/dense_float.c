@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_float.c: see dense_float.h. One loop nest each, column by column, without tiles: it is no fast path.
+ * dense_float.c: see dense_float.h. Plain loops, column by column, without tiles: speed does not matter here.
  */
 #include "linear/factor/dense_float.h"
 
 #include <math.h>
 
-/* y -= f x of the numbers first .. count - 1, in 32 bits. */
+/* y -= f x for numbers first .. count - 1, in 32 bits. */
 static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
 {
     for (int32_t r = first; r < count; r++) {
@@ -30,16 +30,16 @@ static void single_product(int32_t rows, int32_t columns, int32_t depth, const d
     }
 }
 
-static int32_t single_factorise(int32_t rows, int32_t columns, double *panel, const sinew_dense_signs *signs, double *C,
-                                double *work)
+static int32_t single_factorise(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs,
+                                double *C, double *work)
 {
     (void)signs;
     (void)C;
     (void)work;
     for (int32_t j = 0; j < columns; j++) {
-        double *own = panel + (size_t)j * (size_t)rows;
+        double *own = supernode + (size_t)j * (size_t)rows;
         for (int32_t k = 0; k < j; k++) {
-            const double *before = panel + (size_t)k * (size_t)rows;
+            const double *before = supernode + (size_t)k * (size_t)rows;
             subtract(j, rows, (float)before[j], before, own);
         }
         if (!(own[j] > 0))

@@ -7,55 +7,55 @@
 #include <math.h>
 #include <string.h>
 
-#include "linear/factor/prefactor_internal.h"
+#include "linear/factor/factored_system_internal.h"
 
-/* Rows of D that go through the factor together. */
+/* Number of rows of D that are solved together. */
 #define QUAD 4
 
 /* ---- Ways through the factor ----------------------------------------------------------------- */
 
-/* The column that the first row below panel k belongs to, in the order of elimination; -1 where there is none. */
-static int32_t row_above(const sinew_part *part, const sinew_panel *panel)
+/* The column of the first row below a supernode, in elimination order; -1: none. */
+static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
 {
-    if (panel->row_count == 0)
+    if (supernode->row_count == 0)
         return -1;
-    const int32_t own = part->last - part->first, row = panel->rows[0];
-    return row < own ? part->first + row : part->owed[row - own];
+    const int32_t own = subtree->last - subtree->first, row = supernode->rows[0];
+    return row < own ? subtree->first + row : subtree->ancestors[row - own];
 }
 
-static void find_ways(sinew_low_rank *l, const sinew_prefactor *f)
+static void find_ways(sinew_low_rank *l, const sinew_factored_system *f)
 {
-    const sinew_part_tree *t = &f->tree;
+    const sinew_solve_tree *t = &f->tree;
     for (int32_t k = 0; k < f->n; k++)
         l->rank[f->order[k]] = k;
-    for (int32_t p = 0; p < t->part_count; p++) {
-        const sinew_part *part = &t->parts[p];
-        for (int32_t k = part->panel_first; k < part->panel_first + part->panel_count; k++) {
-            l->part_of[k] = p;
-            for (int32_t c = 0; c < t->panels[k].column_count; c++)
-                l->panel_of[part->first + t->panels[k].first + c] = k;
+    for (int32_t p = 0; p < t->subtree_count; p++) {
+        const sinew_solve_subtree *subtree = &t->subtrees[p];
+        for (int32_t k = subtree->supernode_first; k < subtree->supernode_first + subtree->supernode_count; k++) {
+            l->subtree_of[k] = p;
+            for (int32_t c = 0; c < t->supernodes[k].column_count; c++)
+                l->supernode_of[subtree->first + t->supernodes[k].first + c] = k;
         }
     }
-    for (int32_t k = 0; k < t->panel_count; k++) {
-        const int32_t row = row_above(&t->parts[l->part_of[k]], &t->panels[k]);
-        l->up[k] = row < 0 ? -1 : l->panel_of[row];
+    for (int32_t k = 0; k < t->supernode_count; k++) {
+        const int32_t row = row_above(&t->subtrees[l->subtree_of[k]], &t->supernodes[k]);
+        l->up[k] = row < 0 ? -1 : l->supernode_of[row];
     }
 }
 
-static bool make_ways(sinew_low_rank *l, const sinew_prefactor *f)
+static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
 {
     if (l->rank)
         return true;
-    const size_t n = (size_t)f->n, panels = (size_t)f->tree.panel_count;
+    const size_t n = (size_t)f->n, supernodes = (size_t)f->tree.supernode_count;
     const sinew_allocator *a = &f->allocator;
-    sinew_low_rank_destroy(l, a); /* half made, without memory */
-    l->panel_of = sinew_allocate(a, n, sizeof *l->panel_of);
-    l->up = sinew_allocate(a, panels, sizeof *l->up);
-    l->part_of = sinew_allocate(a, panels, sizeof *l->part_of);
-    l->stamp = sinew_allocate(a, panels, sizeof *l->stamp);
-    l->reached = sinew_allocate(a, panels, sizeof *l->reached);
-    l->entered = sinew_allocate(a, (size_t)f->tree.part_count, sizeof *l->entered);
-    if (!l->panel_of || !l->up || !l->part_of || !l->stamp || !l->reached || !l->entered)
+    sinew_low_rank_destroy(l, a); /* an earlier call ran out of memory half-way */
+    l->supernode_of = sinew_allocate(a, n, sizeof *l->supernode_of);
+    l->up = sinew_allocate(a, supernodes, sizeof *l->up);
+    l->subtree_of = sinew_allocate(a, supernodes, sizeof *l->subtree_of);
+    l->stamp = sinew_allocate(a, supernodes, sizeof *l->stamp);
+    l->reached = sinew_allocate(a, supernodes, sizeof *l->reached);
+    l->entered = sinew_allocate(a, (size_t)f->tree.subtree_count, sizeof *l->entered);
+    if (!l->supernode_of || !l->up || !l->subtree_of || !l->stamp || !l->reached || !l->entered)
         return false;
     l->rank = sinew_allocate(a, n, sizeof *l->rank);
     if (!l->rank)
@@ -64,7 +64,7 @@ static bool make_ways(sinew_low_rank *l, const sinew_prefactor *f)
     return true;
 }
 
-/* Ascending, by insertion: lists are short, or made of runs that are in order already. */
+/* Insertion sort: lists are short, or consist of runs that are sorted already. */
 static void sort_keys(int64_t *keys, int32_t count)
 {
     for (int32_t i = 1; i < count; i++) {
@@ -81,21 +81,21 @@ static int32_t quad_count(const sinew_low_rank *l)
     return (l->count + QUAD - 1) / QUAD;
 }
 
-/* Row c of a quad; NULL beyond the last. */
-static const sinew_low_row *row_of(const sinew_low_rank *l, const sinew_low_row *rows, int32_t quad, int c)
+/* Term c of a quad; NULL after the last term. */
+static const sinew_rank_one_term *row_of(const sinew_low_rank *l, const sinew_rank_one_term *rows, int32_t quad, int c)
 {
     const int32_t at = QUAD * quad + c;
     return at < l->count ? &rows[l->order[at] & 0xffffffff] : NULL;
 }
 
-/* Lists the panels that a quad's rows reach, ascending, in l->reached; returns how many. */
-static int32_t reach(sinew_low_rank *l, const sinew_low_row *rows, const int32_t *index, int32_t quad)
+/* Lists the supernodes that a quad's terms reach, ascending, in l->reached; returns their number. */
+static int32_t reach(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index, int32_t quad)
 {
     int32_t count = 0;
     for (int c = 0; c < QUAD; c++) {
-        const sinew_low_row *row = row_of(l, rows, quad, c);
+        const sinew_rank_one_term *row = row_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
-            int32_t k = l->panel_of[l->rank[index[row->place[e]]]];
+            int32_t k = l->supernode_of[l->rank[index[row->index[e]]]];
             for (; k >= 0 && l->stamp[k] != quad; k = l->up[k]) {
                 l->stamp[k] = quad;
                 l->reached[count++] = k;
@@ -108,148 +108,150 @@ static int32_t reach(sinew_low_rank *l, const sinew_low_row *rows, const int32_t
 
 /* ---- V --------------------------------------------------------------------------------------- */
 
-/* Rows by the first of their columns that is eliminated: neighbours share most of their way. */
-static void sort_rows(sinew_low_rank *l, const sinew_low_row *rows, const int32_t *index)
+/* Sorts terms by the first of their columns that is eliminated: neighbours share most of their path to the root. */
+static void low_rank_sort_terms(sinew_low_rank *l, const sinew_rank_one_term *rows, const int32_t *index)
 {
     for (int32_t r = 0; r < l->count; r++) {
-        int32_t least = INT32_MAX;
+        int32_t min = INT32_MAX;
         for (int32_t e = 0; e < rows[r].count; e++) {
-            const int32_t rank = l->rank[index[rows[r].place[e]]];
-            least = rank < least ? rank : least;
+            const int32_t rank = l->rank[index[rows[r].index[e]]];
+            min = rank < min ? rank : min;
         }
-        l->order[r] = (int64_t)least << 32 | r;
+        l->order[r] = (int64_t)min << 32 | r;
     }
     sort_keys(l->order, l->taken);
     sort_keys(l->order + l->taken, l->count - l->taken);
 }
 
-/* Lays V out: which panels each quad reaches, and where their numbers are. */
-static bool lay_out(sinew_low_rank *l, const sinew_prefactor *f, const sinew_low_row *rows, const int32_t *index)
+/* Computes the layout of V: the supernodes that each quad reaches, and the offsets of their numbers. */
+static bool lay_out(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
+                    const int32_t *index)
 {
     const sinew_allocator *a = &f->allocator;
     const int32_t quads = quad_count(l);
     size_t values = 0;
-    if (!sinew_make_spare_room(a, &l->first, &l->first_room, (size_t)quads + 1, sizeof *l->first))
+    if (!sinew_reserve_spare(a, &l->first, &l->first_capacity, (size_t)quads + 1, sizeof *l->first))
         return false;
     l->first[0] = 0;
-    memset(l->stamp, 0xff, (size_t)f->tree.panel_count * sizeof *l->stamp);
+    memset(l->stamp, 0xff, (size_t)f->tree.supernode_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++)
         l->first[q + 1] = l->first[q] + (size_t)reach(l, rows, index, q);
-    if (!sinew_make_spare_room(a, &l->panel, &l->panel_room, l->first[quads], sizeof *l->panel) ||
-        !sinew_make_spare_room(a, &l->start, &l->start_room, l->first[quads], sizeof *l->start))
+    if (!sinew_reserve_spare(a, &l->supernode, &l->supernode_capacity, l->first[quads], sizeof *l->supernode) ||
+        !sinew_reserve_spare(a, &l->start, &l->start_capacity, l->first[quads], sizeof *l->start))
         return false;
-    memset(l->stamp, 0xff, (size_t)f->tree.panel_count * sizeof *l->stamp);
+    memset(l->stamp, 0xff, (size_t)f->tree.supernode_count * sizeof *l->stamp);
     for (int32_t q = 0; q < quads; q++) {
         const int32_t count = reach(l, rows, index, q);
         for (int32_t i = 0; i < count; i++) {
-            l->panel[l->first[q] + (size_t)i] = (int32_t)l->reached[i];
+            l->supernode[l->first[q] + (size_t)i] = (int32_t)l->reached[i];
             l->start[l->first[q] + (size_t)i] = values;
-            values += QUAD * (size_t)f->tree.panels[l->reached[i]].column_count;
+            values += QUAD * (size_t)f->tree.supernodes[l->reached[i]].column_count;
         }
     }
-    return sinew_make_spare_room(a, &l->values, &l->value_room, values, sizeof *l->values);
+    return sinew_reserve_spare(a, &l->values, &l->value_capacity, values, sizeof *l->values);
 }
 
-/* A panel's own columns in the vector of its part. */
-static sinew_real *vector_of(const sinew_low_rank *l, const sinew_prefactor *f, int32_t panel)
+/* The own columns of a supernode in the vector of its subtree. */
+static sinew_real *vector_of(const sinew_low_rank *l, const sinew_factored_system *f, int32_t supernode)
 {
-    return f->tree.parts[l->part_of[panel]].x + 4 * (size_t)f->tree.panels[panel].first;
+    return f->tree.subtrees[l->subtree_of[supernode]].x + 4 * (size_t)f->tree.supernodes[supernode].first;
 }
 
-static sinew_real *owed_of(const sinew_part *part)
+static sinew_real *ancestor_rows(const sinew_solve_subtree *subtree)
 {
-    return part->x + 4 * (size_t)(part->last - part->first);
+    return subtree->x + 4 * (size_t)(subtree->last - subtree->first);
 }
 
-/* D^T |W|^(1/2) of a quad into the parts' vectors, as far as it reaches. Panels lie part by part. */
-static void load_quad(sinew_low_rank *l, const sinew_prefactor *f, const sinew_low_row *rows, const int32_t *index,
-                      int32_t quad, double scale)
+/* Writes D^T |W|^(1/2) of a quad into the subtrees' vectors. Supernodes of a subtree are contiguous. */
+static void load_quad(sinew_low_rank *l, const sinew_factored_system *f, const sinew_rank_one_term *rows,
+                      const int32_t *index, int32_t quad, double scale)
 {
     for (size_t i = l->first[quad]; i < l->first[quad + 1]; i++) {
-        const int32_t k = l->panel[i];
-        const sinew_part *part = &f->tree.parts[l->part_of[k]];
-        memset(vector_of(l, f, k), 0, 4 * (size_t)f->tree.panels[k].column_count * sizeof(sinew_real));
-        if (i == l->first[quad] || l->part_of[k] != l->part_of[l->panel[i - 1]])
-            memset(owed_of(part), 0, 4 * ((size_t)part->owed_count + 1) * sizeof(sinew_real));
+        const int32_t k = l->supernode[i];
+        const sinew_solve_subtree *subtree = &f->tree.subtrees[l->subtree_of[k]];
+        memset(vector_of(l, f, k), 0, 4 * (size_t)f->tree.supernodes[k].column_count * sizeof(sinew_real));
+        if (i == l->first[quad] || l->subtree_of[k] != l->subtree_of[l->supernode[i - 1]])
+            memset(ancestor_rows(subtree), 0, 4 * ((size_t)subtree->ancestor_count + 1) * sizeof(sinew_real));
     }
     for (int c = 0; c < QUAD; c++) {
-        const sinew_low_row *row = row_of(l, rows, quad, c);
+        const sinew_rank_one_term *row = row_of(l, rows, quad, c);
         for (int32_t e = 0; row && e < row->count; e++) {
-            const int32_t rank = l->rank[index[row->place[e]]];
-            const sinew_part *part = &f->tree.parts[l->part_of[l->panel_of[rank]]];
-            part->x[4 * (size_t)(rank - part->first) + (size_t)c] +=
+            const int32_t rank = l->rank[index[row->index[e]]];
+            const sinew_solve_subtree *subtree = &f->tree.subtrees[l->subtree_of[l->supernode_of[rank]]];
+            subtree->x[4 * (size_t)(rank - subtree->first) + (size_t)c] +=
                 (sinew_real)(row->value[e] * sqrt(fabs(row->weight) * scale));
         }
     }
 }
 
-/* Adds what parts entered before owe to part p. */
-static void take_owed(sinew_low_rank *l, const sinew_prefactor *f, int32_t p, int32_t entered)
+/* Adds to subtree p the contributions of its children that were visited before. */
+static void add_descendants(sinew_low_rank *l, const sinew_factored_system *f, int32_t p, int32_t entered)
 {
-    const sinew_part *own = &f->tree.parts[p];
+    const sinew_solve_subtree *own = &f->tree.subtrees[p];
     for (int32_t i = 0; i < entered; i++) {
-        const sinew_part *below = &f->tree.parts[l->entered[i]];
-        const sinew_real *from = owed_of(below);
-        for (int32_t k = 0; below->parent == p && k < below->owed_count; k++)
+        const sinew_solve_subtree *below = &f->tree.subtrees[l->entered[i]];
+        const sinew_real *from = ancestor_rows(below);
+        for (int32_t k = 0; below->parent == p && k < below->ancestor_count; k++)
             for (size_t c = 0; c < 4; c++)
-                own->x[4 * (size_t)below->owed_place[k] + c] += from[4 * (size_t)k + c];
+                own->x[4 * (size_t)below->ancestor_index[k] + c] += from[4 * (size_t)k + c];
     }
 }
 
-/* V of a quad: L^-1 along its panels. Descendants have lower numbers, and own columns of a part follow all of its
- * children's. */
-static void forward_quad(sinew_low_rank *l, const sinew_prefactor *f, int32_t quad)
+/* Computes V of a quad: applies L^-1 along the supernodes of the quad. Descendants have lower numbers, and the own
+ * columns of a subtree follow those of its children. */
+static void forward_quad(sinew_low_rank *l, const sinew_factored_system *f, int32_t quad)
 {
     int32_t entered = 0;
     for (size_t i = l->first[quad]; i < l->first[quad + 1]; i++) {
-        const int32_t k = l->panel[i], p = l->part_of[k], columns = f->tree.panels[k].column_count;
-        if (i == l->first[quad] || p != l->part_of[l->panel[i - 1]]) {
-            take_owed(l, f, p, entered);
+        const int32_t k = l->supernode[i], p = l->subtree_of[k], columns = f->tree.supernodes[k].column_count;
+        if (i == l->first[quad] || p != l->subtree_of[l->supernode[i - 1]]) {
+            add_descendants(l, f, p, entered);
             l->entered[entered++] = p;
         }
-        f->kernels->forward(&f->tree.panels[k], 1, f->tree.parts[p].x);
+        f->kernels->forward(&f->tree.supernodes[k], 1, f->tree.subtrees[p].x);
         memcpy(l->values + l->start[i], vector_of(l, f, k), QUAD * (size_t)columns * sizeof *l->values);
     }
 }
 
 /* ---- C --------------------------------------------------------------------------------------- */
 
-/* sums [4][4] = V_a^T V_b of two quads, over the panels that both reach */
-static void multiply_quads(const sinew_low_rank *l, const sinew_prefactor *f, int32_t a, int32_t b, double sums[16])
+/* sums [4][4] = V_a^T V_b of two quads, over the supernodes that both reach */
+static void multiply_quads(const sinew_low_rank *l, const sinew_factored_system *f, int32_t a, int32_t b,
+                           double sums[16])
 {
     size_t i = l->first[a], j = l->first[b];
     memset(sums, 0, 16 * sizeof *sums);
     while (i < l->first[a + 1] && j < l->first[b + 1]) {
-        if (l->panel[i] != l->panel[j]) {
-            if (l->panel[i] < l->panel[j])
+        if (l->supernode[i] != l->supernode[j]) {
+            if (l->supernode[i] < l->supernode[j])
                 i++;
             else
                 j++;
             continue;
         }
-        _Alignas(32) sinew_real part[16];
-        f->kernels->gather(l->values + l->start[i++], f->tree.panels[l->panel[j]].column_count, l->values + l->start[j],
-                           part);
+        _Alignas(32) sinew_real product[16];
+        f->kernels->gather(l->values + l->start[i++], f->tree.supernodes[l->supernode[j]].column_count,
+                           l->values + l->start[j], product);
         j++;
         for (int k = 0; k < 16; k++)
-            sums[k] += (double)part[k];
+            sums[k] += (double)product[k];
     }
 }
 
-/* Entry (r, c), r >= c, of C: to the part of it that is made definite by a minus where both rows are taken away. */
+/* Sets entry (r, c), r >= c, of C. The block of two removed terms is negated, which makes it positive definite. */
 static void put_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
 {
     const size_t count = (size_t)l->count, added = (size_t)(l->count - l->taken), R = (size_t)r, C = (size_t)c;
     const double one = r == c ? 1 : 0;
     if (r < l->taken)
-        l->taken_part[C * count + R] = one - product;
+        l->taken_block[C * count + R] = one - product;
     else if (c < l->taken)
-        l->taken_part[C * count + R] = product;
+        l->taken_block[C * count + R] = product;
     else
-        l->added_part[(C - (size_t)l->taken) * added + R - (size_t)l->taken] = one + product;
+        l->added_block[(C - (size_t)l->taken) * added + R - (size_t)l->taken] = one + product;
 }
 
-static void fill_products(sinew_low_rank *l, const sinew_prefactor *f)
+static void fill_products(sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t a = 0; a < quad_count(l); a++)
         for (int32_t b = 0; b <= a; b++) {
@@ -263,25 +265,27 @@ static void fill_products(sinew_low_rank *l, const sinew_prefactor *f)
         }
 }
 
-static bool make_small_room(sinew_low_rank *l, const sinew_allocator *a)
+static bool reserve_small(sinew_low_rank *l, const sinew_allocator *a)
 {
     const size_t count = (size_t)l->count, taken = (size_t)l->taken, added = count - taken;
-    const size_t most = sinew_dense_round(count), wide = most > SINEW_DENSE_BLOCK ? most : SINEW_DENSE_BLOCK;
-    return sinew_make_spare_room(a, &l->taken_part, &l->taken_room, taken * count + SINEW_DENSE_PAD, sizeof(double)) &&
-           sinew_make_spare_room(a, &l->added_part, &l->added_room, added * added + SINEW_DENSE_PAD, sizeof(double)) &&
-           sinew_make_spare_room(a, &l->product, &l->product_room, most * (taken > 0 ? wide : SINEW_DENSE_BLOCK),
-                                 sizeof(double)) &&
-           sinew_make_spare_room(a, &l->work, &l->work_room, sinew_dense_work(wide), sizeof(double)) &&
-           sinew_make_spare_room(a, &l->sums, &l->sum_room, 3 * (most + QUAD), sizeof(double));
+    const size_t max = sinew_dense_round(count), wide = max > SINEW_DENSE_BLOCK ? max : SINEW_DENSE_BLOCK;
+    return sinew_reserve_spare(a, &l->taken_block, &l->taken_capacity, taken * count + SINEW_DENSE_PAD,
+                               sizeof(double)) &&
+           sinew_reserve_spare(a, &l->added_block, &l->added_capacity, added * added + SINEW_DENSE_PAD,
+                               sizeof(double)) &&
+           sinew_reserve_spare(a, &l->product, &l->product_capacity, max * (taken > 0 ? wide : SINEW_DENSE_BLOCK),
+                               sizeof(double)) &&
+           sinew_reserve_spare(a, &l->work, &l->work_capacity, sinew_dense_work(wide), sizeof(double)) &&
+           sinew_reserve_spare(a, &l->sums, &l->sum_capacity, 3 * (max + QUAD), sizeof(double));
 }
 
-/* Whether enough is left of every pivot, which were 1 before anything was taken away. */
+/* Whether every pivot is far from zero; before the removal all pivots were 1. */
 static bool enough_left(const sinew_low_rank *l)
 {
-    const double least = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
+    const double min = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
     for (size_t j = 0; j < (size_t)l->taken; j++) {
-        const double pivot = l->taken_part[j * (size_t)l->count + j];
-        if (!(pivot * pivot >= least))
+        const double pivot = l->taken_block[j * (size_t)l->count + j];
+        if (!(pivot * pivot >= min))
             return false;
     }
     return true;
@@ -292,15 +296,15 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
 {
     const int32_t added = l->count - l->taken;
     if (l->taken > 0) {
-        if (dense->factorise(l->count, l->taken, l->taken_part, NULL, l->product, l->work) >= 0 || !enough_left(l))
+        if (dense->factorise(l->count, l->taken, l->taken_block, NULL, l->product, l->work) >= 0 || !enough_left(l))
             return false;
-        dense->product(added, added, l->taken, l->taken_part + l->taken, (size_t)l->count, NULL, l->product, l->work);
+        dense->product(added, added, l->taken, l->taken_block + l->taken, (size_t)l->count, NULL, l->product, l->work);
         const size_t stride = sinew_dense_round((size_t)added);
         for (size_t c = 0; c < (size_t)added; c++)
             for (size_t r = c; r < (size_t)added; r++)
-                l->added_part[c * (size_t)added + r] += l->product[c * stride + r];
+                l->added_block[c * (size_t)added + r] += l->product[c * stride + r];
     }
-    return dense->factorise(added, added, l->added_part, NULL, l->product, l->work) < 0;
+    return dense->factorise(added, added, l->added_block, NULL, l->product, l->work) < 0;
 }
 
 /* w = C^-1 w */
@@ -309,34 +313,34 @@ static void solve_small(const sinew_low_rank *l, const sinew_dense_kernels *dens
     const int32_t taken = l->taken, added = l->count - taken;
     for (int32_t i = 0; i < taken; i++)
         w[i] = -w[i];
-    dense->forward(l->count, taken, l->taken_part, w);
-    dense->forward(added, added, l->added_part, w + taken);
-    dense->backward(added, added, l->added_part, w + taken);
+    dense->forward(l->count, taken, l->taken_block, w);
+    dense->forward(added, added, l->added_block, w + taken);
+    dense->backward(added, added, l->added_block, w + taken);
     if (taken == 0)
         return;
     for (int32_t i = taken; i < l->count; i++)
         w[i] = -w[i];
-    dense->backward(l->count, taken, l->taken_part, w);
+    dense->backward(l->count, taken, l->taken_block, w);
     for (int32_t i = taken; i < l->count; i++)
         w[i] = -w[i];
 }
 
 /* ---- Set and solve --------------------------------------------------------------------------- */
 
-sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_prefactor *f, const sinew_low_row *rows, int32_t taken,
-                                int32_t count, const int32_t *index, double scale, sinew_error *error)
+sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, const sinew_rank_one_term *rows,
+                                int32_t taken, int32_t count, const int32_t *index, double scale, sinew_error *error)
 {
     l->taken = l->count = 0;
     if (count == 0)
         return SINEW_OK;
     if (!make_ways(l, f))
-        return sinew_fail_memory(error, "changes of the prefactored matrix");
+        return sinew_fail_memory(error, "changes of the factored system");
     sinew_status status = SINEW_ERROR_MEMORY;
     l->taken = taken;
     l->count = count;
-    if (sinew_make_spare_room(&f->allocator, &l->order, &l->order_room, (size_t)count, sizeof *l->order) &&
-        make_small_room(l, &f->allocator)) {
-        sort_rows(l, rows, index);
+    if (sinew_reserve_spare(&f->allocator, &l->order, &l->order_capacity, (size_t)count, sizeof *l->order) &&
+        reserve_small(l, &f->allocator)) {
+        low_rank_sort_terms(l, rows, index);
         status = lay_out(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     for (int32_t q = 0; status == SINEW_OK && q < quad_count(l); q++) {
@@ -351,21 +355,21 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_prefactor *f, const sin
         return SINEW_OK;
     l->taken = l->count = 0;
     return status == SINEW_ERROR_MEMORY
-               ? sinew_fail_memory(error, "changes of the prefactored matrix")
+               ? sinew_fail_memory(error, "changes of the factored system")
                : sinew_fail(error, status, "the system matrix, less what was taken away, is not positive definite");
 }
 
-/* sums [3][count] = V^T y, y in the parts' vectors */
-static void gather_sums(const sinew_low_rank *l, const sinew_prefactor *f)
+/* sums [3][count] = V^T y, y in the subtrees' vectors */
+static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {
         double sums[16] = {0};
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++) {
-            _Alignas(32) sinew_real part[16];
-            f->kernels->gather(l->values + l->start[i], f->tree.panels[l->panel[i]].column_count,
-                               vector_of(l, f, l->panel[i]), part);
+            _Alignas(32) sinew_real product[16];
+            f->kernels->gather(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count,
+                               vector_of(l, f, l->supernode[i]), product);
             for (int k = 0; k < 16; k++)
-                sums[k] += (double)part[k];
+                sums[k] += (double)product[k];
         }
         for (int32_t r = QUAD * q; r < QUAD * (q + 1) && r < l->count; r++)
             for (int32_t c = 0; c < 3; c++)
@@ -374,7 +378,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_prefactor *f)
 }
 
 /* y -= V sums */
-static void spread_sums(const sinew_low_rank *l, const sinew_prefactor *f)
+static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {
         _Alignas(32) sinew_real a[16] = {0};
@@ -382,31 +386,31 @@ static void spread_sums(const sinew_low_rank *l, const sinew_prefactor *f)
             for (int32_t c = 0; c < 3; c++)
                 a[4 * (r % QUAD) + c] = (sinew_real)l->sums[c * l->count + r];
         for (size_t i = l->first[q]; i < l->first[q + 1]; i++)
-            f->kernels->spread(l->values + l->start[i], f->tree.panels[l->panel[i]].column_count, a,
-                               vector_of(l, f, l->panel[i]));
+            f->kernels->spread(l->values + l->start[i], f->tree.supernodes[l->supernode[i]].column_count, a,
+                               vector_of(l, f, l->supernode[i]));
     }
 }
 
-void sinew_low_rank_solve(sinew_low_rank *l, sinew_prefactor *f, const int32_t *place, const sinew_real *b,
+void sinew_low_rank_solve(sinew_low_rank *l, sinew_factored_system *f, const int32_t *index, const sinew_real *b,
                           sinew_real *x)
 {
     if (l->count == 0) {
-        sinew_prefactor_solve(f, place, b, x);
+        sinew_factored_system_solve(f, index, b, x);
         return;
     }
-    sinew_prefactor_forward(f, place, b);
+    sinew_factored_system_forward(f, index, b);
     gather_sums(l, f);
     for (int32_t c = 0; c < 3; c++)
         solve_small(l, f->dense, l->sums + c * l->count);
     spread_sums(l, f);
-    sinew_prefactor_backward(f, place, x);
+    sinew_factored_system_backward(f, index, x);
 }
 
 void sinew_low_rank_destroy(sinew_low_rank *l, const sinew_allocator *allocator)
 {
-    void *arrays[] = {l->rank,       l->panel_of,   l->up,      l->part_of, l->stamp, l->reached,
-                      l->entered,    l->order,      l->first,   l->panel,   l->start, l->values,
-                      l->taken_part, l->added_part, l->product, l->work,    l->sums};
+    void *arrays[] = {l->rank,        l->supernode_of, l->up,      l->subtree_of, l->stamp, l->reached,
+                      l->entered,     l->order,        l->first,   l->supernode,  l->start, l->values,
+                      l->taken_block, l->added_block,  l->product, l->work,       l->sums};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     *l = (sinew_low_rank){0};

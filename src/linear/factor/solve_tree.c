@@ -1,146 +1,148 @@
 /* SPDX-License-Identifier: MIT
  *
- * solve_tree.c: the elimination tree is divided into parts, and the factor's numbers are copied part by part. See
- * solve_tree.h.
+ * solve_tree.c: see solve_tree.h. Divides the elimination tree into subtrees and copies the factor's numbers subtree by
+ * subtree.
  */
 #include "linear/factor/solve_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A subtree of the elimination tree lighter than this share of the whole is one part. */
-#define PART_SHARE 0.13
+/* A subtree of the elimination tree with less than this fraction of all numbers becomes one unit of work. */
+#define SUBTREE_FRACTION 0.13
 
-/* ---- Which panel belongs to which part ------------------------------------------------------- */
+/* ---- Division of the supernodes into subtrees ------------------------------------------------ */
 
-/* Work space of the division, gone when the tree is made. */
+/* Work space of the division, freed when the tree is built. */
 typedef struct division {
-    int32_t *parent;   /* [panels] panel that holds the first row below, -1 at roots */
-    int32_t *part_of;  /* [panels] */
-    int32_t *panel_of; /* [n] panel of a column */
-    double *weight;    /* [panels] numbers in the panel and all below it in the tree */
-    int32_t *children; /* [panels] heavy children */
+    int32_t *parent;       /* [supernodes] supernode that holds the first row below, -1 at roots */
+    int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
+    int32_t *supernode_of; /* [n] supernode of a column */
+    double *weight;        /* [supernodes] count of numbers in the supernode and its descendants */
+    int32_t *children;     /* [supernodes] number of heavy children */
 } division;
 
 static bool division_create(division *d, const sinew_allocator *a, const sinew_supernodal *factor)
 {
-    const size_t panels = (size_t)factor->panels.count;
-    d->parent = sinew_allocate(a, panels, sizeof *d->parent);
-    d->part_of = sinew_allocate(a, panels, sizeof *d->part_of);
-    d->panel_of = sinew_allocate(a, (size_t)factor->panels.n, sizeof *d->panel_of);
-    d->weight = sinew_allocate(a, panels, sizeof *d->weight);
-    d->children = sinew_allocate(a, panels, sizeof *d->children);
-    return d->parent && d->part_of && d->panel_of && d->weight && d->children;
+    const size_t supernodes = (size_t)factor->supernodes.count;
+    d->parent = sinew_allocate(a, supernodes, sizeof *d->parent);
+    d->subtree_of = sinew_allocate(a, supernodes, sizeof *d->subtree_of);
+    d->supernode_of = sinew_allocate(a, (size_t)factor->supernodes.n, sizeof *d->supernode_of);
+    d->weight = sinew_allocate(a, supernodes, sizeof *d->weight);
+    d->children = sinew_allocate(a, supernodes, sizeof *d->children);
+    return d->parent && d->subtree_of && d->supernode_of && d->weight && d->children;
 }
 
 static void division_destroy(division *d, const sinew_allocator *a)
 {
-    void *arrays[] = {d->parent, d->part_of, d->panel_of, d->weight, d->children};
+    void *arrays[] = {d->parent, d->subtree_of, d->supernode_of, d->weight, d->children};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
 }
 
-static void find_panel_tree(division *d, const sinew_supernodal *factor)
+static void find_supernode_tree(division *d, const sinew_supernodal *factor)
 {
-    const int32_t *super = factor->panels.column, *s = factor->panels.rows;
-    const size_t *pi = factor->panels.row_first;
-    const int32_t count = factor->panels.count;
+    const int32_t *super = factor->supernodes.column, *s = factor->supernodes.rows;
+    const size_t *pi = factor->supernodes.row_first;
+    const int32_t count = factor->supernodes.count;
     for (int32_t k = 0; k < count; k++) {
         d->weight[k] = (double)(pi[k + 1] - pi[k]) * (super[k + 1] - super[k]);
         for (int32_t j = super[k]; j < super[k + 1]; j++)
-            d->panel_of[j] = k;
+            d->supernode_of[j] = k;
     }
     for (int32_t k = 0; k < count; k++) {
         const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
-        d->parent[k] = below < pi[k + 1] ? d->panel_of[s[below]] : -1;
+        d->parent[k] = below < pi[k + 1] ? d->supernode_of[s[below]] : -1;
         if (d->parent[k] >= 0)
             d->weight[d->parent[k]] += d->weight[k]; /* children come first */
     }
 }
 
-/* Light subtrees become parts; above them, a panel joins the part of its one heavy child, or starts a part. Returns how
- * many parts there are. Own columns of a part are contiguous because the order is a postorder. */
-static int32_t divide_panels(division *d, int32_t count)
+/* Light subtrees become units. Above them, a supernode joins the unit of its one heavy child, or starts one. Returns
+ * the number of units. Own columns of a unit are contiguous because the order is a postorder. */
+static int32_t divide_supernodes(division *d, int32_t count)
 {
     double total = 0;
-    int32_t parts = 0;
+    int32_t subtrees = 0;
     for (int32_t k = 0; k < count; k++)
         total += d->parent[k] < 0 ? d->weight[k] : 0;
     for (int32_t k = 0; k < count; k++)
         d->children[k] = 0;
     for (int32_t k = 0; k < count; k++)
-        if (d->parent[k] >= 0 && d->weight[k] > PART_SHARE * total)
+        if (d->parent[k] >= 0 && d->weight[k] > SUBTREE_FRACTION * total)
             d->children[d->parent[k]]++;
     for (int32_t k = count - 1; k >= 0; k--) {
         int32_t up = d->parent[k];
-        bool light = d->weight[k] <= PART_SHARE * total;
-        bool up_light = up >= 0 && d->weight[up] <= PART_SHARE * total;
+        bool light = d->weight[k] <= SUBTREE_FRACTION * total;
+        bool up_light = up >= 0 && d->weight[up] <= SUBTREE_FRACTION * total;
         bool chain = up >= 0 && !light && d->children[up] == 1 && k == up - 1;
-        d->part_of[k] = (light && up_light) || chain ? d->part_of[up] : parts++;
+        d->subtree_of[k] = (light && up_light) || chain ? d->subtree_of[up] : subtrees++;
     }
-    return parts;
+    return subtrees;
 }
 
 /* ---- Parts and levels ------------------------------------------------------------------------ */
 
-/* Columns, panels and parent of each part, from the last panel to the first: a part's last panel is its root. */
-static void find_extents(sinew_part_tree *t, const sinew_supernodal *factor, const division *d)
+/* Sets columns, supernodes and parent of each subtree. Supernodes are visited from the last to the first: the last
+ * supernode of a subtree is the subtree's root. */
+static void find_extents(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d)
 {
-    const int32_t *super = factor->panels.column;
-    for (int32_t k = t->panel_count - 1; k >= 0; k--) {
-        sinew_part *own = &t->parts[d->part_of[k]];
-        if (own->panel_count++ == 0) {
+    const int32_t *super = factor->supernodes.column;
+    for (int32_t k = t->supernode_count - 1; k >= 0; k--) {
+        sinew_solve_subtree *own = &t->subtrees[d->subtree_of[k]];
+        if (own->supernode_count++ == 0) {
             own->last = super[k + 1];
-            own->parent = d->parent[k] >= 0 ? d->part_of[d->parent[k]] : -1;
+            own->parent = d->parent[k] >= 0 ? d->subtree_of[d->parent[k]] : -1;
         }
         own->first = super[k];
-        own->panel_first = k;
+        own->supernode_first = k;
     }
 }
 
-/* A level above all children's. Children have higher numbers than their parents, so one sweep down the numbers does. */
-static void find_levels(sinew_part_tree *t)
+/* Level = 1 + the highest level of the children. Children have higher numbers than their parents, so one pass
+ * suffices. */
+static void find_levels(sinew_solve_tree *t)
 {
-    int32_t level_most = 0;
-    for (int32_t p = t->part_count - 1; p >= 0; p--) {
-        int32_t up = t->parts[p].parent;
-        if (up >= 0 && t->parts[up].level <= t->parts[p].level)
-            t->parts[up].level = t->parts[p].level + 1;
-        level_most = t->parts[p].level > level_most ? t->parts[p].level : level_most;
+    int32_t level_max = 0;
+    for (int32_t p = t->subtree_count - 1; p >= 0; p--) {
+        int32_t up = t->subtrees[p].parent;
+        if (up >= 0 && t->subtrees[up].level <= t->subtrees[p].level)
+            t->subtrees[up].level = t->subtrees[p].level + 1;
+        level_max = t->subtrees[p].level > level_max ? t->subtrees[p].level : level_max;
     }
-    t->level_count = level_most + 1;
+    t->level_count = level_max + 1;
 }
 
-static int compare_parts(const void *a, const void *b)
+static int compare_subtrees(const void *a, const void *b)
 {
-    const sinew_part *x = a, *y = b;
+    const sinew_solve_subtree *x = a, *y = b;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Brings the parts into their final order and lets parents and part_of follow. Panels find a part again after the sort
- * by its first panel, whose part_of still holds the old number. renumber [part_count] is work space. */
-static void sort_parts(sinew_part_tree *t, division *d, int32_t *renumber)
+/* Sorts the subtrees and renumbers parents and subtree_of. After the sort a subtree is identified by its first
+ * supernode, whose subtree_of still holds the old number. renumber [subtree_count] is work space. */
+static void sort_subtrees(sinew_solve_tree *t, division *d, int32_t *renumber)
 {
-    qsort(t->parts, (size_t)t->part_count, sizeof *t->parts, compare_parts);
-    for (int32_t p = 0; p < t->part_count; p++)
-        renumber[d->part_of[t->parts[p].panel_first]] = p;
-    for (int32_t p = 0; p < t->part_count; p++)
-        t->parts[p].parent = t->parts[p].parent < 0 ? -1 : renumber[t->parts[p].parent];
-    for (int32_t k = 0; k < t->panel_count; k++)
-        d->part_of[k] = renumber[d->part_of[k]];
+    qsort(t->subtrees, (size_t)t->subtree_count, sizeof *t->subtrees, compare_subtrees);
+    for (int32_t p = 0; p < t->subtree_count; p++)
+        renumber[d->subtree_of[t->subtrees[p].supernode_first]] = p;
+    for (int32_t p = 0; p < t->subtree_count; p++)
+        t->subtrees[p].parent = t->subtrees[p].parent < 0 ? -1 : renumber[t->subtrees[p].parent];
+    for (int32_t k = 0; k < t->supernode_count; k++)
+        d->subtree_of[k] = renumber[d->subtree_of[k]];
 }
 
-static bool index_levels(sinew_part_tree *t)
+static bool index_levels(sinew_solve_tree *t)
 {
     t->level_first = sinew_allocate_zero(&t->allocator, (size_t)t->level_count + 1, sizeof *t->level_first);
-    for (int32_t p = 0; t->level_first && p < t->part_count; p++)
-        t->level_first[t->parts[p].level + 1] = p + 1;
+    for (int32_t p = 0; t->level_first && p < t->subtree_count; p++)
+        t->level_first[t->subtrees[p].level + 1] = p + 1;
     return t->level_first;
 }
 
-/* ---- Rows owed to ancestors ------------------------------------------------------------------ */
+/* ---- Rows ancestors to ancestors ------------------------------------------------------------------ */
 
 static int compare_int(const void *a, const void *b)
 {
@@ -148,60 +150,59 @@ static int compare_int(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool allocate_vectors(const sinew_allocator *a, sinew_part *own)
+static bool allocate_vectors(const sinew_allocator *a, sinew_solve_subtree *own)
 {
-    const size_t size = 4 * ((size_t)(own->last - own->first) + (size_t)own->owed_count + 1);
-    own->owed = sinew_allocate(a, (size_t)own->owed_count, sizeof *own->owed);
-    own->owed_place = sinew_allocate(a, (size_t)own->owed_count, sizeof *own->owed_place);
+    const size_t size = 4 * ((size_t)(own->last - own->first) + (size_t)own->ancestor_count + 1);
+    own->ancestors = sinew_allocate(a, (size_t)own->ancestor_count, sizeof *own->ancestors);
+    own->ancestor_index = sinew_allocate(a, (size_t)own->ancestor_count, sizeof *own->ancestor_index);
     own->x = sinew_allocate_zero(a, size, sizeof *own->x);
-    return own->owed && own->owed_place && own->x;
+    return own->ancestors && own->ancestor_index && own->x;
 }
 
-/* Counts, then lists, the ancestors' rows that a part touches. `seen` [n] holds a mark of part and pass where it
- * does. */
-static bool find_owed(sinew_part_tree *t, const sinew_supernodal *factor, int32_t p, int32_t *seen)
+/* Counts, then lists, the rows of ancestors in which a subtree has entries. `seen` [n] marks subtree and pass. */
+static bool find_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor, int32_t p, int32_t *seen)
 {
-    const int32_t *super = factor->panels.column, *s = factor->panels.rows;
-    const size_t *pi = factor->panels.row_first;
-    sinew_part *own = &t->parts[p];
+    const int32_t *super = factor->supernodes.column, *s = factor->supernodes.rows;
+    const size_t *pi = factor->supernodes.row_first;
+    sinew_solve_subtree *own = &t->subtrees[p];
     for (int pass = 0; pass < 2; pass++) {
         const int32_t mark = 2 * p + 1 + pass;
-        own->owed_count = 0;
-        for (int32_t k = own->panel_first; k < own->panel_first + own->panel_count; k++)
+        own->ancestor_count = 0;
+        for (int32_t k = own->supernode_first; k < own->supernode_first + own->supernode_count; k++)
             for (size_t i = pi[k] + (size_t)(super[k + 1] - super[k]); i < pi[k + 1]; i++) {
                 if (s[i] < own->last || seen[s[i]] == mark)
                     continue;
                 seen[s[i]] = mark;
                 if (pass == 1)
-                    own->owed[own->owed_count] = s[i];
-                own->owed_count++;
+                    own->ancestors[own->ancestor_count] = s[i];
+                own->ancestor_count++;
             }
         if (pass == 0 && !allocate_vectors(&t->allocator, own))
             return false;
     }
-    qsort(own->owed, (size_t)own->owed_count, sizeof *own->owed, compare_int);
+    qsort(own->ancestors, (size_t)own->ancestor_count, sizeof *own->ancestors, compare_int);
     return true;
 }
 
-/* Where a row (an own column or an ancestor's) is in the part's vector. */
-static int32_t local_row(const sinew_part *own, int32_t row)
+/* Index of a row (an own column or an ancestor's) in the vector of the subtree. */
+static int32_t local_row(const sinew_solve_subtree *own, int32_t row)
 {
     if (row < own->last)
         return row - own->first;
-    const int32_t *found = bsearch(&row, own->owed, (size_t)own->owed_count, sizeof row, compare_int);
-    return own->last - own->first + (int32_t)(found - own->owed);
+    const int32_t *found = bsearch(&row, own->ancestors, (size_t)own->ancestor_count, sizeof row, compare_int);
+    return own->last - own->first + (int32_t)(found - own->ancestors);
 }
 
-static bool find_all_owed(sinew_part_tree *t, const sinew_supernodal *factor)
+static bool find_all_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor)
 {
-    int32_t *seen = sinew_allocate_zero(&t->allocator, (size_t)factor->panels.n, sizeof *seen);
+    int32_t *seen = sinew_allocate_zero(&t->allocator, (size_t)factor->supernodes.n, sizeof *seen);
     bool good = seen;
-    for (int32_t p = 0; good && p < t->part_count; p++)
-        good = find_owed(t, factor, p, seen);
-    for (int32_t p = 0; good && p < t->part_count; p++) {
-        const sinew_part *own = &t->parts[p];
-        for (int32_t i = 0; i < own->owed_count; i++)
-            own->owed_place[i] = local_row(&t->parts[own->parent], own->owed[i]);
+    for (int32_t p = 0; good && p < t->subtree_count; p++)
+        good = find_ancestors(t, factor, p, seen);
+    for (int32_t p = 0; good && p < t->subtree_count; p++) {
+        const sinew_solve_subtree *own = &t->subtrees[p];
+        for (int32_t i = 0; i < own->ancestor_count; i++)
+            own->ancestor_index[i] = local_row(&t->subtrees[own->parent], own->ancestors[i]);
     }
     sinew_release(&t->allocator, seen);
     return good;
@@ -214,12 +215,12 @@ static size_t round4(size_t count)
     return (count + 3) / 4 * 4;
 }
 
-/* The triangle of a panel, SINEW_PANEL_ROWS rows at a time: the columns before them, then their own triangle, whose
- * diagonal is inverted so that solves multiply. L is stored by columns of `height`. */
+/* Copies the triangle of a supernode, SINEW_SUPERNODE_ROWS rows at a time: the columns before these rows, then the
+ * triangle of these rows, with an inverted diagonal so that solves multiply. L is stored by columns of `height`. */
 static void fill_diagonal(sinew_real *values, const double *L, size_t columns, size_t height)
 {
-    for (size_t r = 0; r < columns; r += SINEW_PANEL_ROWS) {
-        const size_t next = columns - r > SINEW_PANEL_ROWS ? r + SINEW_PANEL_ROWS : columns;
+    for (size_t r = 0; r < columns; r += SINEW_SUPERNODE_ROWS) {
+        const size_t next = columns - r > SINEW_SUPERNODE_ROWS ? r + SINEW_SUPERNODE_ROWS : columns;
         for (size_t c = 0; c < r; c++)
             for (size_t i = r; i < next; i++)
                 *values++ = (sinew_real)L[c * height + i];
@@ -229,12 +230,12 @@ static void fill_diagonal(sinew_real *values, const double *L, size_t columns, s
     }
 }
 
-/* The rows below the triangle, SINEW_PANEL_ROWS at a time, column by column; zeros in the fillers. */
+/* Copies the rows below the triangle, SINEW_SUPERNODE_ROWS at a time, column by column; zeros in the fillers. */
 static void fill_below(sinew_real *values, const double *L, size_t columns, size_t height)
 {
     const size_t below = height - columns, filled = round4(below);
     for (size_t r = 0; r < filled;) {
-        const size_t next = filled - r >= SINEW_PANEL_ROWS ? r + SINEW_PANEL_ROWS : filled;
+        const size_t next = filled - r >= SINEW_SUPERNODE_ROWS ? r + SINEW_SUPERNODE_ROWS : filled;
         for (size_t c = 0; c < columns; c++)
             for (size_t i = r; i < next; i++)
                 *values++ = (sinew_real)(i < below ? L[c * height + columns + i] : 0);
@@ -242,116 +243,116 @@ static void fill_below(sinew_real *values, const double *L, size_t columns, size
     }
 }
 
-/* Numbers and rows of one panel, from row `row` and value `value` of the tree's arrays on. */
-static void fill_panel(sinew_part_tree *t, const sinew_supernodal *factor, const sinew_part *own, int32_t k, size_t row,
-                       size_t value)
+/* Writes numbers and rows of one supernode into the arrays of the tree, from the indices `value` and `row` on. */
+static void fill_supernode(sinew_solve_tree *t, const sinew_supernodal *factor, const sinew_solve_subtree *own,
+                           int32_t k, size_t row, size_t value)
 {
-    const int32_t *super = factor->panels.column;
-    const size_t *pi = factor->panels.row_first;
+    const int32_t *super = factor->supernodes.column;
+    const size_t *pi = factor->supernodes.row_first;
     const double *L = factor->values + factor->start[k];
     const size_t columns = (size_t)(super[k + 1] - super[k]), height = pi[k + 1] - pi[k];
     const size_t below = height - columns, filled = round4(below), triangle = round4(columns * (columns + 1) / 2);
-    const int32_t *s = factor->panels.rows + pi[k] + columns;
+    const int32_t *s = factor->supernodes.rows + pi[k] + columns;
     for (size_t r = 0; r < filled; r++)
-        t->rows[row + r] = r < below ? local_row(own, s[r]) : own->last - own->first + own->owed_count;
+        t->rows[row + r] = r < below ? local_row(own, s[r]) : own->last - own->first + own->ancestor_count;
     fill_diagonal(t->values + value, L, columns, height);
     fill_below(t->values + value + triangle, L, columns, height);
-    t->panels[k] = (sinew_panel){.first = super[k] - own->first,
-                                 .column_count = (int32_t)columns,
-                                 .row_count = (int32_t)filled,
-                                 .rows = t->rows + row,
-                                 .diagonal = t->values + value,
-                                 .below = t->values + value + triangle};
+    t->supernodes[k] = (sinew_supernode){.first = super[k] - own->first,
+                                         .column_count = (int32_t)columns,
+                                         .row_count = (int32_t)filled,
+                                         .rows = t->rows + row,
+                                         .diagonal = t->values + value,
+                                         .below = t->values + value + triangle};
 }
 
-/* Rows and values of all panels; `fill`: also writes them. */
-static void lay_out_panels(sinew_part_tree *t, const sinew_supernodal *factor, const division *d, bool fill)
+/* Counts rows and values of all supernodes; `fill`: also writes them. */
+static void lay_out_supernodes(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d, bool fill)
 {
-    const int32_t *super = factor->panels.column;
-    const size_t *pi = factor->panels.row_first;
+    const int32_t *super = factor->supernodes.column;
+    const size_t *pi = factor->supernodes.row_first;
     t->row_total = t->value_total = 0;
-    for (int32_t k = 0; k < t->panel_count; k++) {
+    for (int32_t k = 0; k < t->supernode_count; k++) {
         const size_t columns = (size_t)(super[k + 1] - super[k]);
         const size_t filled = round4(pi[k + 1] - pi[k] - columns);
         if (fill)
-            fill_panel(t, factor, &t->parts[d->part_of[k]], k, t->row_total, t->value_total);
+            fill_supernode(t, factor, &t->subtrees[d->subtree_of[k]], k, t->row_total, t->value_total);
         t->row_total += filled;
         t->value_total += round4(columns * (columns + 1) / 2) + filled * columns;
     }
 }
 
-static bool copy_factor(sinew_part_tree *t, const sinew_supernodal *factor, const division *d)
+static bool copy_factor(sinew_solve_tree *t, const sinew_supernodal *factor, const division *d)
 {
-    lay_out_panels(t, factor, d, false);
+    lay_out_supernodes(t, factor, d, false);
     t->rows = sinew_allocate(&t->allocator, t->row_total, sizeof *t->rows);
     t->values = sinew_allocate_zero(&t->allocator, t->value_total, sizeof *t->values);
     if (!t->rows || !t->values)
         return false;
-    lay_out_panels(t, factor, d, true);
+    lay_out_supernodes(t, factor, d, true);
     return true;
 }
 
-void sinew_part_tree_refill(sinew_part_tree *t, const sinew_supernodal *factor)
+void sinew_solve_tree_refill(sinew_solve_tree *t, const sinew_supernodal *factor)
 {
-    for (int32_t p = 0; p < t->part_count; p++) {
-        const sinew_part *own = &t->parts[p];
-        for (int32_t k = own->panel_first; k < own->panel_first + own->panel_count; k++)
-            fill_panel(t, factor, own, k, (size_t)(t->panels[k].rows - t->rows),
-                       (size_t)(t->panels[k].diagonal - t->values));
+    for (int32_t p = 0; p < t->subtree_count; p++) {
+        const sinew_solve_subtree *own = &t->subtrees[p];
+        for (int32_t k = own->supernode_first; k < own->supernode_first + own->supernode_count; k++)
+            fill_supernode(t, factor, own, k, (size_t)(t->supernodes[k].rows - t->rows),
+                           (size_t)(t->supernodes[k].diagonal - t->values));
     }
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
 
-static bool build_parts(sinew_part_tree *t, const sinew_supernodal *factor, division *d)
+static bool build_subtrees(sinew_solve_tree *t, const sinew_supernodal *factor, division *d)
 {
-    find_panel_tree(d, factor);
-    t->part_count = divide_panels(d, t->panel_count);
-    t->parts = sinew_allocate_zero(&t->allocator, (size_t)t->part_count, sizeof *t->parts);
-    int32_t *renumber = sinew_allocate(&t->allocator, (size_t)t->part_count, sizeof *renumber);
-    const bool good = t->parts && renumber;
+    find_supernode_tree(d, factor);
+    t->subtree_count = divide_supernodes(d, t->supernode_count);
+    t->subtrees = sinew_allocate_zero(&t->allocator, (size_t)t->subtree_count, sizeof *t->subtrees);
+    int32_t *renumber = sinew_allocate(&t->allocator, (size_t)t->subtree_count, sizeof *renumber);
+    const bool good = t->subtrees && renumber;
     if (good) {
         find_extents(t, factor, d);
         find_levels(t);
-        sort_parts(t, d, renumber);
+        sort_subtrees(t, d, renumber);
     }
     sinew_release(&t->allocator, renumber);
-    return good && index_levels(t) && find_all_owed(t, factor);
+    return good && index_levels(t) && find_all_ancestors(t, factor);
 }
 
-bool sinew_part_tree_create(sinew_part_tree *t, const sinew_allocator *allocator, const sinew_supernodal *factor)
+bool sinew_solve_tree_create(sinew_solve_tree *t, const sinew_allocator *allocator, const sinew_supernodal *factor)
 {
     division d = {0};
-    *t = (sinew_part_tree){.allocator = *allocator, .panel_count = factor->panels.count};
-    t->panels = sinew_allocate(allocator, (size_t)t->panel_count, sizeof *t->panels);
-    const bool good =
-        division_create(&d, allocator, factor) && t->panels && build_parts(t, factor, &d) && copy_factor(t, factor, &d);
+    *t = (sinew_solve_tree){.allocator = *allocator, .supernode_count = factor->supernodes.count};
+    t->supernodes = sinew_allocate(allocator, (size_t)t->supernode_count, sizeof *t->supernodes);
+    const bool good = division_create(&d, allocator, factor) && t->supernodes && build_subtrees(t, factor, &d) &&
+                      copy_factor(t, factor, &d);
     division_destroy(&d, allocator);
     return good;
 }
 
-void sinew_part_tree_destroy(sinew_part_tree *t)
+void sinew_solve_tree_destroy(sinew_solve_tree *t)
 {
     const sinew_allocator a = t->allocator;
-    for (int32_t p = 0; t->parts && p < t->part_count; p++) {
-        sinew_release(&a, t->parts[p].owed);
-        sinew_release(&a, t->parts[p].owed_place);
-        sinew_release(&a, t->parts[p].x);
+    for (int32_t p = 0; t->subtrees && p < t->subtree_count; p++) {
+        sinew_release(&a, t->subtrees[p].ancestors);
+        sinew_release(&a, t->subtrees[p].ancestor_index);
+        sinew_release(&a, t->subtrees[p].x);
     }
-    void *arrays[] = {t->panels, t->parts, t->level_first, t->rows, t->values};
+    void *arrays[] = {t->supernodes, t->subtrees, t->level_first, t->rows, t->values};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&a, arrays[i]);
-    *t = (sinew_part_tree){.allocator = a};
+    *t = (sinew_solve_tree){.allocator = a};
 }
 
-int64_t sinew_part_tree_memory(const sinew_part_tree *t)
+int64_t sinew_solve_tree_memory(const sinew_solve_tree *t)
 {
     size_t bytes = t->value_total * sizeof *t->values + t->row_total * sizeof *t->rows;
-    bytes += (size_t)t->panel_count * sizeof *t->panels;
-    for (int32_t p = 0; p < t->part_count; p++) {
-        const sinew_part *own = &t->parts[p];
-        const size_t owed = (size_t)own->owed_count, columns = (size_t)(own->last - own->first);
-        bytes += sizeof *own + 2 * owed * sizeof *own->owed + 4 * (columns + owed + 1) * sizeof *own->x;
+    bytes += (size_t)t->supernode_count * sizeof *t->supernodes;
+    for (int32_t p = 0; p < t->subtree_count; p++) {
+        const sinew_solve_subtree *own = &t->subtrees[p];
+        const size_t ancestors = (size_t)own->ancestor_count, columns = (size_t)(own->last - own->first);
+        bytes += sizeof *own + 2 * ancestors * sizeof *own->ancestors + 4 * (columns + ancestors + 1) * sizeof *own->x;
     }
     return (int64_t)bytes;
 }

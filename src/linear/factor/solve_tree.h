@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * solve_tree.h: a factor by panels (supernodal.h), laid out for solves: its numbers in the order that the kernels of
- * math/panel_solve.h read them, its panels grouped into a small tree of parts.
+ * solve_tree.h: a supernodal factor (supernodal.h) laid out for solves: its numbers in the order in which the kernels
+ * of math/supernode_solve.h read them, its supernodes grouped into a small tree of subtrees.
  *
- * A part is a subtree of the elimination tree that is light enough, or a chain of panels above such subtrees. Parts of
- * one level touch no common column, so they run side by side, each on a vector of its own:
+ * A subtree here is a light subtree of the elimination tree, or a chain of supernodes above such subtrees. Subtrees of
+ * one level have no column in common, so they run in parallel, each on a separate vector:
  *
- *     own columns | rows of ancestors that its panels touch ("owed" to the parent) | one row for fillers
+ *     own columns | rows of ancestors in which its supernodes have entries | one row for fillers
  *
  * The tree depends on the factor alone, not on the number of threads.
  */
@@ -14,36 +14,36 @@
 #define SINEW_SRC_LINEAR_FACTOR_SOLVE_TREE_H
 
 #include "linear/factor/supernodal.h"
-#include "math/panel_solve.h"
+#include "math/supernode_solve.h"
 
-typedef struct sinew_part {
-    int32_t first, last; /* own columns, in elimination order */
-    int32_t panel_first, panel_count;
+typedef struct sinew_solve_subtree {
+    int32_t first, last; /* columns first .. last - 1 of L belong to the subtree */
+    int32_t supernode_first, supernode_count;
     int32_t parent, level; /* level 0: no children */
-    int32_t owed_count;
-    int32_t *owed;       /* [owed_count] rows of ancestors, ascending */
-    int32_t *owed_place; /* [owed_count] where they are in the parent's vector */
-    sinew_real *x;       /* [last - first + owed_count + 1][4] */
-} sinew_part;
+    int32_t ancestor_count;
+    int32_t *ancestors;      /* [ancestor_count] rows of ancestors, ascending */
+    int32_t *ancestor_index; /* [ancestor_count] index of each ancestor row in the parent's vector */
+    sinew_real *x;           /* [last - first + ancestor_count + 1][4] */
+} sinew_solve_subtree;
 
-typedef struct sinew_part_tree {
+typedef struct sinew_solve_tree {
     sinew_allocator allocator;
-    int32_t panel_count, part_count, level_count;
-    sinew_panel *panels;  /* [panel_count] those of a part follow each other */
-    sinew_part *parts;    /* [part_count] sorted by level, then by first column */
-    int32_t *level_first; /* [level_count + 1] into parts */
+    int32_t supernode_count, subtree_count, level_count;
+    sinew_supernode *supernodes;   /* [supernode_count] supernodes of a subtree are contiguous */
+    sinew_solve_subtree *subtrees; /* [subtree_count] sorted by level, then by first column */
+    int32_t *level_first;          /* [level_count + 1] first subtree of each level */
     size_t row_total, value_total;
-    int32_t *rows;      /* [row_total] of all panels, local to their parts' vectors */
-    sinew_real *values; /* [value_total] of all panels, fillers included */
-} sinew_part_tree;
+    int32_t *rows;      /* [row_total] rows of all supernodes as indices in the subtrees' vectors */
+    sinew_real *values; /* [value_total] numbers of L by supernodes, with fillers */
+} sinew_solve_tree;
 
 /* False without memory; destroy in any case. */
-bool sinew_part_tree_create(sinew_part_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
-void sinew_part_tree_destroy(sinew_part_tree *tree); /* zeroed is fine */
+bool sinew_solve_tree_create(sinew_solve_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
+void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* accepts a zeroed struct */
 
-/* Takes over new numbers of the same factor. Does not allocate. */
-void sinew_part_tree_refill(sinew_part_tree *tree, const sinew_supernodal *factor);
+/* Copies new numbers of the same factor. Does not allocate. */
+void sinew_solve_tree_refill(sinew_solve_tree *tree, const sinew_supernodal *factor);
 
-int64_t sinew_part_tree_memory(const sinew_part_tree *tree); /* bytes held */
+int64_t sinew_solve_tree_memory(const sinew_solve_tree *tree); /* allocated bytes */
 
 #endif

@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: MIT
  *
- * supernodal.h: the factorisation A = L L^T of a sparse symmetric matrix in double, by panels (supernodes.h), each of which
- * takes in what those before it have to say (Ng and Peyton 1993, left-looking). What is dense goes through the kernels
- * of math/dense.h. A matrix that need not be definite is A = L S L^T, S diagonal with 1, -1 or 0, in the order given:
- * pivots are not exchanged (ldl.h says which matrices bear that).
+ * supernodal.h: the factorisation A = L L^T of a sparse symmetric matrix in double, by supernodes (supernodes.h),
+ * left-looking: each supernode subtracts the products of its descendants before it is factorised (Ng and Peyton 1993).
+ * Dense work is done by the kernels of math/dense.h. An indefinite matrix is A = L S L^T, S diagonal with 1, -1 or 0,
+ * in the given order, without pivoting (ldl.h states which matrices allow this).
  *
- * CHOLMOD's own numeric factorisation is not used: it calls BLAS, and the one that is fast, OpenBLAS, starts threads
- * when it is loaded, takes large buffers, and waits for ever where memory is short. Nothing here allocates after
- * creation, and the bits depend on the matrix and the instruction set alone.
+ * CHOLMOD's numeric factorisation is not used: it contains GPL code and calls BLAS. The fast one, OpenBLAS, starts
+ * threads when it is loaded, allocates large buffers, and waits for ever where memory is short. Nothing here allocates
+ * after creation, and results depend on the matrix and the instruction set alone.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
 #define SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
 
-#include "linear/factor/supernodes.h"
+#include "linear/symbolic/reordered_matrix.h"
+#include "linear/symbolic/supernodes.h"
 #include "math/dense.h"
 
 typedef struct sinew_supernodal {
     sinew_allocator allocator;
     const sinew_dense_kernels *kernels;
-    sinew_panels panels;
-    size_t *start;      /* [panels + 1] into values */
-    double *values;     /* panels of L, each followed by SINEW_DENSE_PAD fillers */
-    int32_t *panel_of;  /* [n] */
-    int32_t *place;     /* [n] of a row within the panel at work */
-    int32_t *waiting;   /* [panels] first panel that next changes this one, -1: none */
-    int32_t *next;      /* [panels] the next of those */
-    int32_t *done_rows; /* [panels] rows of a panel that have been applied to later ones */
-    int32_t *relative;  /* [most rows of a panel] */
-    double *product;    /* products of panels */
+    sinew_supernodes supernodes;
+    size_t *start;         /* [supernodes + 1] offset of each supernode in values */
+    double *values;        /* supernodes of L, each followed by SINEW_DENSE_PAD fillers */
+    int32_t *supernode_of; /* [n] supernode of each column */
+    int32_t *row_index;    /* [n] index of each row within the current supernode */
+    int32_t *pending;      /* [supernodes] head of the list of supernodes that update this one next, -1: none */
+    int32_t *next;         /* [supernodes] next supernode in the same list */
+    int32_t *applied_rows; /* [supernodes] rows of a supernode whose updates are done */
+    int32_t *relative; /* [largest row count of a supernode] rows of a descendant as rows of the current supernode */
+    double *product;   /* work space: product of a descendant with itself */
     double *work;
-    double *sign;  /* [n] S; NULL: A is positive definite, A = L L^T */
-    double *pivot; /* [n] of the last factorisation with S */
-    bool single;   /* A and its differences with products are rounded to 32 bits, as kernels of dense_float.h do */
+    double *sign;  /* [n] diagonal of S in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
+    double *pivot; /* [n] pivots of the last factorisation with S */
+    bool single;   /* A and the updated supernodes are rounded to 32 bits, as the kernels of dense_float.h do */
 } sinew_supernodal;
 
-/* `upper` and `columns` as in supernodes.h. False without memory; destroy in any case. */
+/* `elimination` (not kept) and `block` as in supernodes.h. False without memory; destroy in any case. */
 bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
-                             const sinew_panel_rule *rule, const cholmod_sparse *upper,
-                             const SuiteSparse_long *columns);
-void sinew_supernodal_destroy(sinew_supernodal *f);       /* zeroed is fine */
-int64_t sinew_supernodal_size(const sinew_supernodal *f); /* numbers in L */
-/* Gives the numbers of L back, and makes room for them again: false without memory. Pattern and work space stay. */
+                             const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
+void sinew_supernodal_destroy(sinew_supernodal *f);       /* accepts a zeroed struct */
+int64_t sinew_supernodal_size(const sinew_supernodal *f); /* count of numbers in L */
+/* Frees the numbers of L, and allocates them again (false without memory). Pattern and work space stay. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 
-/* L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column at which
- * A + shift I is not positive definite. */
-int32_t sinew_supernodal_factorise(sinew_supernodal *f, const cholmod_sparse *lower, double shift);
-/* The same with S, which is allocated by sinew_supernodal_need_signs: floor [n], |pivot| <= floor counts as none.
- * Returns -1, or the column whose pivot is no number, or 0 with a floor of 0. */
+/* Computes L of A + shift I; `lower` is the lower triangle of A in the order of elimination. Returns -1, or the column
+ * at which A + shift I is not positive definite. */
+int32_t sinew_supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift);
+/* Factorises A = L S L^T; sinew_supernodal_need_signs allocates S. floor [n]: a pivot with |pivot| <= floor counts as
+ * zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor of 0. */
 bool sinew_supernodal_need_signs(sinew_supernodal *f); /* false without memory */
-int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const cholmod_sparse *lower, const double *floor);
-/* x = A^-1 x, [n]; unknowns whose pivot was none are 0 */
+int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower_triangle *lower, const double *floor);
+/* x = A^-1 x, [n]; unknowns whose pivot counted as zero are 0 */
 void sinew_supernodal_solve(const sinew_supernodal *f, double *x);
 
 #endif

@@ -4,18 +4,18 @@
  */
 #include "linear/factor/symmetric_rows.h"
 
-/* Calls for every block of the lower triangle and its mirror image, in the order in which each row ascends: first the
- * blocks left of the diagonal, then the diagonal and those right of it. */
+/* Appends every block and its mirror image so that each row ascends: first the blocks left of the diagonal, then the
+ * diagonal and the blocks right of it. */
 static void place_blocks(sinew_rows *rows, size_t *next, const int32_t *column, const int32_t *row)
 {
     for (int32_t j = 0; j < rows->count; j++)
         for (int32_t k = column[j] + 1; k < column[j + 1]; k++)
-            rows->blocks[next[row[k]]++] = (sinew_row_block){j, 3 * (column[j + 1] - column[j]),
-                                                             9 * (size_t)column[j] + 3 * (size_t)(k - column[j])};
+            rows->blocks[next[row[k]]++] = (sinew_constraint_block){
+                j, 3 * (column[j + 1] - column[j]), 9 * (size_t)column[j] + 3 * (size_t)(k - column[j])};
     for (int32_t j = 0; j < rows->count; j++)
         for (int32_t k = column[j]; k < column[j + 1]; k++)
-            rows->blocks[next[j]++] = (sinew_row_block){row[k], 3 * (column[j + 1] - column[j]),
-                                                        9 * (size_t)column[j] + 3 * (size_t)(k - column[j])};
+            rows->blocks[next[j]++] = (sinew_constraint_block){row[k], 3 * (column[j + 1] - column[j]),
+                                                               9 * (size_t)column[j] + 3 * (size_t)(k - column[j])};
 }
 
 sinew_status sinew_rows_create(const sinew_allocator *allocator, sinew_rows *rows, int32_t count, const int32_t *column,
@@ -52,7 +52,7 @@ void sinew_rows_destroy(const sinew_allocator *allocator, sinew_rows *rows)
     *rows = (sinew_rows){0};
 }
 
-void sinew_row_block_get(const sinew_row_block *block, int32_t i, const double *values, double out[9])
+void sinew_constraint_block_get(const sinew_constraint_block *block, int32_t i, const double *values, double out[9])
 {
     const size_t stride = (size_t)block->stride;
     const bool mirrored = block->other > i;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
  * symmetric_rows.h: the rows of a symmetric matrix of 3x3 blocks whose lower triangle is stored by block columns
- * (objective/assembly.h): for each block row its blocks on both sides of the diagonal, and where their numbers lie.
+ * (objective/assembly.h): the blocks of each block row on both sides of the diagonal, and the offsets of their numbers.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_SYMMETRIC_ROWS_H
 #define SINEW_SRC_LINEAR_FACTOR_SYMMETRIC_ROWS_H
 
 #include "base/base.h"
 
-/* Block (i, other) of row i. In the values of the lower triangle its number (r, c) is at offset + stride c + r where
- * other <= i, and at offset + stride r + c, as that of its mirror image, where other > i. */
-typedef struct sinew_row_block {
+/* Block (i, other) of row i. In the values of the lower triangle number (r, c) of the block is at offset + stride c + r
+ * if other <= i. If other > i, the mirror image is stored, with this number at offset + stride r + c. */
+typedef struct sinew_constraint_block {
     int32_t other, stride;
     size_t offset;
-} sinew_row_block;
+} sinew_constraint_block;
 
 typedef struct sinew_rows {
     int32_t count;
-    size_t *first;           /* [count + 1] into blocks */
-    sinew_row_block *blocks; /* [first[count]] of each row, `other` ascending */
+    size_t *first;                  /* [count + 1] index of each row's first block in blocks */
+    sinew_constraint_block *blocks; /* [first[count]] blocks of each row, `other` ascending */
 } sinew_rows;
 
 sinew_status sinew_rows_create(const sinew_allocator *allocator, sinew_rows *rows, int32_t count, const int32_t *column,
                                const int32_t *row, sinew_error *error);
 void sinew_rows_destroy(const sinew_allocator *allocator, sinew_rows *rows);
-/* out = block (i, block->other) of the values, row-major */
-void sinew_row_block_get(const sinew_row_block *block, int32_t i, const double *values, double out[9]);
+/* Copies block (i, block->other) from the values to out, row-major. */
+void sinew_constraint_block_get(const sinew_constraint_block *block, int32_t i, const double *values, double out[9]);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/reduce.h"
 
-/* A pivot this small beside the vectors it is made of is round-off. */
+/* A pivot this small relative to its vectors is round-off. */
 #define BREAKDOWN 1e-14
 
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *s, int32_t count,
@@ -43,7 +43,7 @@ void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *s)
 /* The scalars of the recurrence. */
 typedef struct recurrence {
     double rho, alpha, omega;
-    bool fresh; /* p and v hold nothing yet */
+    bool fresh; /* p and v are not set yet */
 } recurrence;
 
 static void restart(sinew_bicgstab *s, recurrence *k)
@@ -52,7 +52,7 @@ static void restart(sinew_bicgstab *s, recurrence *k)
     *k = (recurrence){1, 1, 1, true};
 }
 
-/* p = r + beta (p - omega v); false where r has no part along its shadow */
+/* p = r + beta (p - omega v); false where r is orthogonal to its shadow */
 static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
 {
     const int32_t n = s->count, threads = s->thread_count;
@@ -71,7 +71,7 @@ static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
     return true;
 }
 
-/* One iteration from residual r of norm `size`; false when a pivot vanished before x moved. */
+/* One iteration from residual r of norm `size`. False: a pivot vanished before x changed. */
 static bool advance(sinew_bicgstab *s, recurrence *k, sinew_multiply *multiply, void *context, double size,
                     sinew_real *x)
 {
@@ -107,7 +107,7 @@ sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *s, sinew_multiply *mu
     if (!(target > 0))
         return result;
     restart(s, &k);
-    bool first = true; /* since the last restart */
+    bool first = true; /* no iteration since the last restart */
     result.residual = 1;
     while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual)) {
         const bool moved = k.omega != 0 && advance(s, &k, multiply, context, result.residual * target, x);

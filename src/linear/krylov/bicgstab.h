@@ -3,10 +3,10 @@
  * bicgstab.h: stabilised biconjugate gradients (van der Vorst 1992) for A x = b, A given as a product and of any
  * definiteness.
  *
- * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. Preconditioned from the
- * right with the inverse 3x3 diagonal blocks, so that the residual it watches is that of A x = b itself. An iteration
- * costs two products. Where a pivot of its recurrence vanishes it starts anew from the residual; where that does not
- * help either it stops with the best it has.
+ * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. The inverse 3x3 diagonal
+ * blocks precondition from the right, so the monitored residual is that of A x = b itself. An iteration costs two
+ * products. Where a pivot of the recurrence vanishes, the iteration restarts from the residual; if the restart fails
+ * too, it stops with the best x so far.
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H
 #define SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H
@@ -28,8 +28,8 @@ typedef struct sinew_bicgstab_result {
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *solver, int32_t count,
                                    int32_t thread_count, sinew_error *error);
 void sinew_bicgstab_destroy(const sinew_allocator *allocator, sinew_bicgstab *solver);
-/* From x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The preconditioner must
- * have been set. */
+/* Iterates from x = 0 until the residual is below `tolerance` relative to b or `iterations` are done. The
+ * preconditioner must have been set. */
 sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *solver, sinew_multiply *multiply, void *context,
                                            const sinew_real *b, sinew_real *x, double tolerance, int32_t iterations);
 

@@ -15,13 +15,14 @@ bool sinew_invert_block(const double A[9], double floor, double inverse[9]);
 
 typedef struct sinew_block_inverse {
     int32_t count, thread_count;
-    sinew_real *inverse; /* [count][9] row-major */
+    sinew_real *inverse; /* [count][9] inverse blocks, row-major */
 } sinew_block_inverse;
 
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,
                                         int32_t thread_count, sinew_error *error);
 void sinew_block_inverse_destroy(const sinew_allocator *allocator, sinew_block_inverse *blocks);
-/* From the diagonal blocks [count][9]; one that is not safely positive definite is replaced by its diagonal's size. */
+/* From the diagonal blocks [count][9]; a block that is not safely positive definite is replaced by a multiple of the
+ * identity, of the size of its diagonal. */
 void sinew_block_inverse_set(sinew_block_inverse *blocks, const double *diagonal);
 void sinew_block_inverse_apply(const sinew_block_inverse *blocks, const sinew_real *r, sinew_real *z); /* z = P r */
 

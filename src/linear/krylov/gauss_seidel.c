@@ -9,13 +9,13 @@
 
 #include "base/phases.h"
 
-#define PARALLEL_ROWS 1024 /* in all; below, one thread does them */
-#define ITEM_ROWS     128  /* that a thread takes at a time */
+#define PARALLEL_ROWS 1024 /* systems with fewer rows are swept by one thread */
+#define ITEM_ROWS     128  /* rows that a thread takes at a time */
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-/* Rows by colour, ascending inside a colour. */
-static void sort_rows(sinew_gauss_seidel *gs, const int32_t *colours)
+/* Lists the rows by colour, ascending inside a colour. */
+static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colours)
 {
     memset(gs->first_row, 0, ((size_t)gs->colour_count + 1) * sizeof *gs->first_row);
     for (int32_t i = 0; i < gs->count; i++)
@@ -24,7 +24,7 @@ static void sort_rows(sinew_gauss_seidel *gs, const int32_t *colours)
         gs->first_row[c + 1] += gs->first_row[c];
     for (int32_t i = 0; i < gs->count; i++)
         gs->order[gs->first_row[colours[i]]++] = i;
-    /* Filling moved every start to its successor's. */
+    /* The loop above has advanced the start of each colour to that of the next one. */
     memmove(gs->first_row + 1, gs->first_row, (size_t)gs->colour_count * sizeof *gs->first_row);
     gs->first_row[0] = 0;
 }
@@ -43,7 +43,7 @@ sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_g
                               ? sinew_rows_create(allocator, &gs->rows, count, column, row, error)
                               : sinew_fail_memory(error, "Gauss-Seidel sweeps");
     if (status == SINEW_OK)
-        sort_rows(gs, colours);
+        gauss_seidel_sort_rows(gs, colours);
     else
         sinew_gauss_seidel_destroy(gs);
     return status;
@@ -84,7 +84,7 @@ void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs)
         for (size_t k = gs->rows.first[i]; k < gs->rows.first[i + 1]; k++)
             if (gs->rows.blocks[k].other == i) {
                 double A[9];
-                sinew_row_block_get(&gs->rows.blocks[k], i, gs->values, A);
+                sinew_constraint_block_get(&gs->rows.blocks[k], i, gs->values, A);
                 invert(A, gs->inverse + 9 * (size_t)i);
             }
 }
@@ -96,13 +96,13 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     for (size_t k = gs->rows.first[i]; k < gs->rows.first[i + 1]; k++) {
         const double *xj = x + 3 * (size_t)gs->rows.blocks[k].other;
         double A[9];
-        sinew_row_block_get(&gs->rows.blocks[k], i, gs->values, A);
+        sinew_constraint_block_get(&gs->rows.blocks[k], i, gs->values, A);
         for (size_t c = 0; c < 3; c++)
             r[c] -= A[3 * c] * xj[0] + A[3 * c + 1] * xj[1] + A[3 * c + 2] * xj[2];
     }
 }
 
-/* The rows of one colour do not see each other. */
+/* Rows of one colour have no block in common. */
 typedef struct sweep_pass {
     const sinew_gauss_seidel *gs;
     double omega;

@@ -4,10 +4,10 @@
  *
  *     x_i <- x_i + omega A_ii^-1 (b_i - sum_j A_ij x_j)
  *
- * one block row after the other, each seeing what those before it have done (Young 1971). Rows are visited colour by
- * colour; rows of one colour have no block in common, so threads share them out and the bits stay the same. Converges
- * for every positive definite A and 0 < omega < 2 (Ostrowski 1954); where A is indefinite it may go anywhere. A row
- * whose diagonal block cannot be inverted is left as it is.
+ * one block row after the other, each with the updated x of the rows before it (Young 1971). Rows are visited colour by
+ * colour; rows of one colour have no block in common, so threads share them and the bits stay the same. Converges for
+ * every positive definite A and 0 < omega < 2 (Ostrowski 1954); for an indefinite A it may diverge. Rows whose diagonal
+ * block is singular are skipped.
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_GAUSS_SEIDEL_H
 #define SINEW_SRC_LINEAR_KRYLOV_GAUSS_SEIDEL_H
@@ -17,20 +17,20 @@
 typedef struct sinew_gauss_seidel {
     sinew_allocator allocator;
     int32_t count, colour_count, thread_count;
-    int32_t *first_row; /* [colour_count + 1] into order */
+    int32_t *first_row; /* [colour_count + 1] index of each colour's first row in order */
     int32_t *order;     /* [count] rows by colour */
     sinew_rows rows;
     double *values;  /* [9 * blocks] the lower triangle by block columns, to be filled before invert */
-    double *inverse; /* [count][9] of the diagonal blocks; zero where there is none */
+    double *inverse; /* [count][9] inverse diagonal blocks; zero if singular */
 } sinew_gauss_seidel;
 
-/* The pattern as in linear/factor/cholesky.h; colours [count] in 0 .. colour_count - 1, those of two rows that share a block
- * being different. */
+/* The pattern is that of linear/factor/cholesky.h. colours [count] are 0 .. colour_count - 1; two rows that share a
+ * block have different colours. */
 sinew_status sinew_gauss_seidel_create(const sinew_allocator *allocator, sinew_gauss_seidel *gs, int32_t thread_count,
                                        int32_t count, const int32_t *column, const int32_t *row, const int32_t *colours,
                                        int32_t colour_count, sinew_error *error);
-void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* zeroed is fine */
-void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* after new values */
+void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs); /* accepts a zeroed struct */
+void sinew_gauss_seidel_invert(sinew_gauss_seidel *gs);  /* inverts the diagonal blocks of new values */
 /* One sweep over x [3 * count]. */
 void sinew_gauss_seidel_sweep(const sinew_gauss_seidel *gs, double omega, const double *b, double *x);
 double sinew_gauss_seidel_residual(const sinew_gauss_seidel *gs, const double *b, const double *x); /* |b - A x| */

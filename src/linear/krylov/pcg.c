@@ -32,25 +32,25 @@ void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg)
     *pcg = (sinew_pcg){0};
 }
 
-/* When to stop: at a residual (part = 0), or when the decrease has settled. */
+/* Stopping rule: the residual is small (fraction = 0), or the decrease stalls. */
 typedef struct stopping {
-    double tolerance, part;
+    double tolerance, fraction;
     int32_t iterations;
-    double *history; /* [iterations] decrease after each; NULL where part is 0 */
+    double *history; /* [iterations] decrease after each iteration; NULL if fraction is 0 */
 } stopping;
 
-static bool settled(const stopping *stop, const sinew_pcg_result *result)
+static bool stalled(const stopping *stop, const sinew_pcg_result *result)
 {
     const int32_t k = result->iterations, window = k / 3 > SINEW_PCG_WINDOW ? k / 3 : SINEW_PCG_WINDOW;
     if (!stop->history || k <= window)
         return false;
-    return result->decrease - stop->history[k - 1 - window] <= stop->part * result->decrease;
+    return result->decrease - stop->history[k - 1 - window] <= stop->fraction * result->decrease;
 }
 
-/* What is solved with. */
+/* The linear maps of an iteration. */
 typedef struct matrices {
-    sinew_linear_map A, P; /* the whole matrix, or, with w, what it is beside P^-1 */
-    sinew_real *w;         /* [count][4] P^-1 p; NULL: A is whole */
+    sinew_linear_map A, P; /* the matrix A; if w is set, A - P^-1 */
+    sinew_real *w;         /* [count][4] P^-1 p, or NULL */
 } matrices;
 
 static void multiply(const sinew_pcg *pcg, const matrices *m)
@@ -60,7 +60,7 @@ static void multiply(const sinew_pcg *pcg, const matrices *m)
         sinew_add_scaled(pcg->Ap, 1, m->w, pcg->count, pcg->thread_count);
 }
 
-/* One iteration: x, r and p move on. False where the curvature along p is not positive. */
+/* One iteration: updates x, r and p. False if the curvature along p is not positive. */
 static bool iterate(sinew_pcg *pcg, const matrices *m, sinew_real *x, double *rz, double *decrease)
 {
     const int32_t n = pcg->count, threads = pcg->thread_count;
@@ -95,9 +95,9 @@ static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real 
     memcpy(pcg->p, pcg->z, bytes);
     double rz = sinew_dot(pcg->r, pcg->z, n, threads);
     result.residual = 1;
-    while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.settled) {
+    while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.stalled) {
         if (!iterate(pcg, m, x, &rz, &result.decrease)) {
-            /* Nothing gathered yet: the preconditioned gradient is the best direction there is. */
+            /* At the first iteration the preconditioned residual is the only known direction. */
             if (result.iterations == 0)
                 memcpy(x, pcg->p, bytes);
             result.indefinite = true;
@@ -107,7 +107,7 @@ static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real 
             stop->history[result.iterations] = result.decrease;
         result.iterations++;
         result.residual = sinew_norm(pcg->r, n, threads) / target;
-        result.settled = settled(stop, &result);
+        result.stalled = stalled(stop, &result);
     }
     return result;
 }
@@ -118,24 +118,23 @@ sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linea
     return run(pcg, &(matrices){.A = A, .P = P}, b, x, &(stopping){.tolerance = tolerance, .iterations = iterations});
 }
 
-sinew_pcg_result sinew_pcg_solve_beside(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
-                                        sinew_real *x, double tolerance, int32_t iterations)
+sinew_pcg_result sinew_pcg_solve_with_term(sinew_pcg *pcg, sinew_linear_map C, sinew_linear_map P, sinew_real *b,
+                                           sinew_real *x, double tolerance, int32_t iterations)
 {
     return run(pcg, &(matrices){.A = C, .P = P, .w = b}, b, x,
                &(stopping){.tolerance = tolerance, .iterations = iterations});
 }
 
-sinew_pcg_result sinew_pcg_settle(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
-                                  sinew_real *x, double part, int32_t iterations)
+sinew_pcg_result sinew_pcg_solve_until_stalled(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P,
+                                               const sinew_real *b, sinew_real *x, double fraction, int32_t iterations)
 {
-    double history[SINEW_PCG_SETTLE_MOST];
-    const int32_t most = iterations < SINEW_PCG_SETTLE_MOST ? iterations : SINEW_PCG_SETTLE_MOST;
-    /* The residual may swing for a long time after the decrease has settled; down in round-off it ends the iteration.
-     */
+    double history[SINEW_PCG_STALL_MAX];
+    const int32_t max = iterations < SINEW_PCG_STALL_MAX ? iterations : SINEW_PCG_STALL_MAX;
+    /* The residual may oscillate long after the decrease stalls; a residual at round-off ends the iteration. */
     const double floor = sizeof(sinew_real) == 4 ? 1e-6 : 1e-14;
     sinew_pcg_result result =
         run(pcg, &(matrices){.A = A, .P = P}, b, x,
-            &(stopping){.tolerance = floor, .part = part, .iterations = most, .history = history});
-    result.settled = result.settled || result.residual <= floor;
+            &(stopping){.tolerance = floor, .fraction = fraction, .iterations = max, .history = history});
+    result.stalled = result.stalled || result.residual <= floor;
     return result;
 }

@@ -7,13 +7,13 @@
 #include <float.h>
 #include <math.h>
 
-/* How many eigenvalues are below x. */
+/* Number of eigenvalues below x. */
 static int32_t count_below(const sinew_tridiagonal *t, double x)
 {
     int32_t below = 0;
     double pivot = 1;
     for (int32_t i = 0; i < t->count; i++) {
-        const double square = i > 0 ? t->beside[i - 1] * t->beside[i - 1] : 0;
+        const double square = i > 0 ? t->off_diagonal[i - 1] * t->off_diagonal[i - 1] : 0;
         pivot = t->diagonal[i] - x - square / (fabs(pivot) > DBL_MIN ? pivot : DBL_MIN);
         below += pivot < 0;
     }
@@ -22,10 +22,11 @@ static int32_t count_below(const sinew_tridiagonal *t, double x)
 
 double sinew_tridiagonal_eigenvalue(const sinew_tridiagonal *t, int32_t rank, double low)
 {
-    /* None is above the largest sum of a row. */
+    /* No eigenvalue is above the largest row sum. */
     double high = low;
     for (int32_t i = 0; i < t->count; i++)
-        high = fmax(high, t->diagonal[i] + (i + 1 < t->count ? t->beside[i] : 0) + (i > 0 ? t->beside[i - 1] : 0));
+        high = fmax(high, t->diagonal[i] + (i + 1 < t->count ? t->off_diagonal[i] : 0) +
+                              (i > 0 ? t->off_diagonal[i - 1] : 0));
     for (int step = 0; step < 60; step++) {
         const double middle = (low + high) / 2;
         if (count_below(t, middle) > rank)

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define ROOM    3       /* of all levels, in vertices and edges of the finest: coarsening stops where it is used up */
+#define ROOM    3       /* capacity of all levels in units of the finest level; coarsening stops when it is used up */
 #define DEGREES 64      /* classes of vertices by their number of neighbours */
-#define JUMP    1000003 /* a prime */
+#define JUMP    1000003 /* a prime: stride between vertices of equal degree */
 
 static int degree_class(const sinew_weighted *g, int32_t i)
 {
@@ -18,16 +18,16 @@ static int degree_class(const sinew_weighted *g, int32_t i)
 
 bool sinew_levels_create(const sinew_allocator *allocator, sinew_levels *l, size_t vertices, size_t entries)
 {
-    sinew_weighted *r = &l->room;
-    *l = (sinew_levels){.vertex_room = ROOM * vertices + SINEW_LEVELS_MAX, .edge_room = ROOM * entries};
-    r->first = sinew_allocate(allocator, l->vertex_room, sizeof *r->first);
-    r->other = sinew_allocate(allocator, l->edge_room, sizeof *r->other);
-    r->edge = sinew_allocate(allocator, l->edge_room, sizeof *r->edge);
-    r->weight = sinew_allocate(allocator, l->vertex_room, sizeof *r->weight);
-    r->price = sinew_allocate(allocator, l->vertex_room, sizeof *r->price);
-    r->coarse = sinew_allocate(allocator, l->vertex_room, sizeof *r->coarse);
-    r->point = sinew_allocate(allocator, 3 * l->vertex_room, sizeof *r->point);
-    r->side = sinew_allocate(allocator, l->vertex_room, 1);
+    sinew_weighted *r = &l->capacity;
+    *l = (sinew_levels){.vertex_capacity = ROOM * vertices + SINEW_LEVELS_MAX, .edge_capacity = ROOM * entries};
+    r->first = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->first);
+    r->other = sinew_allocate(allocator, l->edge_capacity, sizeof *r->other);
+    r->edge = sinew_allocate(allocator, l->edge_capacity, sizeof *r->edge);
+    r->weight = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->weight);
+    r->price = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->price);
+    r->coarse = sinew_allocate(allocator, l->vertex_capacity, sizeof *r->coarse);
+    r->point = sinew_allocate(allocator, 3 * l->vertex_capacity, sizeof *r->point);
+    r->side = sinew_allocate(allocator, l->vertex_capacity, 1);
     l->match = sinew_allocate(allocator, vertices, sizeof *l->match);
     l->slot = sinew_allocate(allocator, vertices, sizeof *l->slot);
     return r->first && r->other && r->edge && r->weight && r->price && r->coarse && r->point && r->side && l->match &&
@@ -36,20 +36,20 @@ bool sinew_levels_create(const sinew_allocator *allocator, sinew_levels *l, size
 
 void sinew_levels_destroy(const sinew_allocator *allocator, sinew_levels *l)
 {
-    void *arrays[] = {l->room.first,  l->room.other, l->room.edge, l->room.weight, l->room.price,
-                      l->room.coarse, l->room.point, l->room.side, l->match,       l->slot};
+    void *arrays[] = {l->capacity.first,  l->capacity.other, l->capacity.edge, l->capacity.weight, l->capacity.price,
+                      l->capacity.coarse, l->capacity.point, l->capacity.side, l->match,           l->slot};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
 }
 
 void sinew_levels_begin(sinew_levels *l)
 {
-    l->graphs[0] = l->room;
+    l->graphs[0] = l->capacity;
     l->count = 1;
 }
 
-/* Vertices with the fewest neighbours come first: they have the least choice. Equal ones come in jumps, because in the
- * order of their numbers they would pair up along lines. */
+/* Vertices with the fewest neighbours come first: they have the least choice. Vertices of equal degree are visited with
+ * a stride, because consecutive ones would pair up along lines. */
 static void visiting_order(const sinew_weighted *g, int32_t *order)
 {
     int32_t begin[DEGREES + 1] = {0};
@@ -63,7 +63,8 @@ static void visiting_order(const sinew_weighted *g, int32_t *order)
     }
 }
 
-/* Joins each vertex with the free neighbour that most edges lead to, the lighter of two; returns how many are made. */
+/* Matches each vertex with the free neighbour of the heaviest edge; of equal edges, with the lighter neighbour. Returns
+ * the number of pairs. */
 static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t *order, int32_t *match)
 {
     int32_t made = 0;
@@ -90,7 +91,7 @@ static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t
     return made;
 }
 
-/* Numbers the pairs in the order of their lower vertex, which keeps neighbours near each other in memory. */
+/* Numbers the pairs by their lower vertex, which keeps neighbours close in memory. */
 static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted *c)
 {
     c->count = 0;
@@ -115,7 +116,8 @@ static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted
     }
 }
 
-/* Adds the edges of one fine vertex to its coarse one, whose edges begin at c->first[at]; slot [coarse] finds them. */
+/* Adds the edges of one fine vertex to its coarse one, whose edges begin at c->first[at]; slot [coarse vertices] is the
+ * index of the edge to each coarse neighbour. */
 static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end, int32_t *slot)
 {
     const size_t begin = c->first[at];
@@ -153,28 +155,28 @@ static size_t join_edges(const sinew_weighted *g, const int32_t *match, sinew_we
     return end;
 }
 
-void sinew_levels_coarsen(sinew_levels *l, int32_t least)
+void sinew_levels_coarsen(sinew_levels *l, int32_t min)
 {
     size_t vertices = 0, edges = 0;
     while (l->count < SINEW_LEVELS_MAX) {
         sinew_weighted *g = &l->graphs[l->count - 1], *c = g + 1;
         vertices += (size_t)g->count + 1;
         edges += g->first[g->count];
-        if (g->count <= least || vertices + (size_t)g->count + 1 > l->vertex_room ||
-            edges + g->first[g->count] > l->edge_room)
+        if (g->count <= min || vertices + (size_t)g->count + 1 > l->vertex_capacity ||
+            edges + g->first[g->count] > l->edge_capacity)
             break;
-        const int32_t made = match_vertices(g, 2 * (g->total / least + 1), l->slot, l->match);
+        const int32_t made = match_vertices(g, 2 * (g->total / min + 1), l->slot, l->match);
         if (made > 0.9 * g->count)
             break;
         *c = (sinew_weighted){.total = g->total,
-                              .first = l->room.first + vertices,
-                              .other = l->room.other + edges,
-                              .edge = l->room.edge + edges,
-                              .weight = l->room.weight + vertices,
-                              .price = l->room.price + vertices,
-                              .coarse = l->room.coarse + vertices,
-                              .point = l->room.point + 3 * vertices,
-                              .side = l->room.side + vertices};
+                              .first = l->capacity.first + vertices,
+                              .other = l->capacity.other + edges,
+                              .edge = l->capacity.edge + edges,
+                              .weight = l->capacity.weight + vertices,
+                              .price = l->capacity.price + vertices,
+                              .coarse = l->capacity.coarse + vertices,
+                              .point = l->capacity.point + 3 * vertices,
+                              .side = l->capacity.side + vertices};
         number_pairs(g, l->match, c);
         join_edges(g, l->match, c, l->slot);
         l->count++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nested_dissection.c: the tree of cuts. See nested_dissection.h. Each set is coarsened (graph_coarsening.h), the coarsest graph is cut in
- * several ways, and the best cut is refined from level to level (separator.h).
+ * nested_dissection.c: see nested_dissection.h. Each set is coarsened (graph_coarsening.h), the coarsest graph is cut
+ * in several ways, and the best cut is refined from level to level (separator.h).
  */
 #include "linear/ordering/nested_dissection.h"
 
@@ -10,26 +10,26 @@
 
 #include "linear/ordering/graph_coarsening.h"
 
-#define LEAF_ROWS    200 /* sets that are not cut: minimum degree orders them as well */
-#define COARSEST     120 /* vertices of the graph that is cut */
-#define GRAPH_STARTS 4   /* breadth-first orders that are tried */
-/* The price of a row in a separator, less one for each neighbour: of two separators as large, the one that takes away
- * more edges leaves less to be cut further down. */
+#define LEAF_ROWS    200 /* rows; smaller sets are not cut: minimum degree orders them as well */
+#define COARSEST     120 /* vertices of the coarsest graph */
+#define GRAPH_STARTS 4   /* number of breadth-first orders tried */
+/* The price of a row in a separator, less one for each neighbour: of two separators of equal size, the one that removes
+ * more edges leaves less to cut later. */
 #define PRICE     32
-#define HOPELESS  1.6 /* cuts that cost so many times the best one's are not refined */
+#define HOPELESS  1.6 /* cuts that cost more than this multiple of the best one are not refined */
 #define DEPTH_MAX 64
-#define KEYS      1048576 /* steps from end to end along a direction */
+#define KEYS      1048576 /* number of integer positions from end to end along a direction */
 
 typedef struct dissection {
     const sinew_graph *graph;
     const sinew_real *points;
-    int32_t *set;      /* the result */
-    int32_t set_count; /* sets closed so far */
-    int32_t *rows;     /* [count] the rows; each set at work is a run of it */
-    int32_t *local;    /* [count] number of a row within the set at work, -1: not in it */
+    int32_t *set;      /* [count] result: set of each row */
+    int32_t set_count; /* number of finished sets */
+    int32_t *rows;     /* [count] the rows; the current set is a range of this array */
+    int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
     int32_t *scratch;  /* [count] */
-    int32_t *key;      /* [count] places of vertices along a direction */
-    double scale[3];   /* 1/m: of the axes, so that edges are about as long along each */
+    int32_t *key;      /* [count] positions of vertices along a direction */
+    double scale[3];   /* 1/m: scale of the axes, so that mean edge lengths along them are equal */
     uint8_t *best;     /* [count] sides of the best cut so far */
     sinew_levels levels;
     sinew_separator separator;
@@ -37,7 +37,7 @@ typedef struct dissection {
 
 /* ---- The set at work ------------------------------------------------------------------------- */
 
-/* The graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
+/* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
 static void make_finest(dissection *d, int32_t first, int32_t last)
 {
     const sinew_graph *g = d->graph;
@@ -69,20 +69,20 @@ static void make_finest(dissection *d, int32_t first, int32_t last)
 
 /* ---- Cuts of the coarsest graph -------------------------------------------------------------- */
 
-static void keep_better(dissection *d, sinew_weighted *g, double *least)
+static void keep_better(dissection *d, sinew_weighted *g, double *min)
 {
     sinew_separator_between(&d->separator, g);
-    if (!(sinew_separator_measure(&d->separator, g) < HOPELESS * *least))
+    if (!(sinew_separator_measure(&d->separator, g) < HOPELESS * *min))
         return;
     sinew_separator_refine(&d->separator, g);
     const double cost = sinew_separator_cost(&d->separator);
-    if (cost < *least) {
-        *least = cost;
+    if (cost < *min) {
+        *min = cost;
         memcpy(d->best, g->side, (size_t)g->count);
     }
 }
 
-/* Side 0 gets the vertices in the order of d->scratch until it has half of the weight. */
+/* Assigns vertices to side 0 in the order of d->scratch until side 0 has half of the weight. */
 static void split_in_order(const dissection *d, sinew_weighted *g)
 {
     int32_t weight = 0;
@@ -93,11 +93,12 @@ static void split_in_order(const dissection *d, sinew_weighted *g)
     }
 }
 
-/* Vertices in breadth-first order from `start`, piece after piece. Returns the last one of the first piece. */
+/* Lists vertices in breadth-first order from `start`, one connected component after the other. Returns the last vertex
+ * of the first component. */
 static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *order)
 {
     int32_t tail = 0, end = -1, next = 0;
-    memset(g->side, 0, (size_t)g->count); /* 1: seen */
+    memset(g->side, 0, (size_t)g->count); /* 1: the vertex is listed */
     for (int32_t head = 0; head < g->count; head++) {
         if (head == tail) {
             while (head > 0 && g->side[next])
@@ -117,20 +118,20 @@ static int32_t breadth_first(const sinew_weighted *g, int32_t start, int32_t *or
     return end;
 }
 
-/* From far ends, each found from the one before. */
-static void try_graph(dissection *d, sinew_weighted *g, double *least)
+/* Starts the orders at peripheral vertices; each search starts from the previous peripheral vertex. */
+static void try_graph(dissection *d, sinew_weighted *g, double *min)
 {
     int32_t start = breadth_first(g, 0, d->scratch);
     for (int k = 0; k < GRAPH_STARTS; k++) {
         const int32_t next = breadth_first(g, start, d->scratch);
         split_in_order(d, g);
-        keep_better(d, g, least);
+        keep_better(d, g, min);
         start = k % 2 ? d->scratch[(size_t)g->count / 2] : next;
     }
 }
 
-/* Places along a direction as whole numbers: those of one layer of a regular mesh are equal, whatever their round-off.
- */
+/* Rounds positions along a direction to integers: vertices of one layer of a regular mesh get equal integers despite
+ * round-off. */
 static void make_keys(dissection *d, const sinew_weighted *g, const int direction[3])
 {
     double low = HUGE_VAL, high = -HUGE_VAL, n[3];
@@ -146,7 +147,7 @@ static void make_keys(dissection *d, const sinew_weighted *g, const int directio
         }
 }
 
-/* The k-th smallest of values [count], which are sorted about it (Hoare's find). */
+/* The k-th smallest of values [count]. The values are partitioned around the result (Hoare 1961). */
 static int32_t select_kth(int32_t *values, int32_t count, int32_t k)
 {
     int32_t first = 0, last = count - 1;
@@ -174,7 +175,7 @@ static int32_t select_kth(int32_t *values, int32_t count, int32_t k)
     return values[k];
 }
 
-/* Two sides by the keys, below or above the layer of the middle vertex, whichever is nearer to halves. */
+/* Cuts by the keys, below or above the layer of the median vertex. The more balanced cut is used. */
 static void split_by_key(dissection *d, sinew_weighted *g)
 {
     memcpy(d->scratch, d->key, (size_t)g->count * sizeof *d->scratch);
@@ -188,7 +189,7 @@ static void split_by_key(dissection *d, sinew_weighted *g)
         g->side[i] = below > above ? d->key[i] >= middle : d->key[i] > middle;
 }
 
-/* Across the axes, the diagonals of the body and those of the faces. */
+/* Directions of cuts: the axes, the body diagonals and the face diagonals of a cube. */
 static const int directions[][3] = {{1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 1},  {1, 1, -1}, {1, -1, 1}, {-1, 1, 1},
                                     {1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}, {0, 1, 1},  {0, 1, -1}};
 enum {
@@ -196,28 +197,28 @@ enum {
     MAIN_DIRECTIONS = 7
 };
 
-static void try_directions(dissection *d, sinew_weighted *g, double *least)
+static void try_directions(dissection *d, sinew_weighted *g, double *min)
 {
     for (int k = 0; k < DIRECTIONS; k++) {
         make_keys(d, g, directions[k]);
         split_by_key(d, g);
-        keep_better(d, g, least);
+        keep_better(d, g, min);
     }
 }
 
-/* The best of the main directions straight across the finest graph: regular meshes have layers that coarser graphs do
- * not show. Sides are left in the graph; returns the cost. */
+/* The best cut of the finest graph across the main directions: regular meshes have layers that coarser graphs do not
+ * show. The graph stores the sides of the best cut; returns the cost. */
 static double cut_straight(dissection *d, sinew_weighted *g)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     int best = -1;
     for (int k = 0; k < MAIN_DIRECTIONS; k++) {
         make_keys(d, g, directions[k]);
         split_by_key(d, g);
         sinew_separator_between(&d->separator, g);
         const double cost = sinew_separator_measure(&d->separator, g);
-        if (cost < least) {
-            least = cost;
+        if (cost < min) {
+            min = cost;
             best = k;
         }
     }
@@ -232,17 +233,17 @@ static double cut_straight(dissection *d, sinew_weighted *g)
 
 /* ---- Tree ------------------------------------------------------------------------------------ */
 
-/* Sides of the best cut in the finest graph; false where every cut leaves one side empty. */
+/* Finds the sides of the best cut in the finest graph. False: every cut leaves one side empty. */
 static bool find_cut(dissection *d)
 {
     sinew_levels *l = &d->levels;
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     sinew_levels_coarsen(l, COARSEST);
     sinew_weighted *g = &l->graphs[l->count - 1];
     if (d->points)
-        try_directions(d, g, &least);
-    try_graph(d, g, &least);
-    if (least == HUGE_VAL)
+        try_directions(d, g, &min);
+    try_graph(d, g, &min);
+    if (min == HUGE_VAL)
         return false;
     memcpy(g->side, d->best, (size_t)g->count);
     while (g-- > l->graphs) {
@@ -254,13 +255,13 @@ static bool find_cut(dissection *d)
     if (!d->points || l->count == 1)
         return true;
     memcpy(d->best, g->side, (size_t)g->count);
-    least = sinew_separator_cost(&d->separator);
-    if (!(cut_straight(d, g) < least))
+    min = sinew_separator_cost(&d->separator);
+    if (!(cut_straight(d, g) < min))
         memcpy(g->side, d->best, (size_t)g->count);
     return true;
 }
 
-/* Sorts a run of rows by their sides: both halves, then the separator. end gets where each half ends. */
+/* Sorts a range of rows by their sides: both halves, then the separator. end: the end of each half. */
 static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end[2])
 {
     const uint8_t *sides = d->levels.graphs[0].side;

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * ordering.h: in which order a sparse symmetric matrix is eliminated, and what its factor will look like.
+ * ordering.h: fill-reducing elimination orders of sparse symmetric matrices.
  *
- * Two orders are tried and the one with less fill is taken: nested dissection (nested_dissection.h) whose sets are ordered
- * inside by constrained minimum degree (CAMD), and minimum degree alone (AMD), which is better on what is small or
- * thin. METIS, which CHOLMOD could call too, is left out: it takes over SIGTERM and SIGABRT while it works, and starts
- * rand() anew. Counts of entries decide, so the same matrix and places give the same order.
+ * Two orders are tried, and the one with less fill is taken: nested dissection (nested_dissection.h) whose sets are
+ * ordered inside by constrained minimum degree (CAMD), and minimum degree alone (AMD), which is better on small or thin
+ * graphs. METIS is not used: it installs handlers for SIGTERM and SIGABRT while it works, and reseeds rand(). Counts of
+ * entries decide, so the same graph and points give the same order.
+ *
+ * AMD and CAMD of SuiteSparse (BSD-3-Clause) allocate with SuiteSparse's own hooks, not with the allocator.
  */
 #ifndef SINEW_SRC_LINEAR_ORDERING_ORDERING_H
 #define SINEW_SRC_LINEAR_ORDERING_ORDERING_H
 
-#include <cholmod.h>
+#include "linear/symbolic/elimination.h"
 
-#include "base/base.h"
-
-/* cholmod_l_analyze of a symmetric matrix whose lower triangle is stored, with `common` set up but for its orderings.
- * points [rows][4], m, or NULL: where the rows lie in space. NULL with common->status set on failure. */
-cholmod_factor *sinew_analyse(const sinew_allocator *allocator, cholmod_sparse *lower, const sinew_real *points,
-                              cholmod_common *common);
-/* The dissection's order alone; order [rows]. */
-sinew_status sinew_dissection_order(const sinew_allocator *allocator, const cholmod_sparse *lower,
-                                    const sinew_real *points, SuiteSparse_long *order);
+/* Computes both orders and stores the better one in *e, postordered, with elimination tree and column counts. points
+ * [count][4], m, or NULL: positions of the vertices in space. False without memory; destroy in any case. */
+bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
+                            const sinew_real *points);
+/* Computes one of the two orders alone into order [count]. False without memory. */
+bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
+                            int32_t *order);
+/* *fill: an upper bound of the entries of L, from AMD's approximate degrees */
+bool sinew_minimum_degree_order(const sinew_allocator *allocator, const sinew_graph *graph, int32_t *order,
+                                double *fill);
 
 #endif

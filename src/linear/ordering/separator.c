@@ -2,9 +2,9 @@
  *
  * separator.c: see separator.h.
  *
- * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass makes
- * the best move again and again, bad ones too, each vertex once, and then goes back to the best state it has seen.
- * Equal moves go by number, so that the result depends on the graph alone.
+ * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass repeats
+ * the best move, also where it makes the separator heavier, each vertex once, and then returns to the best state seen.
+ * Ties are broken by vertex number, so the result depends on the graph alone.
  */
 #include "linear/ordering/separator.h"
 
@@ -12,23 +12,23 @@
 #include <string.h>
 
 #define PASSES   6
-#define BALANCE  0.58 /* of the weight, at most on one side */
-#define PATIENCE 60   /* moves without a new best before a pass ends, and one for each eight in the separator */
+#define BALANCE  0.58 /* largest fraction of the total weight on one side */
+#define PATIENCE 60   /* a pass ends after this many moves without a new best, plus one per eight separator vertices */
 
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count)
 {
     *s = (sinew_separator){0};
     s->locked = sinew_allocate(allocator, count, 1);
     s->heap = sinew_allocate(allocator, 2 * count, sizeof *s->heap);
-    s->place = sinew_allocate(allocator, 2 * count, sizeof *s->place);
+    s->heap_index = sinew_allocate(allocator, 2 * count, sizeof *s->heap_index);
     s->gain = sinew_allocate(allocator, 2 * count, sizeof *s->gain);
     s->log = sinew_allocate(allocator, 4 * count, sizeof *s->log);
-    return s->locked && s->heap && s->place && s->gain && s->log;
+    return s->locked && s->heap && s->heap_index && s->gain && s->log;
 }
 
 void sinew_separator_destroy(const sinew_allocator *allocator, sinew_separator *s)
 {
-    void *arrays[] = {s->locked, s->heap, s->place, s->gain, s->log};
+    void *arrays[] = {s->locked, s->heap, s->heap_index, s->gain, s->log};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
 }
@@ -48,48 +48,49 @@ static bool comes_first(const sinew_separator *s, int32_t a, int32_t b)
     return s->gain[a] != s->gain[b] ? s->gain[a] > s->gain[b] : a < b;
 }
 
-static void put(sinew_separator *s, int32_t at, int32_t move)
+static void heap_put(sinew_separator *s, int32_t at, int32_t move)
 {
     s->heap[at] = move;
-    s->place[move] = at;
+    s->heap_index[move] = at;
 }
 
-static void rise(sinew_separator *s, int32_t at)
+static void heap_rise(sinew_separator *s, int32_t at)
 {
     const int32_t move = s->heap[at];
     for (; at > 0 && comes_first(s, move, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        put(s, at, s->heap[(at - 1) / 2]);
-    put(s, at, move);
+        heap_put(s, at, s->heap[(at - 1) / 2]);
+    heap_put(s, at, move);
 }
 
-static void sink(sinew_separator *s, int32_t at)
+static void heap_sink(sinew_separator *s, int32_t at)
 {
     const int32_t move = s->heap[at];
     for (int32_t child; (child = 2 * at + 1) < s->heap_count; at = child) {
         child += child + 1 < s->heap_count && comes_first(s, s->heap[child + 1], s->heap[child]);
         if (!comes_first(s, s->heap[child], move))
             break;
-        put(s, at, s->heap[child]);
+        heap_put(s, at, s->heap[child]);
     }
-    put(s, at, move);
+    heap_put(s, at, move);
 }
 
-static void take_out(sinew_separator *s, int32_t move)
+static void heap_remove(sinew_separator *s, int32_t move)
 {
-    const int32_t at = s->place[move];
+    const int32_t at = s->heap_index[move];
     if (at < 0)
         return;
-    s->place[move] = -1;
+    s->heap_index[move] = -1;
     const int32_t last = s->heap[--s->heap_count];
     if (at == s->heap_count)
         return;
-    put(s, at, last);
-    rise(s, at);
-    sink(s, s->place[last]);
+    heap_put(s, at, last);
+    heap_rise(s, at);
+    heap_sink(s, s->heap_index[last]);
 }
 
-/* Weighs the two moves of a vertex anew; none where it is not in the separator, or locked. */
-static void weigh(sinew_separator *s, int32_t vertex)
+/* Updates the gains and heap entries of moving a separator vertex to side 0 or 1. Vertices that are locked or outside
+ * the separator have no moves. */
+static void update_moves(sinew_separator *s, int32_t vertex)
 {
     const sinew_weighted *g = s->graph;
     int32_t neighbours[3] = {0};
@@ -99,20 +100,20 @@ static void weigh(sinew_separator *s, int32_t vertex)
     for (int side = 0; side < 2; side++) {
         const int32_t move = vertex << 1 | side;
         if (!movable) {
-            take_out(s, move);
+            heap_remove(s, move);
             continue;
         }
         s->gain[move] = g->price[vertex] - neighbours[1 - side];
-        if (s->place[move] < 0)
-            put(s, s->heap_count++, move);
-        rise(s, s->place[move]);
-        sink(s, s->place[move]);
+        if (s->heap_index[move] < 0)
+            heap_put(s, s->heap_count++, move);
+        heap_rise(s, s->heap_index[move]);
+        heap_sink(s, s->heap_index[move]);
     }
 }
 
 /* ---- Passes ---------------------------------------------------------------------------------- */
 
-static void change(sinew_separator *s, int32_t vertex, uint8_t side)
+static void separator_move(sinew_separator *s, int32_t vertex, uint8_t side)
 {
     sinew_weighted *g = s->graph;
     s->size[g->side[vertex]] -= g->weight[vertex];
@@ -121,24 +122,24 @@ static void change(sinew_separator *s, int32_t vertex, uint8_t side)
     g->side[vertex] = side;
 }
 
-static void change_and_log(sinew_separator *s, int32_t vertex, uint8_t side)
+static void separator_move_and_log(sinew_separator *s, int32_t vertex, uint8_t side)
 {
     s->log[s->log_count++] = vertex << 2 | s->graph->side[vertex];
-    change(s, vertex, side);
+    separator_move(s, vertex, side);
 }
 
 static void adjust(sinew_separator *s, int32_t move, int32_t by)
 {
-    if (s->place[move] < 0)
+    if (s->heap_index[move] < 0)
         return;
     s->gain[move] += by;
     if (by > 0)
-        rise(s, s->place[move]);
+        heap_rise(s, s->heap_index[move]);
     else
-        sink(s, s->place[move]);
+        heap_sink(s, s->heap_index[move]);
 }
 
-/* A vertex went from one side to another: moves of its neighbours would take in less, or more. */
+/* Updates the gains of the neighbours of a vertex whose side changed. */
 static void adjust_around(sinew_separator *s, int32_t vertex, uint8_t before)
 {
     const sinew_weighted *g = s->graph;
@@ -160,29 +161,29 @@ static void make_move(sinew_separator *s, int32_t move)
     const int32_t vertex = move >> 1, from = s->log_count;
     const uint8_t side = move & 1;
     s->locked[vertex] = 1;
-    change_and_log(s, vertex, side);
+    separator_move_and_log(s, vertex, side);
     for (size_t e = g->first[vertex]; e < g->first[vertex + 1]; e++)
         if (g->side[g->other[e]] == 1 - side)
-            change_and_log(s, g->other[e], SINEW_BETWEEN);
+            separator_move_and_log(s, g->other[e], SINEW_BETWEEN);
     for (int32_t k = from; k < s->log_count; k++)
         adjust_around(s, s->log[k] >> 2, s->log[k] & 3);
     for (int32_t k = from; k < s->log_count; k++)
-        weigh(s, s->log[k] >> 2);
+        update_moves(s, s->log[k] >> 2);
 }
 
-/* The best move that keeps the balance, or improves it; those that do not are dropped. -1: none. */
+/* The best move that keeps the balance, or improves it; other moves are dropped. -1: none. */
 static int32_t best_move(sinew_separator *s)
 {
     while (s->heap_count > 0) {
         const int32_t move = s->heap[0], side = move & 1;
         if (s->size[side] + s->graph->weight[move >> 1] <= s->limit || s->size[side] < s->size[1 - side])
             return move;
-        take_out(s, move);
+        heap_remove(s, move);
     }
     return -1;
 }
 
-/* Returns whether the pass found something better than what it began with. */
+/* Makes one pass of moves. Returns whether the pass improved the separator. */
 static bool refine_pass(sinew_separator *s)
 {
     const double begin = sinew_separator_cost(s);
@@ -192,7 +193,7 @@ static bool refine_pass(sinew_separator *s)
     s->log_count = 0;
     for (int32_t i = 0; i < s->graph->count; i++)
         if (s->graph->side[i] == SINEW_BETWEEN)
-            weigh(s, i);
+            update_moves(s, i);
     patience += s->heap_count / 16;
     while (waited++ < patience && (move = best_move(s)) >= 0) {
         make_move(s, move);
@@ -204,10 +205,10 @@ static bool refine_pass(sinew_separator *s)
         }
     }
     while (s->heap_count > 0)
-        take_out(s, s->heap[s->heap_count - 1]);
+        heap_remove(s, s->heap[s->heap_count - 1]);
     while (s->log_count > best_log) {
         s->log_count--;
-        change(s, s->log[s->log_count] >> 2, s->log[s->log_count] & 3);
+        separator_move(s, s->log[s->log_count] >> 2, s->log[s->log_count] & 3);
     }
     return best < begin;
 }
@@ -230,14 +231,15 @@ void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph)
     sinew_separator_measure(s, graph);
     s->heap_count = 0;
     for (size_t move = 0; move < 2 * (size_t)graph->count; move++)
-        s->place[move] = -1;
+        s->heap_index[move] = -1;
     for (int pass = 0; pass < PASSES && refine_pass(s); pass++)
         continue;
 }
 
 /* ---- From two sides -------------------------------------------------------------------------- */
 
-/* Marks the vertices that have a neighbour on the other side; price gets that of either side's. */
+/* Marks the vertices with a neighbour on the other side; price: the sum of the marked vertices' prices for each
+ * side. */
 static void find_border(const sinew_weighted *g, uint8_t *marks, int64_t price[2])
 {
     price[0] = price[1] = 0;

@@ -10,58 +10,58 @@
 #include "math/small/jacobi.h"
 
 /* a = {a00, a11, a22, a01, a02, a12} */
-static inline lane_mask unfinished(const lane a[6])
+static inline wide_mask eigen3_unfinished(const wide a[6])
 {
-    lane off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
-    lane square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + (off + off);
-    return lane_lt(square * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
+    wide off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
+    wide square = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + (off + off);
+    return wide_lt(square * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
 }
 
-/* One rotation that makes a_pq zero; r is the third index. a_pr, a_qr and so on are given by their places in a. */
-static inline void turn(lane_mask active, lane a[6], lane Q[3][3], int p, int q, int pq, int pr, int qr)
+/* One rotation that zeroes a_pq; r is the third index. a_pr, a_qr and so on are given by their indices in a. */
+static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p, int q, int pq, int pr, int qr)
 {
-    lane t = lane_select(active, jacobi_tangent(a[p], a[q], a[pq]), lane_set(0));
-    lane c = jacobi_cosine(t), s = t * c;
-    lane a_pr = a[pr], shift = t * a[pq];
+    wide t = wide_select(active, jacobi_tangent(a[p], a[q], a[pq]), wide_set(0));
+    wide c = jacobi_cosine(t), s = t * c;
+    wide a_pr = a[pr], shift = t * a[pq];
     a[p] -= shift;
     a[q] += shift;
-    a[pq] = lane_select(active, lane_set(0), a[pq]);
+    a[pq] = wide_select(active, wide_set(0), a[pq]);
     a[pr] = c * a_pr - s * a[qr];
     a[qr] = s * a_pr + c * a[qr];
     jacobi_turn(Q[p], Q[q], c, s);
 }
 
 /* q^T A q */
-static inline lane quotient(const lane a[6], const lane q[3])
+static inline wide quotient(const wide a[6], const wide q[3])
 {
-    lane Aq[3] = {a[0] * q[0] + a[3] * q[1] + a[4] * q[2], a[3] * q[0] + a[1] * q[1] + a[5] * q[2],
+    wide Aq[3] = {a[0] * q[0] + a[3] * q[1] + a[4] * q[2], a[3] * q[0] + a[1] * q[1] + a[5] * q[2],
                   a[4] * q[0] + a[5] * q[1] + a[2] * q[2]};
     return jacobi_dot(q, Aq);
 }
 
-static inline void sort(lane w[3], lane Q[3][3], int p, int q)
+static inline void sort(wide w[3], wide Q[3][3], int p, int q)
 {
-    lane_mask smaller = lane_lt(w[p], w[q]);
-    lane w_p = w[p];
-    w[p] = lane_select(smaller, w[q], w_p);
-    w[q] = lane_select(smaller, w_p, w[q]);
+    wide_mask smaller = wide_lt(w[p], w[q]);
+    wide w_p = w[p];
+    w[p] = wide_select(smaller, w[q], w_p);
+    w[q] = wide_select(smaller, w_p, w[q]);
     jacobi_swap(smaller, Q[p], Q[q]);
 }
 
-void sinew_eigen3(const lane a[6], lane w[3], lane Q[9])
+void sinew_eigen3(const wide a[6], wide w[3], wide Q[9])
 {
-    const lane scale = jacobi_scale(a, 6), zero = lane_set(0), one = lane_set(1);
-    lane A[6], b[6], q[3][3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
+    const wide scale = jacobi_scale(a, 6), zero = wide_set(0), one = wide_set(1);
+    wide A[6], b[6], q[3][3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
     for (int i = 0; i < 6; i++)
         A[i] = b[i] = a[i] * scale;
 
     for (int sweep = 0; sweep < JACOBI_SWEEPS; sweep++) {
-        lane_mask active = unfinished(b);
-        if (!lane_any(active))
+        wide_mask active = eigen3_unfinished(b);
+        if (!wide_any(active))
             break;
-        turn(active, b, q, 0, 1, 3, 4, 5);
-        turn(active, b, q, 0, 2, 4, 3, 5);
-        turn(active, b, q, 1, 2, 5, 3, 4);
+        eigen3_turn(active, b, q, 0, 1, 3, 4, 5);
+        eigen3_turn(active, b, q, 0, 2, 4, 3, 5);
+        eigen3_turn(active, b, q, 1, 2, 5, 3, 4);
     }
 
     jacobi_orthonormalise(q);

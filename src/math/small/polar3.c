@@ -16,9 +16,9 @@
  *   1. lambda by Householder's iteration of fourth order from sqrt(3) |F|. With u_i = 1 / (l - root_i) and h_k the
  *      complete homogeneous polynomials of them a step is h_2 / h_3 long. That is never too far, as all roots are real,
  *      and of the error e it leaves the part h_3(the other three u) / h_3(all four): for a rotation e^4 / 6.4.
- *   2. Two rows of R by the formula. What lambda is still wrong by makes them longer, shorter and skew, and tilts their
- *      plane. They are made orthonormal, and the third is their cross product; the tilt stays, so lambda has to be at
- *      round-off. (All three rows made orthonormal would lose it too, at a fifth more time.)
+ *   2. Two rows of R by the formula. The error of lambda changes their length and angle and tilts their plane. They
+ *      are made orthonormal, and the third is their cross product; the tilt stays, so lambda has to be at round-off.
+ *      (Orthonormalising all three rows would remove it, too, but takes a fifth longer.)
  *   3. Where the denominator, 2 (sigma0 + sigma1) (sigma0 + sigma2) (sigma1 + sigma2), is small the formula magnifies
  *      round-off: Newton steps on the rotations, w = (tr(S) I - S)^-1 axial(R^T F), R <- R exp(w).
  *   4. Where even these stop short of round-off, because sigma1 + sigma2 is nearly 0: R = U V^T from the singular value
@@ -28,9 +28,9 @@
  * terms are then smallest, and with them the round-off of lambda: expanded, with |F^T F|, they are twice as large.
  * Steps 3 and 4 run when one element of a tile needs them, but an element's result does not depend on the others.
  *
- * Square root and divisions of steps 1 and 2 follow from each other, and what waits for them fills the processor's
- * queue: a group alone waits most of its time, and so does a loop that takes one group after the other from lambda to
- * R. So each piece that ends in one of them runs over a tile of groups before the next piece starts.
+ * Square root and divisions of steps 1 and 2 depend on each other, and dependent instructions fill the processor's
+ * queue: one group alone waits most of its time, and so does a loop over groups from lambda to R. Therefore each stage
+ * that ends in one of them runs over a tile of groups before the next stage starts.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
@@ -61,11 +61,11 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* The error that the last step leaves in R, beside its own round-off */
-#define POLISH_LEFT ((sinew_real)0.125 * LANE_EPSILON)
+/* The error of R after the last step, besides its round-off */
+#define POLISH_LEFT ((sinew_real)0.125 * WIDE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */
-static inline void gram(const lane F[9], lane C[6])
+static inline void gram(const wide F[9], wide C[6])
 {
     static const int pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     for (int k = 0; k < 6; k++) {
@@ -74,7 +74,7 @@ static inline void gram(const lane F[9], lane C[6])
     }
 }
 
-static inline void cofactors(const lane F[9], lane cof[9])
+static inline void cofactors(const wide F[9], wide cof[9])
 {
     cof[0] = F[4] * F[8] - F[5] * F[7];
     cof[1] = F[5] * F[6] - F[3] * F[8];
@@ -87,82 +87,83 @@ static inline void cofactors(const lane F[9], lane cof[9])
     cof[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-/* A group on its way through the steps. */
+/* A group between the steps. */
 typedef struct polar_state {
-    const lane *F;
-    lane scaled[9];     /* F where it had to be scaled */
-    lane C[6], cof[6];  /* F^T F; of the cofactors two rows */
-    lane I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
-    lane l, inverse;    /* lambda, 1 / denominator */
-    lane_mask active;   /* elements that the steps so far were not good enough for */
+    const wide *F;
+    wide scaled[9];     /* F where it had to be scaled */
+    wide C[6], cof[6];  /* F^T F; two rows of the cofactors */
+    wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
+    wide l, inverse;    /* lambda, 1 / denominator */
+    wide_mask active;   /* mask of elements that need further steps */
 } polar_state;
 
 /* The change of l, with q = p / 4 and its derivatives q1, q2, the third being 6 l:
  *     q (6 q1^2 - 3 q q2) / (6 q1^3 - 6 q q1 q2 + q^2 q3) */
-static inline lane root_change(lane q, lane q1, lane q2, lane l)
+static inline wide root_change(wide q, wide q1, wide q2, wide l)
 {
-    lane curve = q * q2, rest = q1 * q1 - curve;
-    return q * (rest + (sinew_real)0.5 * curve) / lane_max(q1 * rest + q * q * l, lane_set(LANE_TINY));
+    wide curve = q * q2, rest = q1 * q1 - curve;
+    return q * (rest + (sinew_real)0.5 * curve) / wide_max(q1 * rest + q * q * l, wide_set(WIDE_TINY));
 }
 
 /* From l^2 = 3 I1 */
 static inline void first_step(polar_state *s)
 {
-    lane I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
+    wide I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
     s->l = l - root_change(q, (I1 + I1) * l - s->two_J, (sinew_real)8 * I1, l);
 }
 
-static inline lane next_change(const polar_state *s)
+static inline wide next_change(const polar_state *s)
 {
-    lane l = s->l, e = l * l - s->I1, q = (sinew_real)0.25 * e * e - (s->two_J * l + s->I2);
+    wide l = s->l, e = l * l - s->I1, q = (sinew_real)0.25 * e * e - (s->two_J * l + s->I2);
     return root_change(q, l * e - s->two_J, (sinew_real)3 * e + (s->I1 + s->I1), l);
 }
 
-/* The last one, but for extreme deformations */
+/* The last step, except for extreme deformations */
 static inline void second_step(polar_state *s)
 {
-    lane change = next_change(s);
+    wide change = next_change(s);
     s->l -= change;
-    s->active = lane_lt(ROOT_CHANGE * s->l, lane_abs(change));
+    s->active = wide_lt(ROOT_CHANGE * s->l, wide_abs(change));
 }
 
 static void further_steps(polar_state *s)
 {
-    for (int step = 2; step < ROOT_STEPS && lane_any(s->active); step++) {
-        lane change = next_change(s);
-        s->l = lane_select(s->active, s->l - change, s->l);
-        s->active &= lane_lt(ROOT_CHANGE * s->l, lane_abs(change));
+    for (int step = 2; step < ROOT_STEPS && wide_any(s->active); step++) {
+        wide change = next_change(s);
+        s->l = wide_select(s->active, s->l - change, s->l);
+        s->active &= wide_lt(ROOT_CHANGE * s->l, wide_abs(change));
     }
 }
 
 /* Two rows of the formula's numerator, and the denominator */
-static inline void formula(polar_state *s, lane rows[6])
+static inline void formula(polar_state *s, wide rows[6])
 {
-    const lane *C = s->C;
-    lane l = s->l, l3 = l * l * l, e = l * l - s->I1, on_F = e + (s->I1 + s->I1), two_l = l + l;
-    lane A00 = on_F - (C[0] + C[0]), A11 = on_F - (C[1] + C[1]), A22 = on_F - (C[2] + C[2]);
-    lane A01 = C[3] + C[3], A02 = C[4] + C[4], A12 = C[5] + C[5];
+    const wide *C = s->C;
+    wide l = s->l, l3 = l * l * l, e = l * l - s->I1, on_F = e + (s->I1 + s->I1), two_l = l + l;
+    wide A00 = on_F - (C[0] + C[0]), A11 = on_F - (C[1] + C[1]), A22 = on_F - (C[2] + C[2]);
+    wide A01 = C[3] + C[3], A02 = C[4] + C[4], A12 = C[5] + C[5];
     for (int i = 0; i < 6; i += 3) {
-        const lane *f = s->F + i, *k = s->cof + i;
+        const wide *f = s->F + i, *k = s->cof + i;
         rows[i] = f[0] * A00 - f[1] * A01 - f[2] * A02 + two_l * k[0];
         rows[i + 1] = f[1] * A11 - f[0] * A01 - f[2] * A12 + two_l * k[1];
         rows[i + 2] = f[2] * A22 - f[0] * A02 - f[1] * A12 + two_l * k[2];
     }
-    lane d = l * e - s->two_J;
-    s->inverse = lane_set(1) / lane_max(d, l3 * (POLISH_FLOOR * POLISH_FLOOR) + LANE_TINY);
-    s->active |= ~lane_lt(l3 * FORMULA_FLOOR, d);
+    wide d = l * e - s->two_J;
+    s->inverse = wide_set(1) / wide_max(d, l3 * (POLISH_FLOOR * POLISH_FLOOR) + WIDE_TINY);
+    s->active |= ~wide_lt(l3 * FORMULA_FLOOR, d);
 }
 
-/* The rotation whose first rows they are: one Newton-Schulz step, as jacobi_orthonormalise, and the third row. */
-static inline void rotation(lane scale, lane R[9])
+/* Computes the rotation with these first two rows: one Newton-Schulz step, as jacobi_orthonormalise, and the third
+ * row. */
+static inline void rotation(wide scale, wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
-    lane a[3], b[3];
+    wide a[3], b[3];
     for (int i = 0; i < 3; i++) {
         a[i] = R[i] * scale;
         b[i] = R[3 + i] * scale;
     }
-    lane aa = half - half * jacobi_dot(a, a), bb = half - half * jacobi_dot(b, b), ab = half * jacobi_dot(a, b);
+    wide aa = half - half * jacobi_dot(a, a), bb = half - half * jacobi_dot(b, b), ab = half * jacobi_dot(a, b);
     for (int i = 0; i < 3; i++) {
         R[i] = a[i] + (aa * a[i] - ab * b[i]);
         R[3 + i] = b[i] + (bb * b[i] - ab * a[i]);
@@ -175,136 +176,136 @@ static inline void rotation(lane scale, lane R[9])
 /* One Newton step for both R^T R = I and R^T F = F^T R:
  *     R <- R (I - D/2 + [w] + [w]^2/2),   D = R^T R - I,   G w = axial((I - D/2) R^T F),   G = tr(S) I - S
  * The mask is set where this was the last step that R needs. */
-static inline lane_mask polish_step(const lane F[9], lane R[9])
+static inline wide_mask polish_step(const wide F[9], wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
-    lane M[9], D[6]; /* M = R^T F, S its symmetric part */
+    wide M[9], D[6]; /* M = R^T F, S its symmetric part */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             M[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
     gram(R, D);
     for (int i = 0; i < 3; i++) {
-        D[i] = half * (D[i] - (sinew_real)1); /* from here on D is half of it */
+        D[i] = half * (D[i] - (sinew_real)1); /* from here on D is (R^T R - I) / 2 */
         D[3 + i] *= half;
     }
 
     /* G and its adjugate */
-    lane g00 = M[4] + M[8], g11 = M[0] + M[8], g22 = M[0] + M[4];
-    lane g01 = -half * (M[1] + M[3]), g02 = -half * (M[2] + M[6]), g12 = -half * (M[5] + M[7]);
-    lane h00 = g11 * g22 - g12 * g12, h11 = g00 * g22 - g02 * g02, h22 = g00 * g11 - g01 * g01;
-    lane h01 = g02 * g12 - g01 * g22, h02 = g01 * g12 - g02 * g11, h12 = g01 * g02 - g00 * g12;
-    lane det = g00 * h00 + g01 * h01 + g02 * h02;
-    lane trace = half * (g00 + g11 + g22), minors = h00 + h11 + h22;
-    lane size = trace * minors; /* size / det is at least the condition of G */
+    wide g00 = M[4] + M[8], g11 = M[0] + M[8], g22 = M[0] + M[4];
+    wide g01 = -half * (M[1] + M[3]), g02 = -half * (M[2] + M[6]), g12 = -half * (M[5] + M[7]);
+    wide h00 = g11 * g22 - g12 * g12, h11 = g00 * g22 - g02 * g02, h22 = g00 * g11 - g01 * g01;
+    wide h01 = g02 * g12 - g01 * g22, h02 = g01 * g12 - g02 * g11, h12 = g01 * g02 - g00 * g12;
+    wide det = g00 * h00 + g01 * h01 + g02 * h02;
+    wide trace = half * (g00 + g11 + g22), minors = h00 + h11 + h22;
+    wide size = trace * minors; /* size / det is at least the condition of G */
 
     /* w, where G is positive definite; D S - S D is written with G, which has the same commutator but for its sign */
-    lane_mask positive = lane_lt(lane_set(0), trace) & lane_lt(trace * trace * POLISH_FLOOR, minors);
-    lane_mask regular = positive & lane_lt(size * POLISH_FLOOR, det);
-    lane s = lane_select(regular, lane_set(1) / lane_max(det, lane_set(LANE_TINY)), lane_set(0));
-    lane a0 = (M[7] - M[5]) + (D[4] * g01 - D[3] * g02 + D[5] * (g11 - g22) + (D[2] - D[1]) * g12);
-    lane a1 = (M[2] - M[6]) + (D[3] * g12 - D[5] * g01 + D[4] * (g22 - g00) + (D[0] - D[2]) * g02);
-    lane a2 = (M[3] - M[1]) + (D[5] * g02 - D[4] * g12 + D[3] * (g00 - g11) + (D[1] - D[0]) * g01);
-    lane x = s * (h00 * a0 + h01 * a1 + h02 * a2);
-    lane y = s * (h01 * a0 + h11 * a1 + h12 * a2);
-    lane z = s * (h02 * a0 + h12 * a1 + h22 * a2);
+    wide_mask positive = wide_lt(wide_set(0), trace) & wide_lt(trace * trace * POLISH_FLOOR, minors);
+    wide_mask regular = positive & wide_lt(size * POLISH_FLOOR, det);
+    wide s = wide_select(regular, wide_set(1) / wide_max(det, wide_set(WIDE_TINY)), wide_set(0));
+    wide a0 = (M[7] - M[5]) + (D[4] * g01 - D[3] * g02 + D[5] * (g11 - g22) + (D[2] - D[1]) * g12);
+    wide a1 = (M[2] - M[6]) + (D[3] * g12 - D[5] * g01 + D[4] * (g22 - g00) + (D[0] - D[2]) * g02);
+    wide a2 = (M[3] - M[1]) + (D[5] * g02 - D[4] * g12 + D[3] * (g00 - g11) + (D[1] - D[0]) * g01);
+    wide x = s * (h00 * a0 + h01 * a1 + h02 * a2);
+    wide y = s * (h01 * a0 + h11 * a1 + h12 * a2);
+    wide z = s * (h02 * a0 + h12 * a1 + h22 * a2);
 
-    lane hx = half * x, hy = half * y, hz = half * z, xx = hx * x, yy = hy * y, zz = hz * z;
-    lane xy = hx * y - D[3], xz = hx * z - D[4], yz = hy * z - D[5];
-    const lane X[9] = {-(yy + zz) - D[0], xy - z, xz + y, xy + z, -(xx + zz) - D[1], yz - x, xz - y, yz + x,
+    wide hx = half * x, hy = half * y, hz = half * z, xx = hx * x, yy = hy * y, zz = hz * z;
+    wide xy = hx * y - D[3], xz = hx * z - D[4], yz = hy * z - D[5];
+    const wide X[9] = {-(yy + zz) - D[0], xy - z, xz + y, xy + z, -(xx + zz) - D[1], yz - x, xz - y, yz + x,
                        -(xx + yy) - D[2]};
     for (int i = 0; i < 9; i += 3) {
-        lane r0 = R[i], r1 = R[i + 1], r2 = R[i + 2];
+        wide r0 = R[i], r1 = R[i + 1], r2 = R[i + 2];
         for (int j = 0; j < 3; j++)
             R[i + j] += r0 * X[j] + r1 * X[3 + j] + r2 * X[6 + j];
     }
     /* The error left is (|w|^2 + |D|^2) times the condition. */
-    lane left = (xx + yy + zz) + (D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) + (D[3] * D[3] + D[4] * D[4] + D[5] * D[5]);
-    return regular & lane_lt(left * size, det * POLISH_LEFT);
+    wide left = (xx + yy + zz) + (D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) + (D[3] * D[3] + D[4] * D[4] + D[5] * D[5]);
+    return regular & wide_lt(left * size, det * POLISH_LEFT);
 }
 
 /* R = U V^T for the elements of the mask */
-static void from_svd(const lane F[9], lane_mask mask, lane R[9])
+static void from_svd(const wide F[9], wide_mask mask, wide R[9])
 {
-    lane U[9], sigma[3], V[9], rows[3][3];
+    wide U[9], sigma[3], V[9], rows[3][3];
     sinew_svd3(F, U, sigma, V);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             rows[i][j] = U[3 * i] * V[3 * j] + U[3 * i + 1] * V[3 * j + 1] + U[3 * i + 2] * V[3 * j + 2];
     jacobi_orthonormalise(rows);
     for (int i = 0; i < 9; i++)
-        R[i] = lane_select(mask, rows[i / 3][i % 3], R[i]);
+        R[i] = wide_select(mask, rows[i / 3][i % 3], R[i]);
 }
 
-/* Steps for the elements of the mask; returns those that even then are not at round-off, or not at a rotation. */
-static lane_mask polish(const lane F[9], lane_mask active, lane R[9])
+/* Steps for the elements of the mask; returns those that are then still not at round-off, or not at a rotation. */
+static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
 {
-    lane_mask moved = active;
-    for (int step = 0; step < POLISH_STEPS && lane_any(active); step++) {
-        lane next[9];
+    wide_mask moved = active;
+    for (int step = 0; step < POLISH_STEPS && wide_any(active); step++) {
+        wide next[9];
         for (int i = 0; i < 9; i++)
             next[i] = R[i];
-        lane_mask done = polish_step(F, next);
+        wide_mask done = polish_step(F, next);
         for (int i = 0; i < 9; i++)
-            R[i] = lane_select(active, next[i], R[i]);
+            R[i] = wide_select(active, next[i], R[i]);
         active &= ~done;
     }
-    lane cof[9];
+    wide cof[9];
     cofactors(R, cof);
-    lane det = R[0] * cof[0] + R[1] * cof[1] + R[2] * cof[2];
-    return active | (moved & lane_lt(det, lane_set(0)));
+    wide det = R[0] * cof[0] + R[1] * cof[1] + R[2] * cof[2];
+    return active | (moved & wide_lt(det, wide_set(0)));
 }
 
 /* Elements whose products of ten entries could overflow or underflow */
-static inline lane_mask extreme(lane I1)
+static inline wide_mask extreme(wide I1)
 {
-    return lane_lt(lane_set(SAFE_SQUARE), I1) | lane_lt(I1, lane_set(1 / SAFE_SQUARE));
+    return wide_lt(wide_set(SAFE_SQUARE), I1) | wide_lt(I1, wide_set(1 / SAFE_SQUARE));
 }
 
-static inline void begin(const lane F[9], polar_state *s)
+static inline void polar3_begin(const wide F[9], polar_state *s)
 {
     s->F = F;
     gram(F, s->C);
     s->I1 = s->C[0] + s->C[1] + s->C[2];
-    lane cof[9];
+    wide cof[9];
     cofactors(F, cof);
-    lane J = jacobi_dot(F, cof);
+    wide J = jacobi_dot(F, cof);
     s->two_J = J + J;
     s->I2 = jacobi_dot(cof, cof) + jacobi_dot(cof + 3, cof + 3) + jacobi_dot(cof + 6, cof + 6);
     for (int i = 0; i < 6; i++)
         s->cof[i] = cof[i];
-    s->l = lane_sqrt((sinew_real)3 * s->I1);
+    s->l = wide_sqrt((sinew_real)3 * s->I1);
 }
 
-/* Begins again with such elements scaled; subnormal numbers take two passes. */
+/* Starts again with these elements scaled; subnormal numbers take two passes. */
 static void rescale(polar_state *s)
 {
     for (int pass = 0; pass < 2; pass++) {
-        lane scale = lane_select(extreme(s->I1), jacobi_scale(s->F, 9), lane_set(1));
+        wide scale = wide_select(extreme(s->I1), jacobi_scale(s->F, 9), wide_set(1));
         for (int i = 0; i < 9; i++)
             s->scaled[i] = s->F[i] * scale;
-        begin(s->scaled, s);
+        polar3_begin(s->scaled, s);
     }
 }
 
 /* Steps 3 and 4 of the elements that need them */
-static void finish(const polar_state *s, lane R[9])
+static void polar3_finish(const polar_state *s, wide R[9])
 {
-    lane_mask active = s->active;
-    if (lane_any(active))
+    wide_mask active = s->active;
+    if (wide_any(active))
         active = polish(s->F, active, R);
-    if (lane_any(active))
+    if (wide_any(active))
         from_svd(s->F, active, R);
 }
 
-void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9])
+void sinew_polar3_tile(int count, const wide (*F)[9], wide (*R)[9])
 {
     polar_state state[SINEW_POLAR_TILE];
-    lane_mask scaled = lane_lt(lane_set(0), lane_set(0)), active = scaled;
+    wide_mask scaled = wide_lt(wide_set(0), wide_set(0)), active = scaled;
     for (int k = 0; k < count; k++) {
-        begin(F[k], &state[k]);
+        polar3_begin(F[k], &state[k]);
         scaled |= extreme(state[k].I1);
     }
-    for (int k = 0; lane_any(scaled) && k < count; k++)
+    for (int k = 0; wide_any(scaled) && k < count; k++)
         rescale(&state[k]);
     for (int k = 0; k < count; k++)
         first_step(&state[k]);
@@ -312,7 +313,7 @@ void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9])
         second_step(&state[k]);
         active |= state[k].active;
     }
-    for (int k = 0; lane_any(active) && k < count; k++)
+    for (int k = 0; wide_any(active) && k < count; k++)
         further_steps(&state[k]);
     for (int k = 0; k < count; k++) {
         formula(&state[k], R[k]);
@@ -320,11 +321,11 @@ void sinew_polar3_tile(int count, const lane (*F)[9], lane (*R)[9])
     }
     for (int k = 0; k < count; k++)
         rotation(state[k].inverse, R[k]);
-    for (int k = 0; lane_any(active) && k < count; k++)
-        finish(&state[k], R[k]);
+    for (int k = 0; wide_any(active) && k < count; k++)
+        polar3_finish(&state[k], R[k]);
 }
 
-void sinew_polar3(const lane F[9], lane R[9])
+void sinew_polar3(const wide F[9], wide R[9])
 {
-    sinew_polar3_tile(1, (const lane(*)[9])F, (lane(*)[9])R);
+    sinew_polar3_tile(1, (const wide(*)[9])F, (wide(*)[9])R);
 }

@@ -9,33 +9,33 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-void sinew_polar32(const lane F[6], lane R[6])
+void sinew_polar32(const wide F[6], wide R[6])
 {
-    const lane scale = jacobi_scale(F, 6);
-    lane b0[3], b1[3], u0[3], u1[3];
+    const wide scale = jacobi_scale(F, 6);
+    wide b0[3], b1[3], u0[3], u1[3];
     for (int i = 0; i < 3; i++) {
         b0[i] = F[2 * i] * scale;
         b1[i] = F[2 * i + 1] * scale;
     }
-    lane t = jacobi_tangent(jacobi_dot(b0, b0), jacobi_dot(b1, b1), jacobi_dot(b0, b1));
-    lane c = jacobi_cosine(t), s = t * c;
+    wide t = jacobi_tangent(jacobi_dot(b0, b0), jacobi_dot(b1, b1), jacobi_dot(b0, b1));
+    wide c = jacobi_cosine(t), s = t * c;
     jacobi_turn(b0, b1, c, s);
 
     /* The longer column first: (b0, b1) = (b1, -b0) is a further quarter turn of V. */
-    lane_mask shorter = lane_lt(jacobi_dot(b0, b0), jacobi_dot(b1, b1));
+    wide_mask shorter = wide_lt(jacobi_dot(b0, b0), jacobi_dot(b1, b1));
     jacobi_swap(shorter, b0, b1);
-    lane v0 = lane_select(shorter, s, c), v1 = lane_select(shorter, c, -s); /* V = [v0 -v1; v1 v0] */
+    wide v0 = wide_select(shorter, s, c), v1 = wide_select(shorter, c, -s); /* V = [v0 -v1; v1 v0] */
     jacobi_basis(b0, b1, u0, u1);
 
     /* R = U V^T, then R (I - (R^T R - I)/2): from orthonormal to a few times round-off to round-off */
-    lane r0[3], r1[3];
+    wide r0[3], r1[3];
     for (int i = 0; i < 3; i++) {
         r0[i] = u0[i] * v0 - u1[i] * v1;
         r1[i] = u0[i] * v1 + u1[i] * v0;
     }
     const sinew_real half = (sinew_real)0.5;
-    lane a = half * (jacobi_dot(r0, r0) - (sinew_real)1), b = half * (jacobi_dot(r1, r1) - (sinew_real)1);
-    lane d = half * jacobi_dot(r0, r1);
+    wide a = half * (jacobi_dot(r0, r0) - (sinew_real)1), b = half * (jacobi_dot(r1, r1) - (sinew_real)1);
+    wide d = half * jacobi_dot(r0, r1);
     for (int i = 0; i < 3; i++) {
         R[2 * i] = r0[i] - (r0[i] * a + r1[i] * d);
         R[2 * i + 1] = r1[i] - (r0[i] * d + r1[i] * b);

@@ -8,54 +8,54 @@
  *
  *   1. Scale F by a power of two; sweep over the three pairs of columns.
  *   2. Make V orthogonal to round-off and compute B = F V afresh, so that no error of the sweeps stays in B.
- *   3. Sort the columns of B by length; U from B by Gram-Schmidt and a cross product, so that U is a rotation whatever
- *      the rank, and sigma2 = u2 . b2 has the sign of det F.
+ *   3. Sort the columns of B by length; U from B by Gram-Schmidt and a cross product, so that U is a rotation for any
+ *      rank, and sigma2 = u2 . b2 has the sign of det F.
  *
  * The part that step 3 drops is orthogonal to the accuracy of the sweeps, |F| epsilon / 2. Singular values are accurate
- * to a few epsilon |F|, not relative to themselves. An element's result does not depend on the others in its lane: a
- * converged element turns no further.
+ * to a few epsilon |F|, not relative to themselves. An element's result does not depend on the others in its SIMD
+ * vector: a converged element rotates no further.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
 /* The elements with a pair of columns whose inner product would matter in B: |a_p . a_q| > tolerance |F| max|a|. */
-static inline lane_mask unfinished(lane A[3][3])
+static inline wide_mask svd3_unfinished(wide A[3][3])
 {
-    lane alpha = jacobi_dot(A[0], A[0]), beta = jacobi_dot(A[1], A[1]), gamma = jacobi_dot(A[2], A[2]);
-    lane ab = jacobi_dot(A[0], A[1]), ac = jacobi_dot(A[0], A[2]), bc = jacobi_dot(A[1], A[2]);
-    lane small = (alpha + beta + gamma) * (JACOBI_TOLERANCE * JACOBI_TOLERANCE);
-    return lane_lt(small * lane_max(alpha, beta), ab * ab) | lane_lt(small * lane_max(alpha, gamma), ac * ac) |
-           lane_lt(small * lane_max(beta, gamma), bc * bc);
+    wide alpha = jacobi_dot(A[0], A[0]), beta = jacobi_dot(A[1], A[1]), gamma = jacobi_dot(A[2], A[2]);
+    wide ab = jacobi_dot(A[0], A[1]), ac = jacobi_dot(A[0], A[2]), bc = jacobi_dot(A[1], A[2]);
+    wide small = (alpha + beta + gamma) * (JACOBI_TOLERANCE * JACOBI_TOLERANCE);
+    return wide_lt(small * wide_max(alpha, beta), ab * ab) | wide_lt(small * wide_max(alpha, gamma), ac * ac) |
+           wide_lt(small * wide_max(beta, gamma), bc * bc);
 }
 
-static inline void turn_columns(lane_mask active, lane A[3][3], lane V[3][3], int p, int q)
+static inline void turn_columns(wide_mask active, wide A[3][3], wide V[3][3], int p, int q)
 {
-    lane t = jacobi_tangent(jacobi_dot(A[p], A[p]), jacobi_dot(A[q], A[q]), jacobi_dot(A[p], A[q]));
-    t = lane_select(active, t, lane_set(0));
-    lane c = jacobi_cosine(t), s = t * c;
+    wide t = jacobi_tangent(jacobi_dot(A[p], A[p]), jacobi_dot(A[q], A[q]), jacobi_dot(A[p], A[q]));
+    t = wide_select(active, t, wide_set(0));
+    wide c = jacobi_cosine(t), s = t * c;
     jacobi_turn(A[p], A[q], c, s);
     jacobi_turn(V[p], V[q], c, s);
 }
 
-static inline void sort_columns(lane B[3][3], lane V[3][3], int p, int q)
+static inline void sort_columns(wide B[3][3], wide V[3][3], int p, int q)
 {
-    lane_mask shorter = lane_lt(jacobi_dot(B[p], B[p]), jacobi_dot(B[q], B[q]));
+    wide_mask shorter = wide_lt(jacobi_dot(B[p], B[p]), jacobi_dot(B[q], B[q]));
     jacobi_swap(shorter, B[p], B[q]);
     jacobi_swap(shorter, V[p], V[q]);
 }
 
-void sinew_svd3(const lane F[9], lane U[9], lane sigma[3], lane V[9])
+void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9])
 {
-    const lane scale = jacobi_scale(F, 9), zero = lane_set(0), one = lane_set(1);
-    lane A[3][3], B[3][3], u[3][3];
-    lane v[3][3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
+    const wide scale = jacobi_scale(F, 9), zero = wide_set(0), one = wide_set(1);
+    wide A[3][3], B[3][3], u[3][3];
+    wide v[3][3] = {{one, zero, zero}, {zero, one, zero}, {zero, zero, one}};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             A[j][i] = F[3 * i + j] * scale;
 
     for (int sweep = 0; sweep < JACOBI_SWEEPS; sweep++) {
-        lane_mask active = unfinished(A);
-        if (!lane_any(active))
+        wide_mask active = svd3_unfinished(A);
+        if (!wide_any(active))
             break;
         turn_columns(active, A, v, 0, 1);
         turn_columns(active, A, v, 0, 2);
@@ -77,10 +77,10 @@ void sinew_svd3(const lane F[9], lane U[9], lane sigma[3], lane V[9])
     jacobi_orthonormalise(u);
 
     /* Lengths sorted equal columns only to round-off; the order of the singular values is exact. */
-    lane s2 = jacobi_dot(u[2], B[2]);
-    lane s1 = lane_max(jacobi_dot(u[1], B[1]), lane_abs(s2));
-    lane s0 = lane_max(jacobi_dot(u[0], B[0]), s1);
-    lane back = one / scale;
+    wide s2 = jacobi_dot(u[2], B[2]);
+    wide s1 = wide_max(jacobi_dot(u[1], B[1]), wide_abs(s2));
+    wide s0 = wide_max(jacobi_dot(u[0], B[0]), s1);
+    wide back = one / scale;
     sigma[0] = s0 * back;
     sigma[1] = s1 * back;
     sigma[2] = s2 * back;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge_duplicates.c: cells with the same vertices, and vertices in one place or nearer than a distance.
+ * merge_duplicates.c: cells with the same vertices, and vertices that coincide or lie within a distance.
  *
- * Cells: those whose lowest vertex is v are sorted by the others; equal ones stand side by side.
- * Vertices: those that stay are hashed by their cell in a grid a few distances wide; all that are near enough to a
- * vertex are in its cell or beside it. Those that stay are further apart than the distance: a cell holds few.
+ * Cells: those whose lowest vertex is v are sorted by the others; equal ones are then adjacent. Vertices: kept vertices
+ * are hashed by their cell in a grid a few distances wide; all vertices near enough to a vertex are in its cell or an
+ * adjacent one. Kept vertices are farther apart than the distance, so a cell contains few.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -75,7 +75,7 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
 
 /* ---- Vertices ------------------------------------------------------------------------------- */
 
-#define CELL_WIDTH 4 /* distances: wide enough that most vertices need to look into few cells */
+#define CELL_WIDTH 4 /* distances: wide enough that most vertices search few cells */
 
 typedef struct near_table {
     const sinew_real *positions;
@@ -88,20 +88,20 @@ typedef struct near_table {
 
 /* Cells are doubles, and may be 2^53 and more: there a coordinate is a cell of its own, which is right, because then a
  * distance below its last digit means equal. Distance 0: every value is a cell. + 0.0 turns -0 into 0. */
-static double cell_of(const near_table *table, double x)
+static double merge_cell_of(const near_table *table, double x)
 {
     return (table->distance > 0 ? floor(x / table->width) : x) + 0.0;
 }
 
-/* The cells along one axis that may hold a vertex near x: its own, and those beside it that are within reach. */
-static int cells_within_reach(const near_table *table, double x, double cells[3])
+/* The cells along one axis that may contain a vertex near x: its own, and adjacent ones within the distance. */
+static int cells_within_radius(const near_table *table, double x, double cells[3])
 {
-    cells[0] = cell_of(table, x);
+    cells[0] = merge_cell_of(table, x);
     if (!(table->distance > 0))
         return 1;
     int count = 1;
     double across = x / table->width - cells[0];
-    /* Beyond 2^40 cells the place inside one is too coarse to rely on. */
+    /* Beyond 2^40 cells the position inside a cell is too coarse. */
     bool coarse = fabs(cells[0]) > 0x1p40;
     if (coarse || across < 1.0 / CELL_WIDTH + 0.01)
         cells[count++] = cells[0] - 1;
@@ -125,7 +125,7 @@ static size_t bucket_of(const near_table *table, const double cell[3])
     return (size_t)hash & table->mask;
 }
 
-static bool is_near(const near_table *table, int32_t a, int32_t b)
+static bool merge_is_near(const near_table *table, int32_t a, int32_t b)
 {
     const int32_t edge[2] = {a, b};
     return sinew_shape_of_edge(table->positions, edge) <= table->distance;
@@ -134,7 +134,7 @@ static bool is_near(const near_table *table, int32_t a, int32_t b)
 static int32_t lowest_near_in(const near_table *table, const double cell[3], int32_t v, int32_t lowest)
 {
     for (int32_t w = table->head[bucket_of(table, cell)]; w >= 0; w = table->next[w])
-        if (w < lowest && is_near(table, w, v))
+        if (w < lowest && merge_is_near(table, w, v))
             lowest = w;
     return lowest;
 }
@@ -145,7 +145,7 @@ static int32_t lowest_near(const near_table *table, int32_t v)
     int counts[3];
     int32_t lowest = v;
     for (int k = 0; k < 3; k++)
-        counts[k] = cells_within_reach(table, (double)table->positions[3 * (size_t)v + (size_t)k], cells[k]);
+        counts[k] = cells_within_radius(table, (double)table->positions[3 * (size_t)v + (size_t)k], cells[k]);
     for (int i = 0; i < counts[0]; i++)
         for (int j = 0; j < counts[1]; j++)
             for (int k = 0; k < counts[2]; k++) {
@@ -165,7 +165,7 @@ static void fill_same(near_table *table, int32_t count, int32_t *same)
             continue;
         double home[3];
         for (int k = 0; k < 3; k++)
-            home[k] = cell_of(table, (double)table->positions[3 * (size_t)v + (size_t)k]);
+            home[k] = merge_cell_of(table, (double)table->positions[3 * (size_t)v + (size_t)k]);
         size_t bucket = bucket_of(table, home);
         table->next[v] = table->head[bucket];
         table->head[bucket] = v;

@@ -2,14 +2,13 @@
  *
  * repair.c: a repaired copy of a mesh.
  *
- * In this order: near vertices become one; cells that name a vertex twice, are flat, or are there twice are dropped;
- * inverted tetrahedra are turned; triangles are made to agree with their neighbours, pieces that close up to face
- * outwards (positive enclosed volume), others as the greater part of them faces; vertices that no cell uses go, and
- * directors with them.
- * Fixing a fixed mesh changes nothing.
+ * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or duplicate are dropped; inverted
+ * tetrahedra are flipped; triangles are oriented like their neighbours, closed components outwards (positive enclosed
+ * volume), others like the majority of their triangles; unused vertices and their directors are dropped. Repairing a
+ * repaired mesh changes nothing.
  *
- * Limits: every closed piece faces outwards by itself, also one that bounds a cavity. A surface with one side only
- * (Moebius strip) and faces shared by three tetrahedra stay, and are named in the notes.
+ * Limits: every closed component faces outwards, also one that bounds a cavity. One-sided surfaces (Moebius strip) and
+ * faces shared by three tetrahedra stay and are named in the warnings.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -19,7 +18,7 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;         /* [vertex_count] the vertex that takes its place */
+    int32_t *same;         /* [vertex_count] the vertex that replaces it */
     int32_t *cells[3];     /* tets, triangles, edges that stay, over old vertices */
     int32_t counts[3];     /* how many */
     sinew_real *fractions; /* [counts[0]] of the tets that stay; NULL: the mesh has none */
@@ -107,7 +106,7 @@ static sinew_status drop_duplicates(fixer *f, int kind)
     return status;
 }
 
-static void exchange(int32_t *a, int32_t *b)
+static void repair_exchange(int32_t *a, int32_t *b)
 {
     int32_t swap = *a;
     *a = *b;
@@ -120,14 +119,14 @@ static void turn_inverted_tets(fixer *f)
         int32_t *tet = f->cells[0] + 4 * (size_t)t;
         if (sinew_shape_of_tet(f->mesh->positions, tet).flaw != SINEW_FLAW_INVERTED_TET)
             continue;
-        exchange(&tet[2], &tet[3]);
+        repair_exchange(&tet[2], &tet[3]);
         f->turned++;
     }
 }
 
 /* ---- Orienting ------------------------------------------------------------------------------ */
 
-/* Six times the volume under a triangle seen from `eye`; over a closed piece the eye does not matter. */
+/* Six times the volume under a triangle seen from `eye`; over a closed component it does not depend on the eye. */
 static double volume_under(const sinew_real *positions, const int32_t *triangle, const sinew_real *eye)
 {
     double p[3][3];
@@ -138,20 +137,20 @@ static double volume_under(const sinew_real *positions, const int32_t *triangle,
            p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
 }
 
-/* Closed pieces that enclose a negative volume once their triangles agree are flipped as a whole. */
+/* Closed components with negative volume after orientation are flipped as a whole. */
 static void face_outwards(const fixer *f, sinew_orientation *orientation, double *volumes)
 {
     const sinew_real *positions = f->mesh->positions;
     for (int32_t t = 0; t < f->counts[1]; t++) {
         const int32_t *triangle = f->cells[1] + 3 * (size_t)t;
-        int32_t piece = orientation->piece[t];
-        const sinew_real *eye = positions + 3 * (size_t)f->cells[1][3 * (size_t)piece];
+        int32_t component = orientation->component[t];
+        const sinew_real *eye = positions + 3 * (size_t)f->cells[1][3 * (size_t)component];
         double volume = volume_under(positions, triangle, eye);
-        volumes[piece] += orientation->flip[t] ? -volume : volume;
+        volumes[component] += orientation->flip[t] ? -volume : volume;
     }
     for (int32_t t = 0; t < f->counts[1]; t++) {
-        int32_t piece = orientation->piece[t];
-        orientation->flip[t] ^= !orientation->open[piece] && volumes[piece] < 0;
+        int32_t component = orientation->component[t];
+        orientation->flip[t] ^= !orientation->open[component] && volumes[component] < 0;
     }
 }
 
@@ -168,7 +167,7 @@ static sinew_status orient_triangles(fixer *f)
         face_outwards(f, &orientation, volumes);
         for (int32_t t = 0; t < f->counts[1]; t++)
             if (orientation.flip[t]) {
-                exchange(&f->cells[1][3 * (size_t)t + 1], &f->cells[1][3 * (size_t)t + 2]);
+                repair_exchange(&f->cells[1][3 * (size_t)t + 1], &f->cells[1][3 * (size_t)t + 2]);
                 f->flipped++;
             }
         f->twisted = orientation.twisted_count;
@@ -217,7 +216,7 @@ static sinew_mesh *copy_used(fixer *f, const int32_t *numbers, int32_t used)
     return copy;
 }
 
-static sinew_status write_notes(const fixer *f, sinew_mesh *copy)
+static sinew_status write_repair_warnings(const fixer *f, sinew_mesh *copy)
 {
     const struct {
         int64_t count;
@@ -239,7 +238,7 @@ static sinew_status write_notes(const fixer *f, sinew_mesh *copy)
     sinew_status status = SINEW_OK;
     for (size_t n = 0; status == SINEW_OK && n < sizeof lines / sizeof lines[0]; n++)
         if (lines[n].count > 0)
-            status = sinew_mesh_add_note(copy, "%lld %s", (long long)lines[n].count, lines[n].what);
+            status = sinew_mesh_add_warning(copy, "%lld %s", (long long)lines[n].count, lines[n].what);
     if (status != SINEW_OK)
         sinew_fail_memory(f->error, "the notes of a repaired mesh");
     return status;
@@ -255,8 +254,8 @@ static sinew_mesh *make_copy(fixer *f, int32_t *map)
     }
     int32_t used = number_used_vertices(f, numbers);
     sinew_mesh *copy = copy_used(f, numbers, used);
-    if (copy &&
-        (write_notes(f, copy) != SINEW_OK || sinew_mesh_set_fractions(copy, f->fractions, f->error) != SINEW_OK)) {
+    if (copy && (write_repair_warnings(f, copy) != SINEW_OK ||
+                 sinew_mesh_set_fractions(copy, f->fractions, f->error) != SINEW_OK)) {
         sinew_mesh_destroy(copy);
         copy = NULL;
     }
@@ -274,8 +273,8 @@ static sinew_status repair(fixer *f, double merge_distance)
     f->same = sinew_allocate(&mesh->allocator, (size_t)mesh->vertex_count, sizeof *f->same);
     bool good = f->same != NULL;
     for (int kind = 0; kind < 3; kind++) {
-        size_t room = (size_t)lists[kind].count * (size_t)sizes[kind];
-        f->cells[kind] = sinew_allocate(&mesh->allocator, room, sizeof(int32_t));
+        size_t capacity = (size_t)lists[kind].count * (size_t)sizes[kind];
+        f->cells[kind] = sinew_allocate(&mesh->allocator, capacity, sizeof(int32_t));
         good = good && f->cells[kind];
     }
     if (mesh->fractions) {

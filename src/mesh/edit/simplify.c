@@ -33,35 +33,35 @@ typedef struct work {
     int32_t *around;    /* coarse triangles at each coarse vertex */
 } work;
 
-static const sinew_real *place_of(const work *w, int32_t vertex)
+static const sinew_real *position_of(const work *w, int32_t vertex)
 {
     return w->input->positions + 4 * (size_t)vertex;
 }
 
-static double distance(const work *w, int32_t i, int32_t j)
+static double simplify_distance(const work *w, int32_t i, int32_t j)
 {
     double sum = 0;
     for (size_t c = 0; c < 3; c++) {
-        const double d = (double)place_of(w, i)[c] - (double)place_of(w, j)[c];
+        const double d = (double)position_of(w, i)[c] - (double)position_of(w, j)[c];
         sum += d * d;
     }
     return sqrt(sum);
 }
 
-/* ---- Who stays ----------------------------------------------------------------------------------- */
+/* ---- Kept vertices ------------------------------------------------------------------------------- */
 
-static void note_border(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void mark_border(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     work *w = context;
     (void)uses;
     if (use_count == 2)
         return;
-    const double length = fmax(distance(w, vertices[0], vertices[1]), 1e-300);
+    const double length = fmax(simplify_distance(w, vertices[0], vertices[1]), 1e-300);
     for (int k = 0; k < 2; k++) {
         const int32_t own = vertices[k], other = vertices[1 - k];
         w->borders[own]++;
         for (size_t c = 0; c < 3; c++)
-            w->along[own][c] += ((double)place_of(w, other)[c] - (double)place_of(w, own)[c]) / length;
+            w->along[own][c] += ((double)position_of(w, other)[c] - (double)position_of(w, own)[c]) / length;
     }
 }
 
@@ -85,8 +85,8 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* owner[i] = i for those that stay, else -1. */
-static void choose(const work *w, int32_t *owner)
+/* owner[i] = i for kept vertices, else -1. */
+static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
     memset(owner, 0xff, (size_t)n * sizeof *owner);
@@ -97,7 +97,7 @@ static void choose(const work *w, int32_t *owner)
 }
 
 /* The nearest neighbour that stays, on the border if i lies there and one does. */
-static int32_t nearest(const work *w, const int32_t *owner, int32_t i)
+static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
     for (int64_t k = w->adjacency.first[i]; k < w->adjacency.first[i + 1]; k++) {
@@ -106,17 +106,18 @@ static int32_t nearest(const work *w, const int32_t *owner, int32_t i)
             continue;
         const bool on = w->rank[i] >= BORDER && w->rank[j] >= BORDER;
         const bool best_on = best >= 0 && w->rank[i] >= BORDER && w->rank[best] >= BORDER;
-        if (best < 0 || (on && !best_on) || (on == best_on && distance(w, i, j) < distance(w, i, best)))
+        if (best < 0 || (on && !best_on) ||
+            (on == best_on && simplify_distance(w, i, j) < simplify_distance(w, i, best)))
             best = j;
     }
     return best;
 }
 
-/* Numbers those that stay, and lets the others join them. */
+/* Numbers the kept vertices and assigns the others to them. */
 static void assign(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
-    choose(w, s->owner);
+    simplify_choose(w, s->owner);
     s->vertex_count = 0;
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == i)
@@ -124,7 +125,7 @@ static void assign(const work *w, sinew_simplified *s)
     /* Joined ones are marked below -1, so that they are not taken for ones that stay. */
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == -1 && w->rank[i] != UNUSED)
-            s->owner[i] = -2 - nearest(w, s->owner, i);
+            s->owner[i] = -2 - simplify_nearest(w, s->owner, i);
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] < -1)
             s->owner[i] = -2 - s->owner[i];
@@ -137,7 +138,7 @@ static void assign(const work *w, sinew_simplified *s)
 
 /* ---- Triangles ------------------------------------------------------------------------------------ */
 
-static void sort_three(int32_t v[3])
+static void simplify_sort_three(int32_t v[3])
 {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < 2; k++)
@@ -148,7 +149,7 @@ static void sort_three(int32_t v[3])
             }
 }
 
-/* By their vertices, whatever the order, then by number. */
+/* Sorts by vertices, in any order, then by number. */
 typedef struct candidate {
     int32_t sorted[3], number;
 } candidate;
@@ -162,15 +163,15 @@ static int compare_candidates(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void edges_of(const work *w, const int32_t corner[3], double a[3], double b[3])
+static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3], double b[3])
 {
     for (size_t c = 0; c < 3; c++) {
-        a[c] = (double)place_of(w, corner[1])[c] - (double)place_of(w, corner[0])[c];
-        b[c] = (double)place_of(w, corner[2])[c] - (double)place_of(w, corner[0])[c];
+        a[c] = (double)position_of(w, corner[1])[c] - (double)position_of(w, corner[0])[c];
+        b[c] = (double)position_of(w, corner[2])[c] - (double)position_of(w, corner[0])[c];
     }
 }
 
-static double dot(const double a[3], const double b[3])
+static double simplify_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -179,8 +180,9 @@ static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[
 {
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
     double a[3], b[3];
-    edges_of(w, corner, a, b);
-    const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
+    simplify_edges_of(w, corner, a, b);
+    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b),
+                 longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
 
@@ -194,7 +196,7 @@ static bool make_triangles(const sinew_allocator *allocator, const work *w, sine
         for (int k = 0; k < 3; k++)
             c->sorted[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
         c->number = t;
-        sort_three(c->sorted);
+        simplify_sort_three(c->sorted);
         count += c->sorted[0] >= 0 && c->sorted[0] != c->sorted[1] && c->sorted[1] != c->sorted[2];
     }
     if (list)
@@ -222,7 +224,7 @@ static void list_around(work *w, const sinew_simplified *s)
         w->first[v + 1] += w->first[v];
     for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
         w->around[--w->first[s->triangles[k] + 1]] = k / 3;
-    /* Starts have moved to the places of their successors. */
+    /* Starts have moved to those of their successors. */
     memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
     w->first[s->vertex_count] = 3 * s->triangle_count;
 }
@@ -233,10 +235,11 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     const int32_t *t = s->triangles + 3 * (size_t)triangle;
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
     double a[3], b[3], p[3];
-    edges_of(w, corner, a, b);
+    simplify_edges_of(w, corner, a, b);
     for (size_t c = 0; c < 3; c++)
-        p[c] = (double)place_of(w, i)[c] - (double)place_of(w, corner[0])[c];
-    const double aa = dot(a, a), bb = dot(b, b), ab = dot(a, b), pa = dot(p, a), pb = dot(p, b);
+        p[c] = (double)position_of(w, i)[c] - (double)position_of(w, corner[0])[c];
+    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b), pa = simplify_dot(p, a),
+                 pb = simplify_dot(p, b);
     const double determinant = aa * bb - ab * ab;
     out[1] = (pa * bb - pb * ab) / determinant;
     out[2] = (pb * aa - pa * ab) / determinant;
@@ -259,10 +262,10 @@ static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
     for (int32_t k = owner >= 0 ? w->first[owner] : 0; owner >= 0 && k < w->first[owner + 1]; k++) {
         double weights[3];
         barycentric(w, s, w->around[k], i, weights);
-        const double least = fmin(weights[0], fmin(weights[1], weights[2]));
-        if (!(least > best + 1e-9))
+        const double min = fmin(weights[0], fmin(weights[1], weights[2]));
+        if (!(min > best + 1e-9))
             continue;
-        best = least;
+        best = min;
         for (int c = 0; c < 3; c++) {
             s->corner[i][c] = s->triangles[3 * w->around[k] + c];
             s->weight[i][c] = (sinew_real)weights[c];
@@ -272,7 +275,7 @@ static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
 
 /* ---- Together -------------------------------------------------------------------------------------- */
 
-static bool make_room(const sinew_allocator *allocator, work *w, sinew_simplified *s)
+static bool simplify_reserve(const sinew_allocator *allocator, work *w, sinew_simplified *s)
 {
     const size_t n = (size_t)w->input->vertex_count, m = (size_t)w->input->triangle_count;
     w->rank = sinew_allocate(allocator, n, sizeof *w->rank);
@@ -289,7 +292,7 @@ static bool make_room(const sinew_allocator *allocator, work *w, sinew_simplifie
            s->weight && s->triangles;
 }
 
-static void release_work(const sinew_allocator *allocator, work *w)
+static void simplify_release_work(const sinew_allocator *allocator, work *w)
 {
     void *arrays[] = {w->rank, w->along, w->borders, w->first, w->around};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
@@ -306,10 +309,10 @@ sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simpli
     sinew_status status = sinew_adjacency_build(&w.adjacency, allocator, input->vertex_count, &elements, 1, error);
     if (status != SINEW_OK)
         return status;
-    if (!make_room(allocator, &w, s))
+    if (!simplify_reserve(allocator, &w, s))
         status = sinew_fail_memory(error, "a coarser mesh");
     if (status == SINEW_OK)
-        status = sinew_visit_facets(allocator, input->vertex_count, &elements, note_border, &w, error);
+        status = sinew_visit_facets(allocator, input->vertex_count, &elements, mark_border, &w, error);
     for (int32_t i = 0; status == SINEW_OK && i < input->vertex_count; i++)
         w.rank[i] = rank_of(&w, i);
     if (status == SINEW_OK) {
@@ -322,7 +325,7 @@ sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simpli
         for (int32_t i = 0; i < input->vertex_count; i++)
             bind_vertex(&w, s, i);
     }
-    release_work(allocator, &w);
+    simplify_release_work(allocator, &w);
     if (status != SINEW_OK)
         sinew_simplified_release(allocator, s);
     return status;

@@ -26,8 +26,8 @@ sinew_status sinew_cut_begin(sinew_cut *cut, const sinew_allocator *allocator, i
     const sinew_status status = sinew_incidence_build(&cut->at, allocator, vertex_count, &own, error);
     if (status != SINEW_OK)
         return status;
-    const int64_t most = sinew_incidence_busiest(&cut->at, vertex_count);
-    cut->group = sinew_allocate(allocator, (size_t)most + 1, sizeof *cut->group);
+    const int64_t max = sinew_incidence_busiest(&cut->at, vertex_count);
+    cut->group = sinew_allocate(allocator, (size_t)max + 1, sizeof *cut->group);
     return cut->group ? SINEW_OK : sinew_fail_memory(error, "a cut through a mesh");
 }
 
@@ -76,14 +76,14 @@ static bool lies_ahead(const sinew_cut *cut, const sinew_real *points, int32_t c
     return along > 0;
 }
 
-/* group[i] of the i-th cell at a vertex: the lowest cell (by its place there) that it hangs together with. On entry it
- * holds the side of each, and only cells of one side hang together. */
+/* group[i] of the i-th cell at a vertex: the lowest cell (by its index there) connected to it. On entry it is the side
+ * of each; only cells of one side are connected. */
 static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
 {
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);
     for (int32_t i = 0; i < count; i++)
-        group[i] = 2 * i + group[i]; /* place and side */
+        group[i] = 2 * i + group[i]; /* index and side */
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < count; i++)
@@ -157,7 +157,7 @@ bool sinew_cut_vertex(sinew_cut *cut, const sinew_real *points, int32_t vertex, 
     return true;
 }
 
-/* ---- What becomes of parts --------------------------------------------------------------------- */
+/* ---- Images of simplices ----------------------------------------------------------------------- */
 
 int32_t sinew_cut_map(const sinew_cut *cut, const int32_t *vertices, int32_t count, int32_t *out, int32_t capacity)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ball_cylinder_torus.c: balls, cylinders, tori and tubes filled with six tetrahedra a cell (grid.h). Outer vertices lie on the
- * true surface, so the volume comes from below and its error falls with the square of the cell size.
+ * ball_cylinder_torus.c: balls, cylinders, tori and tubes filled with six tetrahedra a cell (grid.h). Outer vertices
+ * lie on the true surface, so the volume comes from below and its error falls with the square of the cell size.
  *
  * Exact counts, with n = segments, l = layers, r = rings; "even" means rounded up to an even number, because a disc
  * or ball has its centre between two halves:
@@ -133,7 +133,7 @@ static bool def_fits(const char *what, const sinew_round_def *def, sinew_error *
     return length_fits(what, "radius", def->radius, error);
 }
 
-/* One set of defaults serves four shapes: 0 stands for what suits the shape. */
+/* One set of defaults serves four shapes: 0 selects a value for the shape. */
 static sinew_real inner_radius_or(const sinew_round_def *def, double share)
 {
     return def->inner_radius == 0 ? (sinew_real)(share * (double)def->radius) : def->inner_radius;
@@ -151,7 +151,7 @@ static int32_t even(int32_t count)
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
-static sinew_mesh *make_round(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *place,
+static sinew_mesh *round_make(const sinew_round_def *def, const sinew_grid *grid, sinew_grid_placer *slot,
                               sinew_error *error)
 {
     int64_t cell_count = sinew_grid_cell_count(grid);
@@ -159,7 +159,7 @@ static sinew_mesh *make_round(const sinew_round_def *def, const sinew_grid *grid
     sinew_mesh *mesh = sinew_mesh_allocate(&def->allocator, sinew_grid_vertex_count(grid), tet_count, 0, 0, error);
     if (!mesh)
         return NULL;
-    sinew_grid_place(grid, place, def, mesh->positions);
+    sinew_grid_fill_positions(grid, slot, def, mesh->positions);
     sinew_grid_cut_six(grid, mesh->tets);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
@@ -189,7 +189,7 @@ sinew_mesh *sinew_mesh_ball(const sinew_round_def *def, sinew_error *error)
         return NULL;
     shape.segments = even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.segments}, .mirror = {true, true, true}};
-    return make_round(&shape, &grid, place_ball, error);
+    return round_make(&shape, &grid, place_ball, error);
 }
 
 sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
@@ -203,7 +203,7 @@ sinew_mesh *sinew_mesh_cylinder(const sinew_round_def *def, sinew_error *error)
         return NULL;
     shape.segments = even(shape.segments);
     sinew_grid grid = {.cells = {shape.segments, shape.segments, shape.layers}, .mirror = {true, true, false}};
-    return make_round(&shape, &grid, place_cylinder, error);
+    return round_make(&shape, &grid, place_cylinder, error);
 }
 
 sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
@@ -220,7 +220,7 @@ sinew_mesh *sinew_mesh_torus(const sinew_round_def *def, sinew_error *error)
     sinew_grid grid = {.cells = {shape.layers, shape.segments, shape.layers},
                        .wraps = {false, true, false},
                        .mirror = {true, false, true}};
-    return make_round(&shape, &grid, place_torus, error);
+    return round_make(&shape, &grid, place_torus, error);
 }
 
 sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
@@ -235,5 +235,5 @@ sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *error)
         !cells_fit("tube", "layers", def->layers, 1, error) || !cells_fit("tube", "rings", def->rings, 1, error))
         return NULL;
     sinew_grid grid = {.cells = {shape.rings, shape.segments, shape.layers}, .wraps = {false, true, false}};
-    return make_round(&shape, &grid, place_tube, error);
+    return round_make(&shape, &grid, place_tube, error);
 }

@@ -19,7 +19,7 @@ typedef struct box_shape {
 static void place_box(const void *context, const int32_t index[3], double position[3])
 {
     const box_shape *shape = context;
-    /* The fraction is exactly 1 at the end, so that opposite faces lie where the caller said. */
+    /* The fraction is exactly 1 at the end, so that opposite faces lie exactly at the given coordinates. */
     for (int k = 0; k < 3; k++)
         position[k] = shape->origin[k] + shape->size[k] * ((double)index[k] / shape->cells[k]);
 }
@@ -40,7 +40,7 @@ static bool shape_fits(const char *what, const box_shape *shape, sinew_error *er
     return true;
 }
 
-static sinew_mesh *make_box(const char *what, const sinew_allocator *allocator, const box_shape *shape,
+static sinew_mesh *box_make(const char *what, const sinew_allocator *allocator, const box_shape *shape,
                             sinew_error *error)
 {
     if (!shape_fits(what, shape, error))
@@ -51,7 +51,7 @@ static sinew_mesh *make_box(const char *what, const sinew_allocator *allocator, 
     sinew_mesh *mesh = sinew_mesh_allocate(allocator, sinew_grid_vertex_count(&grid), tet_count, 0, 0, error);
     if (!mesh)
         return NULL;
-    sinew_grid_place(&grid, place_box, shape, mesh->positions);
+    sinew_grid_fill_positions(&grid, place_box, shape, mesh->positions);
     sinew_grid_cut_five(&grid, mesh->tets);
     if (sinew_mesh_validate(mesh, error) != SINEW_OK) {
         sinew_mesh_destroy(mesh);
@@ -83,7 +83,7 @@ sinew_mesh *sinew_mesh_box(const sinew_box_def *def, sinew_error *error)
         shape.origin[k] = (double)def->origin[k];
         shape.size[k] = (double)def->size[k];
     }
-    return make_box("box", &def->allocator, &shape, error);
+    return box_make("box", &def->allocator, &shape, error);
 }
 
 sinew_beam_def sinew_default_beam_def(void)
@@ -109,5 +109,5 @@ sinew_mesh *sinew_mesh_beam(const sinew_beam_def *def, sinew_error *error)
         shape.size[k] = (double)def->size[k];
         shape.origin[k] = -shape.size[k] / 2;
     }
-    return make_box("beam", &def->allocator, &shape, error);
+    return box_make("beam", &def->allocator, &shape, error);
 }

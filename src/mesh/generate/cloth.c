@@ -5,13 +5,13 @@
  * Cloth of nx x ny vertices, number i + nx j; triangles face +z. Exact counts:
  *     triangles 2 (nx - 1)(ny - 1)
  *     edges     (nx - 1) ny + nx (ny - 1) + d (nx - 1)(ny - 1), d = 1, or 2 for SINEW_DIAGONALS_CROSS
- * Edges come as those along x, those along y, then the diagonals. Rope: n vertices, n - 1 edges.
+ * Edges along x come first, then those along y, then the diagonals. Rope: n vertices, n - 1 edges.
  */
 #include "mesh/mesh.h"
 
 #include <math.h>
 
-static bool finite3(const sinew_real x[3])
+static bool cloth_finite3(const sinew_real x[3])
 {
     return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]);
 }
@@ -45,7 +45,7 @@ static bool cloth_fits(const sinew_cloth_def *def, sinew_error *error)
             continue;
         return false;
     }
-    if (!finite3(def->origin))
+    if (!cloth_finite3(def->origin))
         sinew_fail(error, SINEW_ERROR_DATA, "cloth: the origin (%g, %g, %g) must be finite", (double)def->origin[0],
                    (double)def->origin[1], (double)def->origin[2]);
     else if ((int)def->diagonals < 0 || def->diagonals > SINEW_DIAGONALS_CROSS)
@@ -126,7 +126,7 @@ sinew_mesh *sinew_mesh_cloth(const sinew_cloth_def *def, sinew_error *error)
     }
     if (!cloth_fits(def, error))
         return NULL;
-    /* Counts of what sinew_mesh_allocate refuses for its vertices would leave 64 bits: 4 nx ny. */
+    /* Counts that sinew_mesh_allocate refuses for their vertices would overflow 64 bits: 4 nx ny. */
     int64_t nx = def->vertices[0], ny = def->vertices[1], cells = nx * ny > INT32_MAX ? 0 : (nx - 1) * (ny - 1);
     int64_t diagonals = def->diagonals == SINEW_DIAGONALS_CROSS ? 2 * cells : cells;
     int64_t edge_count = cells ? (nx - 1) * ny + nx * (ny - 1) + diagonals : 0;
@@ -157,7 +157,7 @@ sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error)
         sinew_fail(error, SINEW_ERROR_DATA, "rope: %d vertices; at least 2 are needed", def->vertices);
         return NULL;
     }
-    if (!finite3(def->from) || !finite3(def->to) ||
+    if (!cloth_finite3(def->from) || !cloth_finite3(def->to) ||
         (def->from[0] == def->to[0] && def->from[1] == def->to[1] && def->from[2] == def->to[2])) {
         sinew_fail(error, SINEW_ERROR_DATA, "rope: its ends must be finite and two different points");
         return NULL;

@@ -27,14 +27,15 @@ int64_t sinew_grid_cell_count(const sinew_grid *grid)
     return times(times(grid->cells[0], grid->cells[1]), grid->cells[2]);
 }
 
-void sinew_grid_place(const sinew_grid *grid, sinew_grid_placer *place, const void *context, sinew_real *positions)
+void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
+                               sinew_real *positions)
 {
     int32_t index[3];
     for (index[2] = 0; index[2] < vertices_along(grid, 2); index[2]++)
         for (index[1] = 0; index[1] < vertices_along(grid, 1); index[1]++)
             for (index[0] = 0; index[0] < vertices_along(grid, 0); index[0]++) {
                 double position[3];
-                place(context, index, position);
+                slot(context, index, position);
                 for (int k = 0; k < 3; k++)
                     *positions++ = (sinew_real)position[k];
             }
@@ -55,7 +56,7 @@ static void cell_corners(const sinew_grid *grid, const int32_t cell[3], int32_t 
 
 typedef int32_t *cell_cutter(const sinew_grid *grid, const int32_t cell[3], const int32_t corners[8], int32_t *tets);
 
-static void cut(const sinew_grid *grid, cell_cutter *cut_cell, int32_t *tets)
+static void grid_cut(const sinew_grid *grid, cell_cutter *cut_cell, int32_t *tets)
 {
     int32_t cell[3], corners[8];
     for (cell[2] = 0; cell[2] < grid->cells[2]; cell[2]++)
@@ -104,10 +105,10 @@ static int32_t *cut_cell_six(const sinew_grid *grid, const int32_t cell[3], cons
 
 void sinew_grid_cut_five(const sinew_grid *grid, int32_t *tets)
 {
-    cut(grid, cut_cell_five, tets);
+    grid_cut(grid, cut_cell_five, tets);
 }
 
 void sinew_grid_cut_six(const sinew_grid *grid, int32_t *tets)
 {
-    cut(grid, cut_cell_six, tets);
+    grid_cut(grid, cut_cell_six, tets);
 }

@@ -22,7 +22,8 @@ int64_t sinew_grid_cell_count(const sinew_grid *grid);
 
 /* Calls place(context, index, position) for every vertex; index in 0 .. n, in order. */
 typedef void sinew_grid_placer(const void *context, const int32_t index[3], double position[3]);
-void sinew_grid_place(const sinew_grid *grid, sinew_grid_placer *place, const void *context, sinew_real *positions);
+void sinew_grid_fill_positions(const sinew_grid *grid, sinew_grid_placer *slot, const void *context,
+                               sinew_real *positions);
 
 /* Five tetrahedra a cell: the four vertices of even i + j + k make a regular tetrahedron, the others cut off the
  * corners. Faces of neighbours match because parity is the vertices' own. Only for grids that do not wrap. */

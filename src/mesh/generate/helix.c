@@ -19,7 +19,7 @@ sinew_coil_def sinew_default_coil_def(void)
         .cookie = SINEW_COOKIE_COIL, .radius = (sinew_real)0.5, .pitch = (sinew_real)0.2, .turns = 5};
 }
 
-static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertices, int32_t least, sinew_error *error)
+static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertices, int32_t min, sinew_error *error)
 {
     if (!(def->radius > 0) || !isfinite(def->radius))
         sinew_fail(error, SINEW_ERROR_DATA, "%s: the radius is %g m; it must be finite and greater than 0", noun,
@@ -29,9 +29,9 @@ static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertic
     else if (!(def->turns > 0) || !isfinite(def->turns))
         sinew_fail(error, SINEW_ERROR_DATA, "%s: %g turns; the number must be finite and greater than 0", noun,
                    (double)def->turns);
-    else if (!(vertices >= least) || vertices > INT32_MAX)
+    else if (!(vertices >= min) || vertices > INT32_MAX)
         sinew_fail(error, SINEW_ERROR_DATA, "%s: %.10g vertices; at least %d are needed, and 32-bit indices must reach",
-                   noun, vertices, least);
+                   noun, vertices, min);
     else
         return true;
     return false;
@@ -45,8 +45,8 @@ static sinew_mesh *make_coil(const sinew_coil_def *def, int32_t n, double turns,
     if (!mesh)
         return NULL;
     for (int32_t i = 0; i < n; i++) {
-        const double part = turns * i / (closed ? n : n - 1), angle = full_turn * part, r = (double)def->radius;
-        const double x[3] = {r * cos(angle), r * sin(angle), pitch * part};
+        const double turned = turns * i / (closed ? n : n - 1), angle = full_turn * turned, r = (double)def->radius;
+        const double x[3] = {r * cos(angle), r * sin(angle), pitch * turned};
         for (int k = 0; k < 3; k++)
             mesh->positions[3 * (size_t)i + (size_t)k] = (sinew_real)x[k];
     }

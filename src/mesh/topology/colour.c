@@ -3,13 +3,13 @@
  * colour.c: greedy colourings. Elements, or vertices, of one colour may be updated at the same time.
  *
  * Elements: each vertex keeps a 64-bit set of the colours at it; an element takes the lowest colour free at all its
- * vertices. Where 64 are not enough the elements left over go through another round with the next 64, which gives
- * the very colours that one round with unbounded sets would give.
+ * vertices. Remaining elements take another pass with the next 64 colours, which gives the same colours as
+ * one pass with unbounded sets.
  *
  * Vertices: the next one is always that with the most colours among its neighbours (Brelaz, Commun. ACM 22 (1979) 251,
- * "DSATUR"), so that regular meshes get the fewest colours whatever their numbering: four for a block of five tets a
- * cell, where first fit finds five in the order of the grid and ten along a Hilbert curve. When elements come, the
- * vertices of these alone are looked at again.
+ * "DSATUR"), so that regular meshes get the fewest colours for any numbering: four for a block of five tets a
+ * cell, where first fit finds five in the order of the grid and ten along a Hilbert curve. When elements are added,
+ * only their vertices are recoloured.
  */
 #include "mesh/topology.h"
 
@@ -55,15 +55,15 @@ static void clear_used(const sinew_elements *elements, uint64_t *used)
         used[elements->vertices[i]] = 0;
 }
 
-static bool make_colour_room(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
-                             const sinew_elements *elements)
+static bool reserve_colour(sinew_colour_work *work, const sinew_allocator *allocator, int32_t vertex_count,
+                           const sinew_elements *elements)
 {
-    const size_t room = work->used_room;
-    if (!sinew_make_room(allocator, &work->used, &work->used_room, (size_t)vertex_count, sizeof *work->used) ||
-        !sinew_make_room(allocator, &work->left, &work->left_room, (size_t)elements->count, sizeof *work->left))
+    const size_t capacity = work->used_capacity;
+    if (!sinew_reserve(allocator, &work->used, &work->used_capacity, (size_t)vertex_count, sizeof *work->used) ||
+        !sinew_reserve(allocator, &work->left, &work->left_capacity, (size_t)elements->count, sizeof *work->left))
         return false;
-    if (work->used_room != room)
-        memset(work->used, 0, work->used_room);
+    if (work->used_capacity != capacity)
+        memset(work->used, 0, work->used_capacity);
     return true;
 }
 
@@ -71,7 +71,7 @@ sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_al
                                          int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
                                          int32_t *colour_count, sinew_error *error)
 {
-    if (!make_colour_room(work, allocator, vertex_count, elements)) {
+    if (!reserve_colour(work, allocator, vertex_count, elements)) {
         sinew_colour_work_release(work, allocator);
         return sinew_fail_memory(error, "the colours of elements");
     }
@@ -115,7 +115,7 @@ typedef struct saturation {
     uint64_t *around;     /* [vertex_count] colours of the neighbours, as a set */
     int32_t *next, *back; /* [vertex_count] in the list; -1: none */
     int32_t head[QUEUES];
-    int32_t most; /* no list above is filled */
+    int32_t max; /* no list above is filled */
 } saturation;
 
 static int32_t count_bits(uint64_t set)
@@ -134,7 +134,7 @@ static void queue_push(saturation *s, int32_t v)
     if (head >= 0)
         s->back[head] = v;
     s->head[at] = v;
-    s->most = at > s->most ? at : s->most;
+    s->max = at > s->max ? at : s->max;
 }
 
 static void queue_remove(saturation *s, int32_t v)
@@ -165,15 +165,15 @@ static void colour_by_saturation(const sinew_adjacency *adjacency, int32_t verte
 {
     for (int32_t c = 0; c < QUEUES; c++)
         s->head[c] = -1;
-    s->most = 0;
+    s->max = 0;
     for (int32_t v = vertex_count - 1; v >= 0; v--) {
         colours[v] = -1;
         queue_push(s, v);
     }
     for (int32_t done = 0; done < vertex_count; done++) {
-        while (s->head[s->most] < 0)
-            s->most--;
-        const int32_t v = s->head[s->most];
+        while (s->head[s->max] < 0)
+            s->max--;
+        const int32_t v = s->head[s->max];
         queue_remove(s, v);
         colours[v] = free_colour(adjacency, colours, v, taken);
         const uint64_t bit = colours[v] < 64 ? (uint64_t)1 << colours[v] : 0;
@@ -226,7 +226,7 @@ static bool touches(const sinew_elements *list, int32_t element, const uint8_t *
     return false;
 }
 
-/* The elements of a list that have a touched vertex, copied next to each other. */
+/* Copies the elements of a list that contain an affected vertex next to each other. */
 static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
                           sinew_elements *near)
 {
@@ -243,7 +243,7 @@ static bool near_elements(const sinew_allocator *allocator, const sinew_elements
 }
 
 /* Keeps v's colour, or gives it the lowest free one. taken[c] == v marks colour c as taken. */
-static void recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
+static void colour_recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)
         taken[colours[adjacency->neighbours[at]]] = v;
@@ -275,7 +275,7 @@ sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t v
             taken[c] = -1;
         for (int32_t v = 0; v < vertex_count; v++)
             if (touched[v])
-                recolour(&adjacency, colours, v, taken);
+                colour_recolour(&adjacency, colours, v, taken);
         *colour_count = largest(colours, vertex_count) + 1;
         sinew_adjacency_free(&adjacency, allocator);
     }

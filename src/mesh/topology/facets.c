@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * facets.c: facets are gathered vertex by vertex: those whose lowest vertex is v are found among the elements at v,
- * sorted, and handed out run by run. The memory beyond the incidence is that of the busiest vertex only.
+ * facets.c: facets are collected vertex by vertex: those whose lowest vertex is v are found among the elements at v,
+ * sorted, and reported run by run. Extra memory is that of the vertex with the most elements.
  */
 #include "mesh/topology/facets.h"
 

@@ -2,7 +2,7 @@
  *
  * hilbert.c: points in the order of a Hilbert curve, so that points near in space are mostly near in memory.
  *
- * Each axis is cut into 2^21 steps of the bounding cube; the cell's place on the curve is a 63-bit number, made from
+ * Each axis is cut into 2^21 steps of the bounding cube; the cell's index on the curve is a 63-bit number, made from
  * the three coordinates bit by bit after J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707 (2004):
  * walking from the top bit down, undo the reflection or exchange of axes that the coarser cells impose, then Gray-
  * decode. Limits: points closer than 2^-21 of the largest extent may fall in one cell; they keep their index order.
@@ -14,7 +14,7 @@
 
 #define BITS 21
 
-/* Reflects the low bits of axis 0 or swaps them with those of axis i, as the bit of axis i says. */
+/* Reflects the low bits of axis 0 or swaps them with those of axis i, depending on the bit of axis i. */
 static void undo_turn(uint32_t x[3], int i, uint32_t bit)
 {
     uint32_t low = bit - 1;
@@ -66,7 +66,7 @@ static double bounding_cube(const sinew_real *positions, int32_t count, double h
     return half_extent;
 }
 
-static uint32_t cell_of(double x, double half_corner, double half_extent)
+static uint32_t hilbert_cell_of(double x, double half_corner, double half_extent)
 {
     double t = half_extent > 0 ? (x / 2 - half_corner) / half_extent : 0;
     /* Written so that a NaN falls to 0. */
@@ -82,7 +82,7 @@ void sinew_hilbert_pairs(const sinew_real *positions, int32_t count, sinew_pair 
     for (int32_t i = 0; i < count; i++) {
         uint32_t cell[3];
         for (int k = 0; k < 3; k++)
-            cell[k] = cell_of((double)positions[3 * (size_t)i + (size_t)k], corner[k], extent);
+            cell[k] = hilbert_cell_of((double)positions[3 * (size_t)i + (size_t)k], corner[k], extent);
         pairs[i] = (sinew_pair){hilbert_key(cell), (uint64_t)i};
     }
     sinew_sort_pairs(pairs, (size_t)count, pairs + count);

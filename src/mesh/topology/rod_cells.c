@@ -9,7 +9,7 @@
 
 /* Directors sorted by their edges. */
 typedef struct director_index {
-    sinew_pair *keys; /* [2 * count] the lower end, the higher; the director. Then room to sort */
+    sinew_pair *keys; /* [2 * count] the lower end, the higher; the director. Then a buffer for sorting */
     size_t count;
 } director_index;
 
@@ -113,7 +113,7 @@ static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_
         }
 }
 
-/* The two ends of every director's edge, one list after the other as the topology wants them. */
+/* The two ends of every director's edge, one list after the other. */
 static int32_t *director_edges(const sinew_allocator *allocator, const sinew_mesh *mesh)
 {
     const size_t count = (size_t)mesh->director_count;

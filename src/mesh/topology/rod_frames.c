@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_frames.c: a copy of a mesh with a director point for every edge of its triangles, or of its own edges where it has
- * no triangles. See rod_frames.h.
+ * rod_frames.c: a copy of a mesh with a director point for every edge of its triangles, or of its own edges where it
+ * has no triangles. See rod_frames.h.
  *
  * Shells: d is the mean of the normals of the triangles at the edge, the second one turned to agree with the first.
  * Rods: d is any unit vector across the first edge of a piece and is carried from edge to edge by the smallest rotation
@@ -19,7 +19,7 @@
 
 #define OFFSET_SHARE 0.25 /* of the mean length of an edge: the offset unless one is given */
 
-typedef struct director_draft {
+typedef struct director_builder {
     const sinew_mesh *mesh;
     int32_t *directors; /* [3 * count] a b and which triangle, or edge, it belongs to */
     double *d;          /* [3 * count] */
@@ -27,31 +27,31 @@ typedef struct director_draft {
     double length;        /* of all edges, m */
     int32_t crowded[3];   /* an edge of too many triangles and their number, 0: none */
     const sinew_real *up; /* [3] or NULL: where directors of rods point if they can */
-} director_draft;
+} director_builder;
 
 /* ---- Small vectors ---------------------------------------------------------------------------- */
 
-static void difference(const sinew_real *positions, int32_t a, int32_t b, double e[3])
+static void rod_frame_difference(const sinew_real *positions, int32_t a, int32_t b, double e[3])
 {
     for (size_t k = 0; k < 3; k++)
         e[k] = (double)positions[3 * (size_t)b + k] - (double)positions[3 * (size_t)a + k];
 }
 
-static double dot(const double a[3], const double b[3])
+static double rod_frame_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void cross(const double a[3], const double b[3], double c[3])
+static void rod_frame_cross(const double a[3], const double b[3], double c[3])
 {
     const double r[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
     memcpy(c, r, sizeof r);
 }
 
 /* Makes v a unit vector; false where it has no direction. */
-static bool unit(double v[3])
+static bool rod_frame_unit(double v[3])
 {
-    const double length = sqrt(dot(v, v));
+    const double length = sqrt(rod_frame_dot(v, v));
     for (int k = 0; k < 3; k++)
         v[k] /= length > 0 ? length : 1;
     return length > 0 && isfinite(length);
@@ -63,10 +63,10 @@ static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
 {
     const int32_t *v = mesh->triangles + 3 * (size_t)t;
     double e[3], f[3];
-    difference(mesh->positions, v[0], v[1], e);
-    difference(mesh->positions, v[0], v[2], f);
-    cross(e, f, n);
-    return unit(n);
+    rod_frame_difference(mesh->positions, v[0], v[1], e);
+    rod_frame_difference(mesh->positions, v[0], v[2], f);
+    rod_frame_cross(e, f, n);
+    return rod_frame_unit(n);
 }
 
 /* +1 where the triangle's corner i is followed by the edge's lower end, -1 by its higher. */
@@ -78,31 +78,31 @@ static double sense(const sinew_mesh *mesh, uint64_t use, const int32_t *vertice
 
 static void add_shell_edge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
-    director_draft *draft = context;
-    const sinew_mesh *mesh = draft->mesh;
-    if (use_count > 2 && draft->crowded[2] == 0) {
-        memcpy(draft->crowded, vertices, 2 * sizeof *vertices);
-        draft->crowded[2] = (int32_t)use_count;
+    director_builder *builder = context;
+    const sinew_mesh *mesh = builder->mesh;
+    if (use_count > 2 && builder->crowded[2] == 0) {
+        memcpy(builder->crowded, vertices, 2 * sizeof *vertices);
+        builder->crowded[2] = (int32_t)use_count;
     }
     double n[2][3] = {{0}}, e[3];
     for (size_t i = 0; i < use_count && i < 2; i++)
         triangle_normal(mesh, (int32_t)(uses[i].minor / 3), n[i]);
     /* Neighbours that agree run along their edge in opposite senses. */
     const bool agree = use_count < 2 || sense(mesh, uses[0].minor, vertices) != sense(mesh, uses[1].minor, vertices);
-    double *d = draft->d + 3 * (size_t)draft->count;
+    double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
-    if (!(dot(d, d) > 1e-12)) /* folded flat: the fold's own direction, away from both */
+    if (!(rod_frame_dot(d, d) > 1e-12)) /* folded flat: the fold's own direction, away from both */
         memcpy(d, n[0], sizeof n[0]);
-    unit(d);
-    difference(mesh->positions, vertices[0], vertices[1], e);
-    draft->length += sqrt(dot(e, e));
-    memcpy(draft->directors + 3 * (size_t)draft->count++, vertices, 2 * sizeof *vertices);
+    rod_frame_unit(d);
+    rod_frame_difference(mesh->positions, vertices[0], vertices[1], e);
+    builder->length += sqrt(rod_frame_dot(e, e));
+    memcpy(builder->directors + 3 * (size_t)builder->count++, vertices, 2 * sizeof *vertices);
 }
 
-static sinew_status draft_shell(director_draft *draft, sinew_error *error)
+static sinew_status builder_shell(director_builder *builder, sinew_error *error)
 {
-    const sinew_mesh *mesh = draft->mesh;
+    const sinew_mesh *mesh = builder->mesh;
     const sinew_elements triangles = {mesh->triangles, mesh->triangle_count, 3};
     for (int32_t t = 0; t < mesh->triangle_count; t++) {
         double n[3];
@@ -111,72 +111,72 @@ static sinew_status draft_shell(director_draft *draft, sinew_error *error)
                               "directors: triangle %d has no area and no normal; sinew mesh fix drops it", t);
     }
     sinew_status status =
-        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, &triangles, add_shell_edge, draft, error);
-    if (status == SINEW_OK && draft->crowded[2] > 0)
+        sinew_visit_facets(&mesh->allocator, mesh->vertex_count, &triangles, add_shell_edge, builder, error);
+    if (status == SINEW_OK && builder->crowded[2] > 0)
         status = sinew_fail(error, SINEW_ERROR_DATA,
                             "directors: the edge (%d, %d) is shared by %d triangles, at most 2 have one normal between "
                             "them; split the surface there",
-                            draft->crowded[0], draft->crowded[1], draft->crowded[2]);
+                            builder->crowded[0], builder->crowded[1], builder->crowded[2]);
     return status;
 }
 
 /* ---- Rods ------------------------------------------------------------------------------------- */
 
 /* The component of `up` across the edge, or of the axis that lies most across it. */
-static void start_direction(const director_draft *draft, const double t[3], double d[3])
+static void start_direction(const director_builder *builder, const double t[3], double d[3])
 {
     double up[3] = {0};
-    for (int k = 0; draft->up && k < 3; k++)
-        up[k] = (double)draft->up[k];
-    unit(up);
-    const double across = dot(up, up) - dot(up, t) * dot(up, t);
+    for (int k = 0; builder->up && k < 3; k++)
+        up[k] = (double)builder->up[k];
+    rod_frame_unit(up);
+    const double across = rod_frame_dot(up, up) - rod_frame_dot(up, t) * rod_frame_dot(up, t);
     if (!(across > 1e-12)) {
-        int least = 2;
+        int min = 2;
         for (int k = 1; k >= 0; k--)
-            if (fabs(t[k]) < fabs(t[least]))
-                least = k;
+            if (fabs(t[k]) < fabs(t[min]))
+                min = k;
         memset(up, 0, sizeof up);
-        up[least] = 1;
+        up[min] = 1;
     }
-    const double along = dot(up, t);
+    const double along = rod_frame_dot(up, t);
     for (int k = 0; k < 3; k++)
         d[k] = up[k] - along * t[k];
-    unit(d);
+    rod_frame_unit(d);
 }
 
 /* d turned by the smallest rotation that takes t to u (Rodrigues); opposite directions keep it. */
 static void transport(const double t[3], const double u[3], double d[3])
 {
     double axis[3], turned[3];
-    const double c = dot(t, u);
-    cross(t, u, axis);
-    cross(axis, d, turned);
-    const double along = c > -1 ? dot(axis, d) / (1 + c) : 0;
+    const double c = rod_frame_dot(t, u);
+    rod_frame_cross(t, u, axis);
+    rod_frame_cross(axis, d, turned);
+    const double along = c > -1 ? rod_frame_dot(axis, d) / (1 + c) : 0;
     double next[3];
     for (int k = 0; k < 3; k++)
         next[k] = c > -1 + 1e-9 ? c * d[k] + turned[k] + along * axis[k] : d[k];
-    const double out = dot(next, u); /* round-off along many edges */
+    const double out = rod_frame_dot(next, u); /* round-off along many edges */
     for (int k = 0; k < 3; k++)
         d[k] = next[k] - out * u[k];
-    unit(d);
+    rod_frame_unit(d);
 }
 
 /* The unit direction of edge e away from v. */
 static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
 {
     const int32_t *edge = mesh->edges + 2 * (size_t)e;
-    difference(mesh->positions, v, edge[0] == v ? edge[1] : edge[0], t);
-    return unit(t);
+    rod_frame_difference(mesh->positions, v, edge[0] == v ? edge[1] : edge[0], t);
+    return rod_frame_unit(t);
 }
 
 /* Walks from edge `first` over all that hang together with it. queue [edge_count], seen [edge_count]. */
-static void walk_rod(director_draft *draft, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
+static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
 {
-    const sinew_mesh *mesh = draft->mesh;
+    const sinew_mesh *mesh = builder->mesh;
     double t[3], u[3];
     int32_t head = 0, tail = 0;
     away(mesh, first, mesh->edges[2 * (size_t)first], t);
-    start_direction(draft, t, draft->d + 3 * (size_t)first);
+    start_direction(builder, t, builder->d + 3 * (size_t)first);
     seen[first] = 1;
     queue[tail++] = first;
     while (head < tail) {
@@ -191,8 +191,8 @@ static void walk_rod(director_draft *draft, const sinew_incidence *at, int32_t f
                 if (seen[next])
                     continue;
                 away(mesh, next, v, u);
-                memcpy(draft->d + 3 * (size_t)next, draft->d + 3 * (size_t)e, 3 * sizeof *draft->d);
-                transport(t, u, draft->d + 3 * (size_t)next);
+                memcpy(builder->d + 3 * (size_t)next, builder->d + 3 * (size_t)e, 3 * sizeof *builder->d);
+                transport(t, u, builder->d + 3 * (size_t)next);
                 seen[next] = 1;
                 queue[tail++] = next;
             }
@@ -200,21 +200,21 @@ static void walk_rod(director_draft *draft, const sinew_incidence *at, int32_t f
     }
 }
 
-static sinew_status draft_rod(director_draft *draft, sinew_error *error)
+static sinew_status builder_rod(director_builder *builder, sinew_error *error)
 {
-    const sinew_mesh *mesh = draft->mesh;
+    const sinew_mesh *mesh = builder->mesh;
     const sinew_allocator *allocator = &mesh->allocator;
     const sinew_elements edges = {mesh->edges, mesh->edge_count, 2};
     for (int32_t e = 0; e < mesh->edge_count; e++) {
         double t[3];
-        difference(mesh->positions, mesh->edges[2 * (size_t)e], mesh->edges[2 * (size_t)e + 1], t);
-        draft->length += sqrt(dot(t, t));
-        if (!unit(t))
+        rod_frame_difference(mesh->positions, mesh->edges[2 * (size_t)e], mesh->edges[2 * (size_t)e + 1], t);
+        builder->length += sqrt(rod_frame_dot(t, t));
+        if (!rod_frame_unit(t))
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "directors: edge %d has no length and nothing across it; sinew mesh fix drops it", e);
-        memcpy(draft->directors + 3 * (size_t)e, mesh->edges + 2 * (size_t)e, 2 * sizeof *mesh->edges);
+        memcpy(builder->directors + 3 * (size_t)e, mesh->edges + 2 * (size_t)e, 2 * sizeof *mesh->edges);
     }
-    draft->count = mesh->edge_count;
+    builder->count = mesh->edge_count;
     sinew_incidence at = {0};
     int32_t *queue = sinew_allocate(allocator, (size_t)mesh->edge_count, sizeof *queue);
     uint8_t *seen = sinew_allocate_zero(allocator, (size_t)mesh->edge_count, 1);
@@ -222,7 +222,7 @@ static sinew_status draft_rod(director_draft *draft, sinew_error *error)
                                         : sinew_fail_memory(error, "the directors of a mesh");
     for (int32_t e = 0; status == SINEW_OK && e < mesh->edge_count; e++)
         if (!seen[e])
-            walk_rod(draft, &at, e, queue, seen);
+            walk_rod(builder, &at, e, queue, seen);
     sinew_incidence_free(&at, allocator);
     sinew_release(allocator, queue);
     sinew_release(allocator, seen);
@@ -232,25 +232,26 @@ static sinew_status draft_rod(director_draft *draft, sinew_error *error)
 /* ---- The copy --------------------------------------------------------------------------------- */
 
 /* positions [3 * (vertex_count + count)]: the mesh's, then those of the director points, whose numbers are set. */
-static void place_directors(const director_draft *draft, double offset, sinew_real *positions)
+static void place_directors(const director_builder *builder, double offset, sinew_real *positions)
 {
-    const sinew_mesh *mesh = draft->mesh;
+    const sinew_mesh *mesh = builder->mesh;
     memcpy(positions, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof *positions);
-    for (int32_t i = 0; i < draft->count; i++) {
-        int32_t *director = draft->directors + 3 * (size_t)i;
+    for (int32_t i = 0; i < builder->count; i++) {
+        int32_t *director = builder->directors + 3 * (size_t)i;
         director[2] = mesh->vertex_count + i;
         for (size_t k = 0; k < 3; k++) {
             const double a = (double)mesh->positions[3 * (size_t)director[0] + k];
             const double b = (double)mesh->positions[3 * (size_t)director[1] + k];
-            positions[3 * (size_t)director[2] + k] = (sinew_real)(0.5 * (a + b) + offset * draft->d[3 * (size_t)i + k]);
+            positions[3 * (size_t)director[2] + k] =
+                (sinew_real)(0.5 * (a + b) + offset * builder->d[3 * (size_t)i + k]);
         }
     }
 }
 
-static sinew_mesh *copy_with(const director_draft *draft, double offset, sinew_error *error)
+static sinew_mesh *copy_with(const director_builder *builder, double offset, sinew_error *error)
 {
-    const sinew_mesh *mesh = draft->mesh;
-    const int64_t vertex_count = (int64_t)mesh->vertex_count + draft->count;
+    const sinew_mesh *mesh = builder->mesh;
+    const int64_t vertex_count = (int64_t)mesh->vertex_count + builder->count;
     sinew_mesh *copy = NULL;
     if (vertex_count > INT32_MAX) {
         sinew_fail(error, SINEW_ERROR_DATA, "directors: %lld vertices are more than 32-bit indices reach",
@@ -259,12 +260,12 @@ static sinew_mesh *copy_with(const director_draft *draft, double offset, sinew_e
     }
     sinew_real *positions = sinew_allocate(&mesh->allocator, 3 * (size_t)vertex_count, sizeof *positions);
     if (positions) {
-        place_directors(draft, offset, positions);
+        place_directors(builder, offset, positions);
         sinew_mesh_def def = sinew_mesh_get_def(mesh);
         def.vertex_count = (int32_t)vertex_count;
         def.positions = positions;
-        def.director_count = draft->count;
-        def.directors = draft->directors;
+        def.director_count = builder->count;
+        def.directors = builder->directors;
         copy = sinew_mesh_create(&def, error);
     } else {
         sinew_fail_memory(error, "the directors of a mesh");
@@ -298,17 +299,18 @@ sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, con
     if (!can_have_directors(mesh, offset, error))
         return NULL;
     const bool shell = mesh->triangle_count > 0;
-    const size_t room = shell ? 3 * (size_t)mesh->triangle_count : (size_t)mesh->edge_count;
-    director_draft draft = {.mesh = mesh, .up = toward};
-    draft.directors = sinew_allocate(&mesh->allocator, 3 * room, sizeof *draft.directors);
-    draft.d = sinew_allocate(&mesh->allocator, 3 * room, sizeof *draft.d);
+    const size_t capacity = shell ? 3 * (size_t)mesh->triangle_count : (size_t)mesh->edge_count;
+    director_builder builder = {.mesh = mesh, .up = toward};
+    builder.directors = sinew_allocate(&mesh->allocator, 3 * capacity, sizeof *builder.directors);
+    builder.d = sinew_allocate(&mesh->allocator, 3 * capacity, sizeof *builder.d);
     sinew_mesh *copy = NULL;
-    sinew_status status = draft.directors && draft.d ? SINEW_OK : sinew_fail_memory(error, "the directors of a mesh");
+    sinew_status status =
+        builder.directors && builder.d ? SINEW_OK : sinew_fail_memory(error, "the directors of a mesh");
     if (status == SINEW_OK)
-        status = shell ? draft_shell(&draft, error) : draft_rod(&draft, error);
+        status = shell ? builder_shell(&builder, error) : builder_rod(&builder, error);
     if (status == SINEW_OK)
-        copy = copy_with(&draft, offset > 0 ? offset : OFFSET_SHARE * draft.length / draft.count, error);
-    sinew_release(&mesh->allocator, draft.directors);
-    sinew_release(&mesh->allocator, draft.d);
+        copy = copy_with(&builder, offset > 0 ? offset : OFFSET_SHARE * builder.length / builder.count, error);
+    sinew_release(&mesh->allocator, builder.directors);
+    sinew_release(&mesh->allocator, builder.d);
     return copy;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stencil.c: the table of stencils, and how each one's cells are found in a mesh. See stencil.h.
+ * stencil.c: the table of stencils, and the search for each one's cells in a mesh. See stencil.h.
  */
 #include "mesh/topology/stencil.h"
 
@@ -26,15 +26,15 @@ static sinew_status copy_cells(const sinew_allocator *allocator, const int32_t *
     return SINEW_OK;
 }
 
-static sinew_status find_tets(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
-                              int32_t *count, sinew_error *error)
+static sinew_status stencil_find_tets(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                      int32_t **cells, int32_t *count, sinew_error *error)
 {
     return copy_cells(allocator, mesh->tets, mesh->tet_count, n, cells, count, error);
 }
 
-/* The mesh's own edges, or those of all cells where it has none. */
-static sinew_status find_edges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
-                               int32_t *count, sinew_error *error)
+/* The mesh's own edges, or those of all cells if it has none. */
+static sinew_status stencil_find_edges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                       int32_t **cells, int32_t *count, sinew_error *error)
 {
     if (mesh->edge_count > 0)
         return copy_cells(allocator, mesh->edges, mesh->edge_count, n, cells, count, error);
@@ -43,8 +43,8 @@ static sinew_status find_edges(const sinew_allocator *allocator, const sinew_mes
     return sinew_unique_edges(allocator, mesh->vertex_count, lists, 3, cells, count, error);
 }
 
-static sinew_status find_vertices(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
-                                  int32_t *count, sinew_error *error)
+static sinew_status stencil_find_vertices(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                          int32_t **cells, int32_t *count, sinew_error *error)
 {
     (void)n;
     *cells = sinew_allocate(allocator, (size_t)mesh->vertex_count, sizeof **cells);
@@ -57,8 +57,8 @@ static sinew_status find_vertices(const sinew_allocator *allocator, const sinew_
 }
 
 /* The mesh's own triangles, or the surface of its tets where it has none. */
-static sinew_status find_triangles(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
-                                   int32_t *count, sinew_error *error)
+static sinew_status stencil_find_triangles(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
+                                           int32_t **cells, int32_t *count, sinew_error *error)
 {
     if (mesh->triangle_count > 0 || mesh->tet_count == 0)
         return copy_cells(allocator, mesh->triangles, mesh->triangle_count, n, cells, count, error);
@@ -79,7 +79,7 @@ typedef struct hinge_list {
 } hinge_list;
 
 /* An edge of two triangles and the vertices opposite to it. The first edge of more than two is remembered. */
-static void add_hinge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
+static void stencil_add_hinge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     hinge_list *list = context;
     if (use_count > 2 && list->many_uses == 0) {
@@ -102,11 +102,11 @@ static sinew_status find_hinges(const sinew_allocator *allocator, const sinew_me
                                 int32_t *count, sinew_error *error)
 {
     int32_t *triangles = NULL, triangle_count = 0;
-    sinew_status status = find_triangles(allocator, mesh, 3, &triangles, &triangle_count, error);
+    sinew_status status = stencil_find_triangles(allocator, mesh, 3, &triangles, &triangle_count, error);
     const sinew_elements elements = {triangles, triangle_count, 3};
     hinge_list list = {.triangles = triangles};
     if (status == SINEW_OK)
-        status = sinew_visit_facets(allocator, mesh->vertex_count, &elements, add_hinge, &list, error);
+        status = sinew_visit_facets(allocator, mesh->vertex_count, &elements, stencil_add_hinge, &list, error);
     if (status == SINEW_OK && list.many_uses > 0)
         status = sinew_fail(error, SINEW_ERROR_DATA,
                             "edge %d %d belongs to %d triangles and a hinge joins two; give the sheets vertices of "
@@ -115,8 +115,9 @@ static sinew_status find_hinges(const sinew_allocator *allocator, const sinew_me
     if (status == SINEW_OK) {
         *cells = list.cells = sinew_allocate(allocator, (size_t)list.count * (size_t)n, sizeof **cells);
         list.count = 0;
-        status = list.cells ? sinew_visit_facets(allocator, mesh->vertex_count, &elements, add_hinge, &list, error)
-                            : sinew_fail_memory(error, "the elements of an energy");
+        status = list.cells
+                     ? sinew_visit_facets(allocator, mesh->vertex_count, &elements, stencil_add_hinge, &list, error)
+                     : sinew_fail_memory(error, "the elements of an energy");
     }
     sinew_release(allocator, triangles);
     *count = list.count;
@@ -165,7 +166,7 @@ static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mes
 
 /* Neighbours of a vertex, and the two that each shares a triangle with: -1 where there are fewer. */
 typedef struct ring_links {
-    int32_t vertex, size, most;
+    int32_t vertex, size, max;
     int32_t neighbour[SINEW_STENCIL_MAX], next[SINEW_STENCIL_MAX][2];
 } ring_links;
 
@@ -175,10 +176,10 @@ static sinew_status link_one(ring_links *links, int32_t p, int32_t q, sinew_erro
     int32_t at = 0;
     while (at < links->size && links->neighbour[at] != p)
         at++;
-    if (at == links->most)
+    if (at == links->max)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "vertex %d has more than %d neighbours, which a ring may have; refine the mesh around it",
-                          links->vertex, links->most);
+                          links->vertex, links->max);
     if (at == links->size) {
         links->neighbour[at] = p;
         links->next[at][0] = links->next[at][1] = -1;
@@ -237,7 +238,7 @@ static sinew_status write_wheels(const sinew_elements *triangles, const sinew_in
                                  int32_t n, int32_t *cells, int32_t *count, sinew_error *error)
 {
     for (int32_t v = 0; v < vertex_count; v++) {
-        ring_links links = {.vertex = v, .most = n - 1};
+        ring_links links = {.vertex = v, .max = n - 1};
         int32_t *cell = cells + (size_t)*count * (size_t)n;
         const sinew_status status = link_ring(&links, triangles->vertices, around, error);
         if (status != SINEW_OK)
@@ -262,7 +263,7 @@ static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_me
 {
     int32_t *vertices = NULL, triangle_count = 0;
     sinew_incidence around = {0};
-    sinew_status status = find_triangles(allocator, mesh, 3, &vertices, &triangle_count, error);
+    sinew_status status = stencil_find_triangles(allocator, mesh, 3, &vertices, &triangle_count, error);
     const sinew_elements triangles = {vertices, triangle_count, 3};
     *count = 0;
     if (status == SINEW_OK)
@@ -279,83 +280,88 @@ static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_me
 
 /* ---- Table ------------------------------------------------------------------------------------- */
 
-static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_parts[2][4] = {{0, 1, 2}, {0, 1, 3}};
-#define ONE_PART(size) .part_count = 1, .part_size = (size), .parts = whole
+static const int8_t whole[1][4] = {{0, 1, 2, 3}}, hinge_triangles[2][4] = {{0, 1, 2}, {0, 1, 3}};
+#define ONE_SIMPLEX(size) .simplex_count = 1, .simplex_size = (size), .simplices = whole
 
-static const sinew_stencil_row table[SINEW_STENCIL_COUNT] = {
-    [SINEW_STENCIL_TET] = {"tet", "tets", 4, .fans = true, .find = find_tets, ONE_PART(4)},
-    [SINEW_STENCIL_EDGE] = {"edge", "edges", 2, .find = find_edges, ONE_PART(2)},
-    [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = find_vertices},
+static const sinew_stencil_info table[SINEW_STENCIL_COUNT] = {
+    [SINEW_STENCIL_TET] = {"tet", "tets", 4, .fans = true, .find = stencil_find_tets, ONE_SIMPLEX(4)},
+    [SINEW_STENCIL_EDGE] = {"edge", "edges", 2, .find = stencil_find_edges, ONE_SIMPLEX(2)},
+    [SINEW_STENCIL_VERTEX] = {"vertex", "vertices", 1, .takes = SINEW_TAKES_TARGET, .find = stencil_find_vertices},
     [SINEW_STENCIL_PAIR] = {"pair of points", "pairs of points", 8, .takes = SINEW_TAKES_WEIGHTS | SINEW_TAKES_NORMAL,
                             .couples = true, .transient = true},
-    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .sheet = true, .find = find_triangles, ONE_PART(3)},
-    [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges, .part_count = 2, .part_size = 3,
-                             .parts = hinge_parts},
+    [SINEW_STENCIL_TRIANGLE] = {"triangle", "triangles", 3, .is_surface = true, .find = stencil_find_triangles,
+                                ONE_SIMPLEX(3)},
+    [SINEW_STENCIL_HINGE] = {"hinge", "hinges", 4, .find = find_hinges, .simplex_count = 2, .simplex_size = 3,
+                             .simplices = hinge_triangles},
     [SINEW_STENCIL_RING] = {"ring", "rings", SINEW_STENCIL_MAX, .padded = true, .find = find_rings},
-    [SINEW_STENCIL_WHEEL] = {"wheel", "wheels", SINEW_STENCIL_MAX, .padded = true, .find = find_wheels, .part_size = 3},
+    [SINEW_STENCIL_WHEEL] = {"wheel", "wheels", SINEW_STENCIL_MAX, .padded = true, .find = find_wheels,
+                             .simplex_size = 3},
     [SINEW_STENCIL_SHELL] = {"shell", "shells", 6, .find = sinew_find_shells},
     [SINEW_STENCIL_ROD] = {"rod", "rods", 5, .find = sinew_find_rods},
     [SINEW_STENCIL_DIRECTOR] = {"director", "directors", 3, .find = sinew_find_directors},
     [SINEW_STENCIL_FRAMES] = {"pair of frames", "pairs of frames", 8, .couples = true},
 };
 
-/* Rows of the program's own. The one table that grows while the process runs: a place is filled once, by whoever finds
- * it empty, and never changes again, so readers need no lock. */
-static _Atomic(const sinew_stencil_row *) foreign[SINEW_STENCILS_FOREIGN];
+/* Stencils registered by the program. The only table that grows while the process runs: a slot is filled once, by the
+ * thread that finds it empty, and never changes again, so readers need no lock. */
+static _Atomic(const sinew_stencil_info *) foreign[SINEW_STENCILS_FOREIGN];
 
-const sinew_stencil_row *sinew_get_stencil(sinew_stencil stencil)
+const sinew_stencil_info *sinew_get_stencil(sinew_stencil stencil)
 {
     if ((unsigned)stencil < SINEW_STENCIL_COUNT)
         return &table[stencil];
-    const unsigned place = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* the count itself means none */
-    return place < SINEW_STENCILS_FOREIGN ? atomic_load(&foreign[place]) : NULL;
+    const unsigned slot = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* the count itself means none */
+    return slot < SINEW_STENCILS_FOREIGN ? atomic_load(&foreign[slot]) : NULL;
 }
 
 const char *sinew_stencil_name(sinew_stencil stencil)
 {
-    const sinew_stencil_row *row = sinew_get_stencil(stencil);
-    return row ? row->plural : NULL;
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(stencil);
+    return stencil_info ? stencil_info->plural : NULL;
 }
 
-sinew_stencil sinew_stencil_register(const sinew_stencil_row *row, sinew_error *error)
+sinew_stencil sinew_stencil_register(const sinew_stencil_info *stencil_info, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (!row || !row->noun || !row->plural || row->vertex_count < 1 || row->vertex_count > SINEW_STENCIL_MAX ||
-        (row->fans && row->vertex_count != 4) || (row->takes & SINEW_TAKES_WEIGHTS && row->vertex_count != 8)) {
+    if (!stencil_info || !stencil_info->noun || !stencil_info->plural || stencil_info->vertex_count < 1 ||
+        stencil_info->vertex_count > SINEW_STENCIL_MAX || (stencil_info->fans && stencil_info->vertex_count != 4) ||
+        (stencil_info->takes & SINEW_TAKES_WEIGHTS && stencil_info->vertex_count != 8)) {
         sinew_fail(error, SINEW_ERROR_USAGE,
                    "a stencil needs a noun, its plural and 1 to %d vertices (fans: 4, weights: 8)", SINEW_STENCIL_MAX);
         return SINEW_STENCIL_COUNT;
     }
-    for (int place = 0; place < SINEW_STENCILS_FOREIGN; place++) {
-        const sinew_stencil_row *found = NULL;
-        if (atomic_compare_exchange_strong(&foreign[place], &found, row) || found == row)
-            return (sinew_stencil)(SINEW_STENCIL_COUNT + 1 + place);
+    for (int slot = 0; slot < SINEW_STENCILS_FOREIGN; slot++) {
+        const sinew_stencil_info *found = NULL;
+        if (atomic_compare_exchange_strong(&foreign[slot], &found, stencil_info) || found == stencil_info)
+            return (sinew_stencil)(SINEW_STENCIL_COUNT + 1 + slot);
     }
-    sinew_fail(error, SINEW_ERROR_USAGE, "stencil %s: %d are registered already, and no more may be", row->noun,
-               SINEW_STENCILS_FOREIGN);
+    sinew_fail(error, SINEW_ERROR_USAGE, "stencil %s: %d are registered already, and no more may be",
+               stencil_info->noun, SINEW_STENCILS_FOREIGN);
     return SINEW_STENCIL_COUNT;
 }
 
-int32_t sinew_stencil_size(const sinew_stencil_row *row, const int32_t *cell, int32_t n)
+int32_t sinew_stencil_size(const sinew_stencil_info *stencil_info, const int32_t *cell, int32_t n)
 {
     int32_t size = n;
-    while (row->padded && size > 1 && cell[size - 1] == cell[0])
+    while (stencil_info->padded && size > 1 && cell[size - 1] == cell[0])
         size--;
     return size;
 }
 
-int32_t sinew_stencil_part(const sinew_stencil_row *row, const int32_t *element, int32_t n, int32_t part,
-                           int32_t vertices[4])
+int32_t sinew_stencil_simplex(const sinew_stencil_info *stencil_info, const int32_t *element, int32_t n,
+                              int32_t simplex, int32_t vertices[4])
 {
-    const int32_t around = row->parts || row->part_size == 0 ? 0 : sinew_stencil_size(row, element, n) - 1;
-    if (part >= (row->parts ? row->part_count : around))
+    const int32_t around = stencil_info->simplices || stencil_info->simplex_size == 0
+                               ? 0
+                               : sinew_stencil_size(stencil_info, element, n) - 1;
+    if (simplex >= (stencil_info->simplices ? stencil_info->simplex_count : around))
         return 0;
-    if (!row->parts) {
+    if (!stencil_info->simplices) {
         vertices[0] = element[0];
-        vertices[1] = element[1 + part];
-        vertices[2] = element[1 + (part + 1) % around];
+        vertices[1] = element[1 + simplex];
+        vertices[2] = element[1 + (simplex + 1) % around];
     }
-    for (int32_t i = 0; row->parts && i < row->part_size; i++)
-        vertices[i] = element[row->parts[part][i]];
-    return row->part_size;
+    for (int32_t i = 0; stencil_info->simplices && i < stencil_info->simplex_size; i++)
+        vertices[i] = element[stencil_info->simplices[simplex][i]];
+    return stencil_info->simplex_size;
 }

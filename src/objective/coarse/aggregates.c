@@ -9,15 +9,15 @@
 
 #include "objective/connected_components.h"
 
-#define FRAGMENT 4    /* parts of less than size / FRAGMENT particles join a neighbour */
-#define FLAT     1e-3 /* part of the largest variance below which a direction is not told apart */
+#define FRAGMENT 4    /* subsets of less than size / FRAGMENT particles join a neighbour */
+#define FLAT     1e-3 /* fraction of the largest variance below which a direction has no function */
 
 /* ---- What hangs together ----------------------------------------------------------------------- */
 
 /* Calls `visit` for each vertex of each fixed element, with the element's first vertex. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
 
-static void visit_edges(const sinew_objective *o, edge_visitor *visit, void *context)
+static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void *context)
 {
     for (int32_t t = 0; t < o->fixed_task_count; t++) {
         const sinew_batch *batch = o->tasks[t].batch;
@@ -29,31 +29,31 @@ static void visit_edges(const sinew_objective *o, edge_visitor *visit, void *con
             for (size_t lane = 0; lane < W; lane++)
                 for (size_t a = 0; a < n; a++)
                     for (size_t b = 0; b < a; b++)
-                        visit(context, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT],
-                              particle[vertex[(group * n + b) * W + lane] / SINEW_POINT]);
+                        incidence(context, particle[vertex[(group * n + a) * W + lane] / SINEW_POINT],
+                                  particle[vertex[(group * n + b) * W + lane] / SINEW_POINT]);
     }
 }
 
 typedef struct joining {
-    const int32_t *part; /* [particle_count] vertices of one part alone are joined, of none with -1 */
-    int32_t *parent;     /* [particle_count] */
+    const int32_t *subset; /* [particle_count] vertices of one subset alone are joined, of none with -1 */
+    int32_t *parent;       /* [particle_count] */
 } joining;
 
 static void join(void *context, int32_t i, int32_t j)
 {
     const joining *own = context;
-    if (own->part[i] < 0 || own->part[i] != own->part[j])
+    if (own->subset[i] < 0 || own->subset[i] != own->subset[j])
         return;
     const int32_t a = sinew_find_root(own->parent, i), b = sinew_find_root(own->parent, j);
     own->parent[a > b ? a : b] = a > b ? b : a;
 }
 
-/* parent[i] = the lowest particle of those that hang together with i within its part. */
-static void find_pieces(const sinew_objective *o, const int32_t *part, int32_t *parent)
+/* parent[i] = the lowest particle connected with i within its subset. */
+static void find_components(const sinew_objective *o, const int32_t *subset, int32_t *parent)
 {
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = i;
-    visit_edges(o, join, &(joining){part, parent});
+    visit_edges(o, join, &(joining){subset, parent});
     for (int32_t i = 0; i < o->particle_count; i++)
         parent[i] = sinew_find_root(parent, i);
 }
@@ -62,9 +62,9 @@ static void find_pieces(const sinew_objective *o, const int32_t *part, int32_t *
 
 typedef struct cutting {
     const sinew_real *rest; /* [particle_count][4] */
-    int32_t *list;          /* particles of one piece after the other */
-    int32_t *part;          /* [particle_count] */
-    int32_t part_count;
+    int32_t *list;          /* particles, component by component */
+    int32_t *subset;        /* [particle_count] */
+    int32_t subset_count;
 } cutting;
 
 static size_t longest_side(const cutting *c, int32_t first, int32_t last)
@@ -83,15 +83,16 @@ static size_t longest_side(const cutting *c, int32_t first, int32_t last)
     return longest;
 }
 
-/* By place along the axis, ties by number: no two particles are equal, so that the parts are well defined. */
+/* Compares by position along the axis, ties by number: no two particles compare equal, so that subsets are well
+ * defined. */
 static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
 {
     const sinew_real a = c->rest[4 * (size_t)i + axis], b = c->rest[4 * (size_t)j + axis];
     return a != b ? a < b : i < j;
 }
 
-/* Puts the particles that come before the middle-th one of first .. last - 1 in front of it (Hoare 1961). */
-static void divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
+/* Partitions first .. last - 1 about its middle-th particle (quickselect, Hoare 1961). */
+static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
 {
     while (last - first > 1) {
         const int32_t pivot = c->list[first + (last - first) / 2];
@@ -116,42 +117,42 @@ static void divide(const cutting *c, size_t axis, int32_t first, int32_t last, i
     }
 }
 
-/* Cuts first .. last - 1 into so many parts; the depth is the logarithm of their number. */
-static void cut(cutting *c, int32_t first, int32_t last, int32_t parts)
+/* Cuts first .. last - 1 into the given number of subsets; the recursion depth is the logarithm of this number. */
+static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
 {
-    if (parts <= 1) {
+    if (subsets <= 1) {
         for (int32_t k = first; k < last; k++)
-            c->part[c->list[k]] = c->part_count;
-        c->part_count += last > first;
+            c->subset[c->list[k]] = c->subset_count;
+        c->subset_count += last > first;
         return;
     }
-    const int32_t left = parts / 2, middle = first + (int32_t)((int64_t)(last - first) * left / parts);
-    divide(c, longest_side(c, first, last), first, last, middle);
+    const int32_t left = subsets / 2, middle = first + (int32_t)((int64_t)(last - first) * left / subsets);
+    aggregates_divide(c, longest_side(c, first, last), first, last, middle);
     cut(c, first, middle, left);
-    cut(c, middle, last, parts - left);
+    cut(c, middle, last, subsets - left);
 }
 
-/* Parts of about `size` free particles of every piece; piece and place are used up. */
-static void cut_pieces(const sinew_objective *o, int32_t size, int32_t *piece, int32_t *place, int32_t *list,
-                       int32_t *part)
+/* Subsets of about `size` free particles of every component; `component` and `padded_index` are overwritten. */
+static void cut_components(const sinew_objective *o, int32_t size, int32_t *component, int32_t *padded_index,
+                           int32_t *list, int32_t *subset)
 {
-    cutting c = {.rest = o->rest, .list = list, .part = part};
+    cutting c = {.rest = o->step.rest, .list = list, .subset = subset};
     int32_t total = 0;
-    memset(place, 0, (size_t)o->particle_count * sizeof *place);
+    memset(padded_index, 0, (size_t)o->particle_count * sizeof *padded_index);
     for (int32_t i = 0; i < o->particle_count; i++)
-        place[piece[i]] += !o->pinned[i];
+        padded_index[component[i]] += !o->step.pinned[i];
     for (int32_t i = 0; i < o->particle_count; i++) {
-        const int32_t count = place[i];
-        place[i] = total;
+        const int32_t count = padded_index[i];
+        padded_index[i] = total;
         total += count;
     }
     for (int32_t i = 0; i < o->particle_count; i++) {
-        part[i] = -1;
-        if (!o->pinned[i])
-            list[place[piece[i]]++] = i;
+        subset[i] = -1;
+        if (!o->step.pinned[i])
+            list[padded_index[component[i]]++] = i;
     }
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
-        const int32_t last = place[i]; /* the start of the next piece by now */
+        const int32_t last = padded_index[i]; /* by now the start of the next component */
         if (last > first)
             cut(&c, first, last, (last - first + size / 2) / size);
         first = last;
@@ -161,19 +162,19 @@ static void cut_pieces(const sinew_objective *o, int32_t size, int32_t *piece, i
 /* ---- Fragments --------------------------------------------------------------------------------- */
 
 typedef struct merging {
-    const int32_t *root; /* [particle_count] of the fragment; -1: pinned */
-    const int32_t *size; /* [particle_count] of the fragment with that root */
+    const int32_t *root; /* [particle_count] root of the fragment of each particle; -1: pinned */
+    const int32_t *size; /* [particle_count] size of the fragment with each root */
     int32_t *wish;       /* [particle_count] the larger fragment that a small one joins, or itself */
     int32_t small;
 } merging;
 
-/* Larger fragments first, of equal ones the one with the lower root: no two wishes lead in a circle. */
+/* Larger fragments first, ties by the lower root: joins cannot form a cycle. */
 static bool is_larger(const merging *m, int32_t a, int32_t b)
 {
     return m->size[a] != m->size[b] ? m->size[a] > m->size[b] : a < b;
 }
 
-static void look_for_neighbour(void *context, int32_t i, int32_t j)
+static void find_aggregate_neighbour(void *context, int32_t i, int32_t j)
 {
     const merging *m = context;
     const int32_t ends[2] = {m->root[i], m->root[j]};
@@ -184,20 +185,21 @@ static void look_for_neighbour(void *context, int32_t i, int32_t j)
     }
 }
 
-/* root[i] = a particle of its aggregate, the same for all: parts fall apart into fragments, and small ones join. */
-static void merge_fragments(const sinew_objective *o, int32_t size, const int32_t *part, int32_t *root, int32_t *count,
-                            int32_t *wish)
+/* root[i] = the representative particle of its aggregate: subsets are split into connected fragments, and small ones
+ * join a neighbour. */
+static void merge_fragments(const sinew_objective *o, int32_t size, const int32_t *subset, int32_t *root,
+                            int32_t *count, int32_t *wish)
 {
-    find_pieces(o, part, root);
+    find_components(o, subset, root);
     memset(count, 0, (size_t)o->particle_count * sizeof *count);
     for (int32_t i = 0; i < o->particle_count; i++) {
         wish[i] = i;
-        if (part[i] < 0)
+        if (subset[i] < 0)
             root[i] = -1;
         else
             count[root[i]]++;
     }
-    visit_edges(o, look_for_neighbour, &(merging){root, count, wish, size / FRAGMENT});
+    visit_edges(o, find_aggregate_neighbour, &(merging){root, count, wish, size / FRAGMENT});
     for (int32_t i = 0; i < o->particle_count; i++)
         if (root[i] >= 0)
             root[i] = sinew_find_root(wish, root[i]);
@@ -206,7 +208,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
 /* ---- The space --------------------------------------------------------------------------------- */
 
 /* Lists the particles of each aggregate; work [particle_count]. */
-static void list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)
+static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)
 {
     int32_t *first = space->first_particle;
     memset(first, 0, ((size_t)o->particle_count + 1) * sizeof *first);
@@ -234,7 +236,7 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
     }
 }
 
-/* The aggregate's middle and the sums of products of places about it, [3][3]. */
+/* The centre of the aggregate, and the sums of products of positions relative to the centre, [3][3]. */
 static void find_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate, double middle[3],
                          double S[9])
 {
@@ -254,12 +256,12 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
     }
 }
 
-/* Rows of T [3][3] make orthonormal functions of places about the middle: the inverse of the pivoted Cholesky factor of
- * S. Returns how many there are. */
+/* Rows of T [3][3] give orthonormal functions of positions relative to the centre: the inverse of the pivoted Cholesky
+ * factor of S. Returns their number. */
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
-    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}; /* rows: what is left of x, y and z, as functions of places */
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}; /* rows: orthogonalised x, y and z as functions of positions */
     int found = 0;
     for (; found < 3; found++) {
         size_t pivot = 0;
@@ -305,7 +307,7 @@ static void fill_basis(sinew_coarse_space *space, const sinew_real *rest, int32_
     }
 }
 
-static bool make_room(sinew_coarse_space *space, const sinew_objective *o)
+static bool aggregates_reserve_buffers(sinew_coarse_space *space, const sinew_objective *o)
 {
     const sinew_allocator *allocator = &o->allocator;
     const size_t count = (size_t)o->particle_count;
@@ -323,17 +325,17 @@ sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_obje
 {
     const size_t count = (size_t)o->particle_count;
     int32_t *work = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *work);
-    const bool good = make_room(space, o) && work;
+    const bool good = aggregates_reserve_buffers(space, o) && work;
     if (good) {
-        int32_t *piece = work, *place = work + count, *list = work + 2 * count, *part = work + 3 * count;
-        /* Before the cuts all particles, pinned ones too, are of one part. */
-        find_pieces(o, part, piece);
-        cut_pieces(o, size, piece, place, list, part);
-        merge_fragments(o, size, part, piece, place, list);
-        number_aggregates(space, o, piece, place);
-        list_particles(space, o, place);
+        int32_t *component = work, *padded_index = work + count, *list = work + 2 * count, *subset = work + 3 * count;
+        /* Before the cuts all particles, pinned ones included, are one subset. */
+        find_components(o, subset, component);
+        cut_components(o, size, component, padded_index, list, subset);
+        merge_fragments(o, size, subset, component, padded_index, list);
+        number_aggregates(space, o, component, padded_index);
+        aggregates_list_particles(space, o, padded_index);
         for (int32_t a = 0; a < space->count; a++)
-            fill_basis(space, o->rest, a);
+            fill_basis(space, o->step.rest, a);
     }
     sinew_release(&o->allocator, work);
     return good ? SINEW_OK : sinew_fail_memory(error, "the aggregates");
@@ -343,14 +345,14 @@ sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_object
                                    const int32_t *group, int32_t group_count, sinew_error *error)
 {
     int32_t *work = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *work);
-    const bool good = make_room(space, o) && work;
+    const bool good = aggregates_reserve_buffers(space, o) && work;
     if (good) {
         space->count = group_count;
         for (int32_t i = 0; i < o->particle_count; i++)
             space->aggregate[i] = lower->aggregate[i] >= 0 ? group[lower->aggregate[i]] : -1;
-        list_particles(space, o, work);
+        aggregates_list_particles(space, o, work);
         for (int32_t a = 0; a < space->count; a++)
-            fill_basis(space, o->rest, a);
+            fill_basis(space, o->step.rest, a);
     }
     sinew_release(&o->allocator, work);
     return good ? SINEW_OK : sinew_fail_memory(error, "the aggregates");

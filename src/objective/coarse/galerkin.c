@@ -16,9 +16,9 @@ enum {
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
-/* Numbers the pairs of particles of one task, the higher first, and writes which of them each element block goes to. */
-static bool map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
-                     sinew_block_list *list)
+/* Numbers the pairs of particles of one task, the higher first, and writes the pair of each element block. */
+static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
+                              sinew_block_list *list)
 {
     const sinew_task *task = &o->tasks[t];
     const size_t W = (size_t)task->batch->width, n = (size_t)task->batch->ops->info.vertex_count;
@@ -44,7 +44,7 @@ static bool map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sin
     return true;
 }
 
-/* Numbers the pairs of aggregates of one task, and writes which of them each pair of particles goes to. */
+/* Numbers the pairs of aggregates of one task, and writes the pair of aggregates of each pair of particles. */
 static bool join_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_block_list *fine,
                       sinew_block_table *table, sinew_block_list *pairs)
 {
@@ -63,7 +63,7 @@ static bool join_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, co
     return true;
 }
 
-static bool map_tasks(sinew_galerkin *g, const sinew_objective *o, sinew_block_list *fine)
+static bool galerkin_map_tasks(sinew_galerkin *g, const sinew_objective *o, sinew_block_list *fine)
 {
     const sinew_allocator *allocator = &o->allocator;
     const size_t tasks = (size_t)g->task_count;
@@ -72,14 +72,14 @@ static bool map_tasks(sinew_galerkin *g, const sinew_objective *o, sinew_block_l
     g->task_map = sinew_allocate(allocator, tasks, sizeof *g->task_map);
     g->first_fine = sinew_allocate_zero(allocator, tasks + 1, sizeof *g->first_fine);
     bool good = g->task_map && g->first_fine &&
-                sinew_block_table_create(allocator, sinew_task_entries_most(o, g->task_count), &table);
+                sinew_block_table_create(allocator, sinew_task_entries_max(o, g->task_count), &table);
     for (int32_t t = 0; good && t < g->task_count; t++) {
         g->task_map[t] = total;
         total += sinew_task_entries(&o->tasks[t]);
     }
     good = good && (g->map = sinew_allocate(allocator, total, sizeof *g->map)) != NULL;
     for (int32_t t = 0; good && t < g->task_count; t++) {
-        good = map_task(g, o, t, &table, fine);
+        good = galerkin_map_task(g, o, t, &table, fine);
         g->first_fine[t + 1] = fine->count;
         const size_t size = 9 * (size_t)(fine->count - g->first_fine[t]);
         g->scratch_size = size > g->scratch_size ? size : g->scratch_size;
@@ -88,8 +88,8 @@ static bool map_tasks(sinew_galerkin *g, const sinew_objective *o, sinew_block_l
     return good;
 }
 
-static bool join_tasks(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *fine,
-                       sinew_block_list *pairs)
+static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *fine,
+                                sinew_block_list *pairs)
 {
     const sinew_allocator *allocator = &o->allocator;
     sinew_block_table table = {0};
@@ -109,7 +109,7 @@ typedef struct pair_entry {
     int32_t column, row, local; /* local < 0: a diagonal block that must exist in any case */
 } pair_entry;
 
-static int compare_pairs(const void *a, const void *b)
+static int galerkin_compare_pairs(const void *a, const void *b)
 {
     const pair_entry *x = a, *y = b;
     if (x->column != y->column)
@@ -136,7 +136,7 @@ static void merge_pairs(sinew_galerkin *g, const pair_entry *entries, int32_t en
     g->first_local[block] = used;
 }
 
-static bool build_pattern(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *pairs)
+static bool galerkin_build_pattern(sinew_galerkin *g, const sinew_objective *o, const sinew_block_list *pairs)
 {
     const sinew_allocator *allocator = &o->allocator;
     const int32_t count = g->space->count, total = pairs->count + count;
@@ -152,7 +152,7 @@ static bool build_pattern(sinew_galerkin *g, const sinew_objective *o, const sin
             entries[k] = (pair_entry){(int32_t)(pairs->keys[k] & 0xffffffff), (int32_t)(pairs->keys[k] >> 32), k};
         for (int32_t k = 0; k < count; k++)
             entries[pairs->count + k] = (pair_entry){k, k, -1};
-        qsort(entries, (size_t)total, sizeof *entries, compare_pairs);
+        qsort(entries, (size_t)total, sizeof *entries, galerkin_compare_pairs);
         merge_pairs(g, entries, total);
         g->values = sinew_allocate(allocator, SINEW_PAIR_NUMBERS * (size_t)g->column[count], sizeof *g->values);
         g->scratch = sinew_allocate(allocator, (size_t)o->thread_count * g->scratch_size, sizeof *g->scratch);
@@ -167,7 +167,8 @@ sinew_status sinew_galerkin_create(sinew_galerkin *g, const sinew_objective *o, 
 {
     sinew_block_list fine = {0}, pairs = {0};
     *g = (sinew_galerkin){.space = space, .task_count = o->task_count};
-    const bool good = map_tasks(g, o, &fine) && join_tasks(g, o, &fine, &pairs) && build_pattern(g, o, &pairs);
+    const bool good = galerkin_map_tasks(g, o, &fine) && galerkin_join_tasks(g, o, &fine, &pairs) &&
+                      galerkin_build_pattern(g, o, &pairs);
     sinew_release(&o->allocator, fine.keys);
     sinew_release(&o->allocator, pairs.keys);
     return good ? SINEW_OK : sinew_fail_memory(error, "the coarse matrix");
@@ -184,7 +185,7 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* Element blocks of a task into its pairs of particles. */
+/* Adds the element blocks of a task to its pairs of particles. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,
                      sinew_real *fine)
 {
@@ -202,18 +203,17 @@ static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t 
     }
 }
 
-/* One pair of particles into its pair of aggregates: out[r, c] += phi_i phi_j^T H[r, c]. Within one aggregate only one
- * of the pairs (i, j) and (j, i) is here, and half of (i, i): the sum of the block and its mirror image is the whole
- * (gather_pair). */
+/* Adds one pair of particles to its pair of aggregates: out[r, c] += phi_i phi_j^T H[r, c]. Within one aggregate only
+ * one of the pairs (i, j) and (j, i) is added, and half of (i, i); gather_pair adds the mirror image. */
 static void add_pair(const sinew_galerkin *g, const int32_t fine[3], const sinew_real *H, double *out)
 {
     const bool transposed = fine[2] & 1;
     const sinew_real *row = g->space->basis + SINEW_MODES * (size_t)fine[transposed];
     const sinew_real *column = g->space->basis + SINEW_MODES * (size_t)fine[!transposed];
-    const double share = fine[0] == fine[1] ? 0.5 : 1;
+    const double factor = fine[0] == fine[1] ? 0.5 : 1;
     double weight[WEIGHTS];
     for (size_t k = 0; k < WEIGHTS; k++)
-        weight[k] = share * (double)row[k / SINEW_MODES] * (double)column[k % SINEW_MODES];
+        weight[k] = factor * (double)row[k / SINEW_MODES] * (double)column[k % SINEW_MODES];
     for (size_t e = 0; e < 9; e++) {
         const double h = (double)H[transposed ? e % 3 * 3 + e / 3 : e];
         for (size_t k = 0; k < WEIGHTS; k++)
@@ -227,7 +227,7 @@ typedef struct fill_pass {
     const sinew_real *q;
 } fill_pass;
 
-static void fill_tasks(const void *context, int32_t thread, int32_t first, int32_t last)
+static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t first, int32_t last)
 {
     const fill_pass *f = context;
     const sinew_galerkin *g = f->galerkin;
@@ -243,14 +243,15 @@ static void fill_tasks(const void *context, int32_t thread, int32_t first, int32
     }
 }
 
-/* Masses of an aggregate on the diagonal of its block; a one for each function that it does not use. */
-static void add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate, double *block)
+/* Adds the masses of an aggregate to the diagonal of its block, and a one for each unused function. */
+static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
+                                double *block)
 {
-    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    const double scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
     double sums[WEIGHTS] = {0};
     for (int32_t k = space->first_particle[aggregate]; k < space->first_particle[aggregate + 1]; k++) {
         const sinew_real *phi = space->basis + SINEW_MODES * (size_t)space->particle[k];
-        const double m = scale * (double)o->mass[space->particle[k]];
+        const double m = scale * (double)o->step.mass[space->particle[k]];
         for (size_t i = 0; i < WEIGHTS; i++)
             sums[i] += m * (double)phi[i / SINEW_MODES] * (double)phi[i % SINEW_MODES];
     }
@@ -261,8 +262,8 @@ static void add_masses(const sinew_coarse_space *space, const sinew_objective *o
             block[WEIGHTS * e + i] += sums[i];
 }
 
-/* A block of the diagonal is the sum of what is there and its mirror image. */
-static void mirror(double *block)
+/* A diagonal block is the sum of its stored half and the mirror image. */
+static void galerkin_mirror(double *block)
 {
     double half[SINEW_PAIR_NUMBERS];
     memcpy(half, block, sizeof half);
@@ -285,8 +286,8 @@ static void gather_columns(const void *context, int32_t member, int32_t first, i
                 for (size_t e = 0; e < SINEW_PAIR_NUMBERS; e++)
                     block[e] += g->pair_values[SINEW_PAIR_NUMBERS * (size_t)g->locals[l] + e];
             if (g->row[b] == j) {
-                mirror(block);
-                add_masses(g->space, f->objective, j, block);
+                galerkin_mirror(block);
+                galerkin_add_masses(g->space, f->objective, j, block);
             }
         }
 }
@@ -294,6 +295,6 @@ static void gather_columns(const void *context, int32_t member, int32_t first, i
 void sinew_galerkin_fill(sinew_galerkin *g, const sinew_objective *o, const sinew_real *q)
 {
     const fill_pass pass = {g, o, q};
-    sinew_tasks_for(sinew_task_threads(o), g->task_count, 1, fill_tasks, &pass);
+    sinew_tasks_for(sinew_task_threads(o), g->task_count, 1, galerkin_fill_tasks, &pass);
     sinew_tasks_for(sinew_task_threads(o), g->space->count, 1, gather_columns, &pass);
 }

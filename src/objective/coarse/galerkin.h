@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * galerkin.h: the Hessian of the objective seen by a coarse space, A = P^T (M/h^2 + sum of projected H_j) P, put
- * together element by element without a fine matrix.
+ * galerkin.h: the Hessian of the objective in a coarse space, A = P^T (M/h^2 + sum of projected H_j) P, assembled
+ * element by element without a fine matrix.
  *
  * Free particles form aggregates; each aggregate moves by SINEW_MODES functions of its particles in each of the three
  * directions, so that a column of P is one function and one direction. A is a matrix of 12x12 blocks, one for every
@@ -17,23 +17,23 @@
 #include "objective/objective.h"
 
 enum {
-    SINEW_MODES = 4,                                   /* functions of an aggregate */
-    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* of a block of A */
+    SINEW_MODES = 4,                                   /* number of functions of an aggregate */
+    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* count of numbers of a block of A */
 };
 
-/* P: which aggregate a particle belongs to, and what its functions are there. */
+/* P: the aggregate of each particle, and the values of its functions there. */
 typedef struct sinew_coarse_space {
-    int32_t count;           /* aggregates */
-    int32_t *aggregate;      /* [particle_count] -1: does not move */
-    sinew_real *basis;       /* [particle_count][SINEW_MODES] */
-    uint8_t *mode_count;     /* [count] functions that are not zero, the first ones */
-    int32_t *first_particle; /* [count + 1] into particle */
-    int32_t *particle;       /* those of each aggregate, ascending */
+    int32_t count;           /* number of aggregates */
+    int32_t *aggregate;      /* [particle_count] aggregate of each particle; -1: the particle does not move */
+    sinew_real *basis;       /* [particle_count][SINEW_MODES] values of the functions */
+    uint8_t *mode_count;     /* [count] number of nonzero functions, which come first */
+    int32_t *first_particle; /* [count + 1] index of each aggregate's first particle in `particle` */
+    int32_t *particle;       /* particles of each aggregate, ascending */
 } sinew_coarse_space;
 
 typedef struct sinew_galerkin {
     const sinew_coarse_space *space; /* borrowed */
-    int32_t *column; /* [space->count + 1] pairs of each block column: the diagonal, then rows ascending */
+    int32_t *column; /* [space->count + 1] first pair of each block column: the diagonal, then rows ascending */
     int32_t *row;    /* [column[space->count]] */
     double *values;  /* [pairs][9][SINEW_MODES][SINEW_MODES]: number (r, c) of the 3x3 blocks, function of the
                         row, function of the column */
@@ -42,20 +42,20 @@ typedef struct sinew_galerkin {
     int32_t task_count;
     size_t *task_map;     /* [task_count] offset of the task in map */
     int32_t *map;         /* [group][block][W]: 2 * fine block + transposed, or -1 where a pin is involved */
-    int32_t *first_fine;  /* [task_count + 1] fine blocks of each task */
-    int32_t (*fine)[3];   /* two particles, 2 * pair + transposed */
-    int32_t *first_pair;  /* [task_count + 1] local pairs of each task */
+    int32_t *first_fine;  /* [task_count + 1] first fine block of each task */
+    int32_t (*fine)[3];   /* the two particles of a fine block, and 2 * pair + transposed */
+    int32_t *first_pair;  /* [task_count + 1] first local pair of each task */
     double *pair_values;  /* [local pairs][SINEW_PAIR_NUMBERS] */
-    int32_t *first_local; /* [pairs + 1] into locals */
+    int32_t *first_local; /* [pairs + 1] index of each pair's first local pair in locals */
     int32_t *locals;      /* local pairs of each block of A, ascending */
     sinew_real *scratch;  /* [thread_count][scratch_size] fine blocks of one task */
     size_t scratch_size;
 } sinew_galerkin;
 
-/* For all tasks that the objective has now. Allocates; on failure too it is to be destroyed. */
+/* Creates the pattern for the current tasks of the objective. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_galerkin_create(sinew_galerkin *galerkin, const sinew_objective *objective,
                                    const sinew_coarse_space *space, sinew_error *error);
-void sinew_galerkin_destroy(sinew_galerkin *galerkin, const sinew_objective *objective); /* zeroed is fine */
+void sinew_galerkin_destroy(sinew_galerkin *galerkin, const sinew_objective *objective); /* accepts a zeroed struct */
 /* values = A at q. Does not allocate. */
 void sinew_galerkin_fill(sinew_galerkin *galerkin, const sinew_objective *objective, const sinew_real *q);
 

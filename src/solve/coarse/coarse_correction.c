@@ -12,12 +12,12 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     SMALL = 1000000,
-    WIDTH = 8 /* aggregates of a group, at first; each further try takes as many times more */
+    WIDTH = 8 /* aggregates of a group at first; each retry multiplies it by this number */
 };
 
 /* ---- Layout ------------------------------------------------------------------------------------ */
 
-/* Where the aggregates of a space lie at rest, [count][4]; NULL without memory. */
+/* Rest positions of the aggregates of a space, [count][4]; NULL without memory. */
 static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_objective *o)
 {
     sinew_real *middles = sinew_allocate_zero(&o->allocator, 4 * (size_t)space->count, sizeof *middles);
@@ -25,7 +25,8 @@ static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_obj
         const int32_t first = space->first_particle[a], last = space->first_particle[a + 1];
         for (int32_t k = first; k < last; k++)
             for (size_t c = 0; c < 3; c++)
-                middles[4 * (size_t)a + c] += o->rest[4 * (size_t)space->particle[k] + c] / (sinew_real)(last - first);
+                middles[4 * (size_t)a + c] +=
+                    o->step.rest[4 * (size_t)space->particle[k] + c] / (sinew_real)(last - first);
     }
     return middles;
 }
@@ -41,36 +42,36 @@ static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space
     return status;
 }
 
-/* Numbers that the factor may have: as many as the fine matrix, whose pairs of particles are counted chunk by chunk. A
- * factor of SMALL numbers is always good. */
-static int64_t most_numbers(const sinew_coarse *c)
+/* Largest size of the factor: that of the fine matrix, with pairs of particles counted chunk by chunk. A factor of
+ * SMALL numbers is always accepted. */
+static int64_t max_numbers(const sinew_coarse *c)
 {
     const int64_t fine = 9 * (int64_t)c->galerkin.first_fine[c->galerkin.task_count];
-    return c->most > 0 ? c->most : fine > SMALL ? fine : SMALL;
+    return c->max > 0 ? c->max : fine > SMALL ? fine : SMALL;
 }
 
-/* One level where its factor is small enough, else groups of aggregates until theirs is. */
+/* Uses one level if its factor is small enough, else a second level with large enough groups. */
 static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
 {
     const sinew_allocator *allocator = &c->objective->allocator;
     const sinew_coarse_matrix matrix = {c->space.count, c->galerkin.column, c->galerkin.row, c->galerkin.values};
     sinew_status status = make_system(c, &c->space, &matrix, error);
-    for (int32_t width = WIDTH; status == SINEW_OK && sinew_cholesky_factor_size(c->system.factor) > most_numbers(c) &&
+    for (int32_t width = WIDTH; status == SINEW_OK && sinew_cholesky_factor_size(c->system.factor) > max_numbers(c) &&
                                 c->system.matrix.count > 1;
          width *= WIDTH) {
         sinew_coarse_system_destroy(&c->system, allocator);
-        sinew_coarse_upper_destroy(&c->upper, c->objective);
-        status = sinew_coarse_upper_create(&c->upper, c->objective, &matrix, &c->space, width, error);
+        sinew_second_level_destroy(&c->second_level, c->objective);
+        status = sinew_second_level_create(&c->second_level, c->objective, &matrix, &c->space, width, error);
         if (status == SINEW_OK)
-            status = make_system(c, &c->upper.space, &c->upper.matrix, error);
-        if (c->upper.stuck)
+            status = make_system(c, &c->second_level.space, &c->second_level.matrix, error);
+        if (c->second_level.stuck)
             break;
     }
     return status;
 }
 
-/* Needs the aggregates alone. */
-static sinew_status lay_out(sinew_coarse *c, sinew_error *error)
+/* Builds the matrix and its factor; needs the aggregates only. */
+static sinew_status coarse_lay_out(sinew_coarse *c, sinew_error *error)
 {
     if (c->space.count == 0)
         return SINEW_OK;
@@ -81,37 +82,37 @@ static sinew_status lay_out(sinew_coarse *c, sinew_error *error)
     return c->x ? choose_levels(c, error) : sinew_fail_memory(error, "the coarse system");
 }
 
-static void clear(sinew_coarse *c)
+static void coarse_clear(sinew_coarse *c)
 {
     const sinew_allocator *allocator = &c->objective->allocator;
     sinew_coarse_system_destroy(&c->system, allocator);
-    sinew_coarse_upper_destroy(&c->upper, c->objective);
+    sinew_second_level_destroy(&c->second_level, c->objective);
     sinew_galerkin_destroy(&c->galerkin, c->objective);
     sinew_release(allocator, c->x);
     c->x = NULL;
     c->ready = false;
 }
 
-sinew_status sinew_coarse_create(sinew_coarse *c, sinew_objective *o, int32_t size, int64_t most, sinew_error *error)
+sinew_status sinew_coarse_create(sinew_coarse *c, sinew_objective *o, int32_t size, int64_t max, sinew_error *error)
 {
-    *c = (sinew_coarse){.objective = o, .most = most};
+    *c = (sinew_coarse){.objective = o, .max = max};
     const sinew_status status = sinew_aggregates_create(&c->space, o, size, error);
-    return status == SINEW_OK ? lay_out(c, error) : status;
+    return status == SINEW_OK ? coarse_lay_out(c, error) : status;
 }
 
 void sinew_coarse_destroy(sinew_coarse *c)
 {
     if (!c->objective)
         return;
-    clear(c);
+    coarse_clear(c);
     sinew_aggregates_destroy(&c->space, c->objective);
     *c = (sinew_coarse){0};
 }
 
 sinew_status sinew_coarse_refresh(sinew_coarse *c, sinew_error *error)
 {
-    clear(c);
-    return lay_out(c, error);
+    coarse_clear(c);
+    return coarse_lay_out(c, error);
 }
 
 bool sinew_coarse_fill(sinew_coarse *c, const sinew_real *q)
@@ -120,8 +121,8 @@ bool sinew_coarse_fill(sinew_coarse *c, const sinew_real *q)
     if (c->space.count == 0)
         return false;
     sinew_galerkin_fill(&c->galerkin, c->objective, q);
-    if (c->upper.group)
-        sinew_coarse_upper_fill(&c->upper);
+    if (c->second_level.group)
+        sinew_second_level_fill(&c->second_level);
     c->ready = sinew_coarse_system_factorise(&c->system, c->objective->thread_count);
     return c->ready;
 }
@@ -154,7 +155,7 @@ static void restrict_aggregates(const void *context, int32_t member, int32_t fir
     }
 }
 
-/* z = s P x, or z += that */
+/* z = s P x, or z += s P x */
 static void prolong_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;
@@ -181,8 +182,8 @@ void sinew_coarse_solve(sinew_coarse *c, double s, const sinew_real *r, bool add
     const transfer work = {c, r, z, s, add};
     sinew_tasks_for(o->particle_count < SINEW_PARALLEL_PARTICLES ? 1 : o->thread_count, c->space.count, 16,
                     restrict_aggregates, &work);
-    if (c->upper.group)
-        sinew_coarse_upper_solve(&c->upper, &c->system, c->x);
+    if (c->second_level.group)
+        sinew_second_level_solve(&c->second_level, &c->system, c->x);
     else
         sinew_coarse_system_solve(&c->system, c->x);
     sinew_over_particles(o->thread_count, o->particle_count, prolong_particles, &work);

@@ -10,10 +10,10 @@
 #include "base/tasks.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES, /* of one number (r, c) of a block */
-    SHIFTS = 3                           /* that are tried on a matrix that is not definite */
+    WEIGHTS = SINEW_MODES * SINEW_MODES, /* count of numbers for one (r, c) of a block: one per pair of functions */
+    SHIFTS = 3                           /* number of shifts tried on a matrix that is not definite */
 };
-#define SHIFT_FIRST 1e-10 /* of the mean of the diagonal; the next ones are a thousand times larger each */
+#define SHIFT_FIRST 1e-10 /* first shift over the mean diagonal; each retry is a thousand times larger */
 
 /* ---- Pattern ----------------------------------------------------------------------------------- */
 
@@ -31,17 +31,17 @@ static sinew_status order_rows(sinew_coarse_system *c, const sinew_allocator *al
     return status;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_coarse_entries(const void *a, const void *b)
 {
-    const sinew_coarse_place *x = a, *y = b;
+    const sinew_coarse_entry *x = a, *y = b;
     return (x->row > y->row) - (x->row < y->row);
 }
 
 /* Blocks of the Galerkin matrix by column in the order of elimination. */
-static void place_blocks(sinew_coarse_system *c)
+static void list_coarse_entries(sinew_coarse_system *c)
 {
     const sinew_coarse_matrix *g = &c->matrix;
-    int32_t *first = c->first_place;
+    int32_t *first = c->first_slot;
     memset(first, 0, ((size_t)c->matrix.count + 1) * sizeof *first);
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t j = 0; j < c->matrix.count; j++)
@@ -51,8 +51,8 @@ static void place_blocks(sinew_coarse_system *c)
                 if (pass == 0)
                     first[(transposed ? row : column) + 1]++;
                 else
-                    c->places[first[transposed ? row : column]++] =
-                        (sinew_coarse_place){transposed ? column : row, b, transposed};
+                    c->slots[first[transposed ? row : column]++] =
+                        (sinew_coarse_entry){transposed ? column : row, b, transposed};
             }
         for (int32_t j = 0; pass == 0 && j < c->matrix.count; j++)
             first[j + 1] += first[j];
@@ -60,7 +60,7 @@ static void place_blocks(sinew_coarse_system *c)
     memmove(first + 1, first, (size_t)c->matrix.count * sizeof *first);
     first[0] = 0;
     for (int32_t j = 0; j < c->matrix.count; j++)
-        qsort(c->places + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->places, compare_places);
+        qsort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
 }
 
 /* Rows of the factor's pattern: a row for every function of every aggregate, the lower triangle. */
@@ -70,9 +70,9 @@ static void fill_pattern(const sinew_coarse_system *c, int32_t *row)
     for (int32_t j = 0; j < c->matrix.count; j++)
         for (int32_t f = 0; f < SINEW_MODES; f++) {
             c->column[SINEW_MODES * j + f] = at;
-            for (int32_t k = c->first_place[j]; k < c->first_place[j + 1]; k++)
-                for (int32_t i = c->places[k].row == j ? f : 0; i < SINEW_MODES; i++)
-                    row[at++] = SINEW_MODES * c->places[k].row + i;
+            for (int32_t k = c->first_slot[j]; k < c->first_slot[j + 1]; k++)
+                for (int32_t i = c->slots[k].row == j ? f : 0; i < SINEW_MODES; i++)
+                    row[at++] = SINEW_MODES * c->slots[k].row + i;
         }
     c->column[SINEW_MODES * c->matrix.count] = at;
 }
@@ -84,21 +84,21 @@ sinew_status sinew_coarse_system_create(sinew_coarse_system *c, const sinew_obje
     const size_t count = (size_t)matrix->count, pairs = (size_t)matrix->column[count];
     *c = (sinew_coarse_system){.matrix = *matrix};
     c->position = sinew_allocate(allocator, count, sizeof *c->position);
-    c->first_place = sinew_allocate(allocator, count + 1, sizeof *c->first_place);
-    c->places = sinew_allocate(allocator, pairs, sizeof *c->places);
+    c->first_slot = sinew_allocate(allocator, count + 1, sizeof *c->first_slot);
+    c->slots = sinew_allocate(allocator, pairs, sizeof *c->slots);
     c->column = sinew_allocate(allocator, SINEW_MODES * count + 1, sizeof *c->column);
     c->right = sinew_allocate(allocator, SINEW_COARSE_NUMBERS * count, sizeof *c->right);
     int32_t *row = sinew_allocate(allocator, WEIGHTS * pairs, sizeof *row);
     sinew_status status = SINEW_OK;
-    if (!c->position || !c->first_place || !c->places || !c->column || !c->right || !row)
+    if (!c->position || !c->first_slot || !c->slots || !c->column || !c->right || !row)
         status = sinew_fail_memory(error, "the coarse system");
     if (status == SINEW_OK)
         status = order_rows(c, allocator, points, error);
     if (status == SINEW_OK) {
-        place_blocks(c);
+        list_coarse_entries(c);
         fill_pattern(c, row);
         c->factor =
-            sinew_cholesky_create(allocator, o->lanes->dense, SINEW_MODES * matrix->count, c->column, row, error);
+            sinew_cholesky_create(allocator, o->simd->dense, SINEW_MODES * matrix->count, c->column, row, error);
         status = c->factor ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     sinew_release(allocator, row);
@@ -107,7 +107,7 @@ sinew_status sinew_coarse_system_create(sinew_coarse_system *c, const sinew_obje
 
 void sinew_coarse_system_destroy(sinew_coarse_system *c, const sinew_allocator *allocator)
 {
-    void *arrays[] = {c->position, c->first_place, c->places, c->column, c->right};
+    void *arrays[] = {c->position, c->first_slot, c->slots, c->column, c->right};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
     sinew_cholesky_destroy(c->factor);
@@ -127,8 +127,8 @@ static void copy_columns(const void *context, int32_t member, int32_t first, int
             const int32_t *column = c->column + SINEW_MODES * j + (int32_t)f;
             const size_t stride = 3 * (size_t)(column[1] - column[0]);
             double *out = values + 9 * (size_t)column[0];
-            for (int32_t k = c->first_place[j]; k < c->first_place[j + 1]; k++) {
-                const sinew_coarse_place *p = &c->places[k];
+            for (int32_t k = c->first_slot[j]; k < c->first_slot[j + 1]; k++) {
+                const sinew_coarse_entry *p = &c->slots[k];
                 const double *block = c->matrix.values + SINEW_PAIR_NUMBERS * (size_t)p->pair;
                 for (size_t i = p->row == j ? f : 0; i < SINEW_MODES; i++, out += 3)
                     for (size_t e = 0; e < 9; e++)

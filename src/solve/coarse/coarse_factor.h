@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_factor.h: the factor of a matrix of 12x12 blocks as galerkin.h lays it out, ordered by nested dissection of
- * its blocks (linear/factor/cholesky.h).
+ * coarse_factor.h: the factor of a matrix of 12x12 blocks in the layout of objective/coarse/galerkin.h, ordered by
+ * nested dissection of its blocks (linear/factor/cholesky.h).
  */
 #ifndef SINEW_SRC_SOLVE_COARSE_COARSE_FACTOR_H
 #define SINEW_SRC_SOLVE_COARSE_COARSE_FACTOR_H
@@ -20,28 +20,30 @@ typedef struct sinew_coarse_matrix {
     const double *values; /* [pairs][9][SINEW_MODES][SINEW_MODES] */
 } sinew_coarse_matrix;
 
-/* Where a block of the matrix is in the factor's. */
-typedef struct sinew_coarse_place {
-    int32_t row, pair; /* row: position of the block row */
+/* A block of the matrix, and its block row in the factor. */
+typedef struct sinew_coarse_entry {
+    int32_t row,
+        pair; /* row: position of the block row in the order of elimination; pair: index of the block in the matrix */
     bool transposed;
-} sinew_coarse_place;
+} sinew_coarse_entry;
 
 typedef struct sinew_coarse_system {
     sinew_coarse_matrix matrix;
-    int32_t *position;          /* [count] of each block row in the order of elimination */
-    int32_t *first_place;       /* [count + 1] */
-    sinew_coarse_place *places; /* of each column, the diagonal first, then rows ascending */
-    int32_t *column;            /* [SINEW_MODES * count + 1] the factor's pattern */
+    int32_t *position;         /* [count] position of each block row in the order of elimination */
+    int32_t *first_slot;       /* [count + 1] first slot of each column */
+    sinew_coarse_entry *slots; /* blocks of each column, the diagonal first, then rows ascending */
+    int32_t *column;           /* [SINEW_MODES * count + 1] the factor's pattern */
     sinew_cholesky *factor;
-    double *right; /* [12 * count] by position */
+    double *right; /* [12 * count] right-hand side, by position */
 } sinew_coarse_system;
 
-/* points [count][4], m: where the block rows lie. Allocates; on failure too it is to be destroyed. */
+/* points [count][4], m: positions of the block rows. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew_objective *objective,
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
-void sinew_coarse_system_destroy(sinew_coarse_system *system, const sinew_allocator *allocator); /* zeroed is fine */
-/* Takes over the values of the matrix. False where it is not positive definite, nor a little shift makes it so. */
+void sinew_coarse_system_destroy(sinew_coarse_system *system,
+                                 const sinew_allocator *allocator); /* accepts a zeroed struct */
+/* Factorises the current values. False if the matrix is not positive definite even with a small shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);
 void sinew_coarse_system_solve(const sinew_coarse_system *system, double *x); /* x = A^-1 x, [count][12] */
 

@@ -13,13 +13,13 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     WEIGHTS = SINEW_MODES * SINEW_MODES,
-    ITERATIONS = 200 /* of conjugate gradients, at most */
+    ITERATIONS = 200 /* largest number of conjugate gradient iterations */
 };
-#define TOLERANCE 1e-4 /* of the residual: a tenth of what matters to who takes the correction */
+#define TOLERANCE 1e-4 /* relative residual: a tenth of the accuracy that callers need */
 
 /* ---- Groups -------------------------------------------------------------------------------------- */
 
-static void list_links(sinew_coarse_upper *u)
+static void list_links(sinew_second_level *u)
 {
     const sinew_coarse_matrix *m = &u->lower;
     memset(u->first_link, 0, ((size_t)m->count + 1) * sizeof *u->first_link);
@@ -43,8 +43,8 @@ static void list_links(sinew_coarse_upper *u)
     u->first_link[0] = 0;
 }
 
-/* The largest group, of those next to aggregate a, other than its own; -1: none. */
-static int32_t neighbour_of(const sinew_coarse_upper *u, int32_t a, const int32_t *size)
+/* The largest group next to aggregate a, except the group of a; -1: none. */
+static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_t *size)
 {
     int32_t best = -1;
     for (size_t k = u->first_link[a]; k < u->first_link[a + 1]; k++) {
@@ -56,7 +56,7 @@ static int32_t neighbour_of(const sinew_coarse_upper *u, int32_t a, const int32_
 }
 
 /* Grows a group from an aggregate, nearest ones first, up to `width`. queue [lower.count]. Returns its size. */
-static int32_t grow_group(sinew_coarse_upper *u, int32_t seed, int32_t number, int32_t width, int32_t *queue)
+static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, int32_t width, int32_t *queue)
 {
     int32_t count = 1;
     u->group[seed] = number;
@@ -72,9 +72,10 @@ static int32_t grow_group(sinew_coarse_upper *u, int32_t seed, int32_t number, i
     return count;
 }
 
-/* Groups in the order of their first aggregates; small ones join a neighbour. Returns how many. work [2 * lower.count].
+/* Groups in the order of their first aggregates; small groups join a neighbour. Returns the number of groups. work [2 *
+ * lower.count].
  */
-static int32_t make_groups(sinew_coarse_upper *u, int32_t width, int32_t *work)
+static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 {
     int32_t count = 0, *queue = work, *size = work + u->lower.count;
     memset(u->group, 0xff, (size_t)u->lower.count * sizeof *u->group);
@@ -97,7 +98,7 @@ static int32_t make_groups(sinew_coarse_upper *u, int32_t width, int32_t *work)
 
 /* R of each aggregate: its functions are orthonormal, so their products with those of the group are the coefficients.
  */
-static void find_transfers(sinew_coarse_upper *u)
+static void find_transfers(sinew_second_level *u)
 {
     const sinew_coarse_space *low = u->lower_space;
     for (int32_t a = 0; a < low->count; a++) {
@@ -116,7 +117,7 @@ typedef struct group_pair {
     int32_t column, row, member;
 } group_pair;
 
-static int compare_pairs(const void *a, const void *b)
+static int second_level_compare_pairs(const void *a, const void *b)
 {
     const group_pair *x = a, *y = b;
     if (x->column != y->column)
@@ -126,7 +127,7 @@ static int compare_pairs(const void *a, const void *b)
     return (x->member > y->member) - (x->member < y->member);
 }
 
-static void fill_pattern(sinew_coarse_upper *u, group_pair *list)
+static void second_level_fill_pattern(sinew_second_level *u, group_pair *list)
 {
     const sinew_coarse_matrix *m = &u->lower;
     const int32_t count = m->column[m->count];
@@ -136,7 +137,7 @@ static void fill_pattern(sinew_coarse_upper *u, group_pair *list)
             const int32_t a = u->group[m->row[k]], b = u->group[j];
             list[k] = (group_pair){a > b ? b : a, a > b ? a : b, 2 * k + (a < b)};
         }
-    qsort(list, (size_t)count, sizeof *list, compare_pairs);
+    qsort(list, (size_t)count, sizeof *list, second_level_compare_pairs);
     for (int32_t k = 0; k < count; k++) {
         if (k == 0 || list[k].column != list[k - 1].column || list[k].row != list[k - 1].row) {
             while (column <= list[k].column)
@@ -150,7 +151,7 @@ static void fill_pattern(sinew_coarse_upper *u, group_pair *list)
     u->first_member[block] = count;
 }
 
-static bool make_pattern(sinew_coarse_upper *u, const sinew_allocator *a)
+static bool make_pattern(sinew_second_level *u, const sinew_allocator *a)
 {
     const size_t pairs = (size_t)u->lower.column[u->lower.count], count = (size_t)u->space.count;
     group_pair *list = sinew_allocate(a, pairs, sizeof *list);
@@ -160,24 +161,24 @@ static bool make_pattern(sinew_coarse_upper *u, const sinew_allocator *a)
     u->members = sinew_allocate(a, pairs, sizeof *u->members);
     bool good = list && u->column && u->row && u->first_member && u->members;
     if (good) {
-        fill_pattern(u, list);
+        second_level_fill_pattern(u, list);
         u->values = sinew_allocate(a, SINEW_PAIR_NUMBERS * (size_t)u->column[count], sizeof *u->values);
-        u->upper_x = sinew_allocate(a, NUMBERS * count, sizeof *u->upper_x);
-        good = u->values && u->upper_x;
+        u->second_x = sinew_allocate(a, NUMBERS * count, sizeof *u->second_x);
+        good = u->values && u->second_x;
         u->matrix = (sinew_coarse_matrix){u->space.count, u->column, u->row, u->values};
     }
     sinew_release(a, list);
     return good;
 }
 
-sinew_status sinew_coarse_upper_create(sinew_coarse_upper *u, const sinew_objective *o,
+sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_objective *o,
                                        const sinew_coarse_matrix *lower, const sinew_coarse_space *lower_space,
                                        int32_t width, sinew_error *error)
 {
     const sinew_allocator *a = &o->allocator;
     const size_t n = (size_t)lower->count, pairs = (size_t)lower->column[n];
     int32_t *work = sinew_allocate(a, 2 * n, sizeof *work);
-    *u = (sinew_coarse_upper){.lower = *lower, .lower_space = lower_space, .thread_count = o->thread_count};
+    *u = (sinew_second_level){.lower = *lower, .lower_space = lower_space, .thread_count = o->thread_count};
     u->first_link = sinew_allocate(a, n + 1, sizeof *u->first_link);
     u->links = sinew_allocate(a, 2 * pairs, sizeof *u->links);
     u->group = sinew_allocate(a, n, sizeof *u->group);
@@ -203,22 +204,22 @@ sinew_status sinew_coarse_upper_create(sinew_coarse_upper *u, const sinew_object
                               : status;
 }
 
-void sinew_coarse_upper_destroy(sinew_coarse_upper *u, const sinew_objective *o)
+void sinew_second_level_destroy(sinew_second_level *u, const sinew_objective *o)
 {
     const sinew_allocator *a = &o->allocator;
-    void *arrays[] = {u->first_link,   u->links,   u->group,  u->transfer, u->inverse, u->column, u->row,
-                      u->first_member, u->members, u->values, u->b,        u->x,       u->upper_x};
+    void *arrays[] = {u->first_link,   u->links,   u->group,  u->transfer, u->inverse, u->column,  u->row,
+                      u->first_member, u->members, u->values, u->b,        u->x,       u->second_x};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     sinew_aggregates_destroy(&u->space, o);
     sinew_pcg_destroy(a, &u->pcg);
-    *u = (sinew_coarse_upper){0};
+    *u = (sinew_second_level){0};
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------------- */
 
 /* out += A^T X B with three 4x4 matrices; transposed: out += (A^T X B)^T. */
-static void add_product(const double *A, const double *X, const double *B, bool transposed, double *out)
+static void second_level_add_product(const double *A, const double *X, const double *B, bool transposed, double *out)
 {
     double XB[WEIGHTS];
     for (size_t i = 0; i < SINEW_MODES; i++)
@@ -234,16 +235,16 @@ static void add_product(const double *A, const double *X, const double *B, bool 
                     A[SINEW_MODES * k + i] * XB[SINEW_MODES * k + j];
 }
 
-/* Adds pair (i, j) of the lower matrix to a block of the upper one, as it is or mirrored. */
-static void add_member(const sinew_coarse_upper *u, int32_t pair, int32_t i, int32_t j, bool transposed, double *out)
+/* Adds pair (i, j) of the first-level matrix to a block of the second-level one, transposed if needed. */
+static void add_member(const sinew_second_level *u, int32_t pair, int32_t i, int32_t j, bool transposed, double *out)
 {
     const double *X = u->lower.values + SINEW_PAIR_NUMBERS * (size_t)pair;
     for (size_t e = 0; e < 9; e++)
-        add_product(u->transfer + WEIGHTS * (size_t)i, X + WEIGHTS * e, u->transfer + WEIGHTS * (size_t)j, transposed,
-                    out + WEIGHTS * (transposed ? e % 3 * 3 + e / 3 : e));
+        second_level_add_product(u->transfer + WEIGHTS * (size_t)i, X + WEIGHTS * e, u->transfer + WEIGHTS * (size_t)j,
+                                 transposed, out + WEIGHTS * (transposed ? e % 3 * 3 + e / 3 : e));
 }
 
-static int32_t column_of(const sinew_coarse_matrix *m, int32_t pair)
+static int32_t second_level_column_of(const sinew_coarse_matrix *m, int32_t pair)
 {
     int32_t low = 0, high = m->count;
     while (high - low > 1) {
@@ -256,16 +257,17 @@ static int32_t column_of(const sinew_coarse_matrix *m, int32_t pair)
     return low;
 }
 
-static void fill_columns(const void *context, int32_t member, int32_t first, int32_t last)
+static void second_level_fill_columns(const void *context, int32_t member, int32_t first, int32_t last)
 {
-    const sinew_coarse_upper *u = context;
+    const sinew_second_level *u = context;
     (void)member;
     for (int32_t g = first; g < last; g++)
         for (int32_t block = u->column[g]; block < u->column[g + 1]; block++) {
             double *out = u->values + SINEW_PAIR_NUMBERS * (size_t)block;
             memset(out, 0, SINEW_PAIR_NUMBERS * sizeof *out);
             for (int32_t k = u->first_member[block]; k < u->first_member[block + 1]; k++) {
-                const int32_t pair = u->members[k] / 2, i = u->lower.row[pair], j = column_of(&u->lower, pair);
+                const int32_t pair = u->members[k] / 2, i = u->lower.row[pair],
+                              j = second_level_column_of(&u->lower, pair);
                 add_member(u, pair, i, j, u->members[k] & 1, out);
                 if (u->row[block] == g && i != j)
                     add_member(u, pair, i, j, true, out);
@@ -277,7 +279,7 @@ static void fill_columns(const void *context, int32_t member, int32_t first, int
 }
 
 /* inverse = D^-1 of a symmetric positive definite matrix [12][12], by elimination without pivots. */
-static void invert(const double *D, double *inverse)
+static void second_level_invert(const double *D, double *inverse)
 {
     memcpy(inverse, D, NUMBERS * NUMBERS * sizeof *D);
     for (size_t p = 0; p < NUMBERS; p++) {
@@ -299,7 +301,7 @@ static void invert(const double *D, double *inverse)
 
 static void invert_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
-    const sinew_coarse_upper *u = context;
+    const sinew_second_level *u = context;
     (void)member;
     for (int32_t a = first; a < last; a++) {
         const double *X = u->lower.values + SINEW_PAIR_NUMBERS * (size_t)u->lower.column[a];
@@ -308,20 +310,20 @@ static void invert_rows(const void *context, int32_t member, int32_t first, int3
             const size_t r = e / WEIGHTS / 3, c = e / WEIGHTS % 3, k = e % WEIGHTS / SINEW_MODES, l = e % SINEW_MODES;
             D[NUMBERS * (3 * k + r) + 3 * l + c] = X[e];
         }
-        invert(D, u->inverse + NUMBERS * NUMBERS * (size_t)a);
+        second_level_invert(D, u->inverse + NUMBERS * NUMBERS * (size_t)a);
     }
 }
 
-void sinew_coarse_upper_fill(sinew_coarse_upper *u)
+void sinew_second_level_fill(sinew_second_level *u)
 {
-    sinew_tasks_for(u->thread_count, u->space.count, 1, fill_columns, u);
+    sinew_tasks_for(u->thread_count, u->space.count, 1, second_level_fill_columns, u);
     sinew_tasks_for(u->thread_count, u->lower.count, 16, invert_rows, u);
 }
 
 /* ---- Solves ------------------------------------------------------------------------------------------ */
 
 typedef struct vector_pass {
-    const sinew_coarse_upper *upper;
+    const sinew_second_level *level;
     const sinew_real *from;
     sinew_real *to;
 } vector_pass;
@@ -330,7 +332,7 @@ typedef struct vector_pass {
 static void multiply_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;
-    const sinew_coarse_upper *u = p->upper;
+    const sinew_second_level *u = p->level;
     (void)member;
     for (int32_t a = first; a < last; a++) {
         double sum[NUMBERS] = {0};
@@ -349,33 +351,33 @@ static void multiply_rows(const void *context, int32_t member, int32_t first, in
     }
 }
 
-static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
+static void second_level_multiply(void *context, const sinew_real *x, sinew_real *Ax)
 {
-    const sinew_coarse_upper *u = context;
+    const sinew_second_level *u = context;
     sinew_tasks_for(u->thread_count, u->lower.count, 16, multiply_rows, &(vector_pass){u, x, Ax});
 }
 
-/* upper_x = R^T r */
-static void restrict_rows(const sinew_coarse_upper *u, const sinew_real *r)
+/* second_x = R^T r */
+static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
 {
-    memset(u->upper_x, 0, NUMBERS * (size_t)u->space.count * sizeof *u->upper_x);
+    memset(u->second_x, 0, NUMBERS * (size_t)u->space.count * sizeof *u->second_x);
     for (int32_t a = 0; a < u->lower.count; a++)
         for (size_t k = 0; k < SINEW_MODES; k++)
             for (size_t i = 0; i < NUMBERS; i++)
-                u->upper_x[NUMBERS * (size_t)u->group[a] + i] +=
+                u->second_x[NUMBERS * (size_t)u->group[a] + i] +=
                     u->transfer[WEIGHTS * (size_t)a + SINEW_MODES * k + i / 3] *
                     (double)r[NUMBERS * (size_t)a + 3 * k + i % 3];
 }
 
-/* to = D^-1 from + R upper_x */
+/* to = D^-1 from + R second_x */
 static void precondition_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;
-    const sinew_coarse_upper *u = p->upper;
+    const sinew_second_level *u = p->level;
     (void)member;
     for (int32_t a = first; a < last; a++) {
         const double *inverse = u->inverse + NUMBERS * NUMBERS * (size_t)a;
-        const double *up = u->upper_x + NUMBERS * (size_t)u->group[a], *R = u->transfer + WEIGHTS * (size_t)a;
+        const double *up = u->second_x + NUMBERS * (size_t)u->group[a], *R = u->transfer + WEIGHTS * (size_t)a;
         for (size_t i = 0; i < NUMBERS; i++) {
             double sum = 0;
             for (size_t j = 0; j < NUMBERS; j++)
@@ -387,22 +389,22 @@ static void precondition_rows(const void *context, int32_t member, int32_t first
     }
 }
 
-static void precondition(void *context, const sinew_real *r, sinew_real *z)
+static void second_level_precondition(void *context, const sinew_real *r, sinew_real *z)
 {
-    const sinew_coarse_upper *u = context;
+    const sinew_second_level *u = context;
     restrict_rows(u, r);
-    sinew_coarse_system_solve(u->system, u->upper_x);
+    sinew_coarse_system_solve(u->system, u->second_x);
     sinew_tasks_for(u->thread_count, u->lower.count, 16, precondition_rows, &(vector_pass){u, r, z});
 }
 
-void sinew_coarse_upper_solve(sinew_coarse_upper *u, const sinew_coarse_system *system, double *x)
+void sinew_second_level_solve(sinew_second_level *u, const sinew_coarse_system *system, double *x)
 {
     const size_t size = NUMBERS * (size_t)u->lower.count;
     u->system = system;
     for (size_t i = 0; i < size; i++)
         u->b[i] = (sinew_real)x[i];
-    sinew_pcg_solve(&u->pcg, (sinew_linear_map){multiply, u}, (sinew_linear_map){precondition, u}, u->b, u->x,
-                    TOLERANCE, ITERATIONS);
+    sinew_pcg_solve(&u->pcg, (sinew_linear_map){second_level_multiply, u},
+                    (sinew_linear_map){second_level_precondition, u}, u->b, u->x, TOLERANCE, ITERATIONS);
     for (size_t i = 0; i < size; i++)
         x[i] = (double)u->x[i];
 }

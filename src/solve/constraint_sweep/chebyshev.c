@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * chebyshev.c: what sweeps do with what they leave behind or leave out. See sweep.h.
+ * chebyshev.c: Chebyshev extrapolation of sweeps, and XPBD's dropped momentum residual. See sweep.h.
  *
- * Chebyshev. With x^l the iterates, x_swept what a Jacobi sweep makes of x^l, and w_l Chebyshev's weights,
+ * Chebyshev. With x^l the iterates, x_swept the result of a Jacobi sweep from x^l, and w_l Chebyshev's weights,
  *
  *     x^{l+1} = w_{l+1} (x_swept - x^{l-1}) + x^{l-1} = x_swept + (w_{l+1} - 1) (x_swept - x^{l-1})
  *
- * and the multipliers likewise, so that x - q_tilde stays the same linear function of them that it was.
+ * and the same for the multipliers, so that x - q_tilde stays the same linear function of them.
  *
  * The residual. XPBD's derivation has g = M (x - q_tilde) - sum lambda grad C(x) on the right-hand side and drops it:
  *
  *     dlambda = (-C - alpha~ lambda + grad C . M^-1 g) / (sum w |grad C|^2 + alpha~),  dx = M^-1 (grad C dlambda - g)
  *
- * (PBNG (22)-(26)). The first visit of a particle in a sweep that has g takes g away, up to the turning of gradients
- * within the sweep. So a sweep with g is one without it from x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C
- * where it is then instead of its linearisation: that is what balance does.
+ * (PBNG (22)-(26)). The first update of a particle in a sweep with g removes g, up to the rotation of gradients within
+ * the sweep. So a sweep with g equals a sweep without it from x - M^-1 g = q_tilde + M^-1 sum lambda grad C(x), with C
+ * evaluated there instead of linearised. sinew_sweep_balance moves x to that point.
  */
 #include <math.h>
 #include <string.h>
@@ -22,10 +22,10 @@
 #include "solve/constraint_sweep/sweep.h"
 
 enum {
-    CONSTRAINTS_MOST = 8 /* of one element */
+    CONSTRAINTS_MAX = 8 /* largest number of constraints of one element */
 };
 
-bool sinew_sweep_touches(const sinew_sweep *sweep)
+bool sinew_sweep_has_contacts(const sinew_sweep *sweep)
 {
     for (int32_t k = 0; k < sweep->batch_count; k++)
         if (sweep->batches[k].ops->contact)
@@ -38,7 +38,7 @@ static size_t multiplier_count(const sinew_sweep_batch *b)
     return (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
 }
 
-/* past[1] = past[0], past[0] = now: what was there changes hands and is written over. */
+/* past[1] = past[0], past[0] = now: the buffers are swapped, then overwritten. */
 static void push(sinew_real *past[2], const sinew_real *now, size_t count)
 {
     sinew_real *oldest = past[1];
@@ -51,9 +51,9 @@ void sinew_sweep_keep(sinew_sweep *sweep)
     push(sweep->past, sweep->xw, 4 * (size_t)sweep->objective->particle_count);
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[k];
-        const size_t room = b->past_room[0];
-        b->past_room[0] = b->past_room[1];
-        b->past_room[1] = room;
+        const size_t capacity = b->past_capacity[0];
+        b->past_capacity[0] = b->past_capacity[1];
+        b->past_capacity[1] = capacity;
         push(b->past, b->lambda, multiplier_count(b));
     }
 }
@@ -92,10 +92,10 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
 }
 
 /* lambda = -(alpha~)^-1 C of one lane, alpha symmetric and definite; zero where it is not: hard constraints. */
-static void guess_lane(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
+static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
                        sinew_real *lambda)
 {
-    double A[CONSTRAINTS_MOST][CONSTRAINTS_MOST], b[CONSTRAINTS_MOST];
+    double A[CONSTRAINTS_MAX][CONSTRAINTS_MAX], b[CONSTRAINTS_MAX];
     for (size_t i = 0; i < m; i++) {
         b[i] = -(double)at->C[i * W + lane];
         for (size_t j = 0; j < m; j++)
@@ -116,10 +116,11 @@ static void guess_lane(const sinew_jacobian_kernel *at, size_t m, size_t W, size
     }
 }
 
-/* Elements that are one constraint have one multiplier, in all their places. */
-static void guess_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *manner)
+/* Elements of a global constraint store the same multiplier. */
+static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b,
+                                    const sinew_constrain_kernel *manner)
 {
-    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, lanes = (size_t)b->group_count * W;
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, simd = (size_t)b->group_count * W;
     double C = 0, weight = 0;
     for (int32_t group = 0; group < b->group_count; group++) {
         const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
@@ -128,8 +129,8 @@ static void guess_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
             weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
         }
     }
-    for (size_t place = 0; place < lanes; place++)
-        b->lambda[place] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
+    for (size_t padded_index = 0; padded_index < simd; padded_index++)
+        b->lambda[padded_index] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
 }
 
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
@@ -138,12 +139,12 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
         const sinew_sweep_batch *b = &sweep->batches[k];
         const sinew_constrain_kernel manner = sinew_sweep_manner(sweep, b, how);
         const size_t W = (size_t)b->width, m = (size_t)b->ops->constraint_count;
-        if (b->ops->whole_row)
-            guess_row(sweep, b, &manner);
-        for (int32_t group = 0; !b->ops->contact && !b->ops->whole_row && group < b->group_count; group++) {
+        if (b->ops->global_constraint)
+            guess_global_constraint(sweep, b, &manner);
+        for (int32_t group = 0; !b->ops->contact && !b->ops->global_constraint && group < b->group_count; group++) {
             const sinew_jacobian_kernel at = group_numbers(sweep, b, &manner, group);
             for (size_t lane = 0; lane < W; lane++)
-                guess_lane(&at, m, W, lane, (double)manner.compliance, b->lambda + (size_t)group * m * W);
+                guess_wide(&at, m, W, lane, (double)manner.compliance, b->lambda + (size_t)group * m * W);
         }
     }
 }
@@ -164,7 +165,7 @@ static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b,
         }
 }
 
-/* Gradients are all those of one x, so particles move when all are known. */
+/* All gradients belong to the same x, so particles move after all are known. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

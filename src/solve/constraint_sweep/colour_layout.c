@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * colour_layout.c: lays constraints out by colour, and keeps their numbers up to date. See sweep.h.
+ * colour_layout.c: lays constraints out by colour and updates their numbers. See sweep.h.
  */
 #include <string.h>
 
@@ -17,51 +17,54 @@ typedef struct listed {
     int32_t low, span;
 } listed;
 
-/* How many groups transient elements take depends on their colours, and changes with them. */
-static bool make_room(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot, size_t *room, size_t count,
-                      size_t size)
+/* The number of groups of transient elements depends on their colours. */
+static bool sweep_layout_reserve_buffers(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot,
+                                         size_t *capacity, size_t count, size_t size)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
-    return b->source->transient ? sinew_make_spare_room(allocator, slot, room, count, size)
-                                : sinew_make_room(allocator, slot, room, count, size);
+    return b->source->transient ? sinew_reserve_spare(allocator, slot, capacity, count, size)
+                                : sinew_reserve(allocator, slot, capacity, count, size);
 }
 
-static bool make_past_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
 {
     const size_t count = (size_t)b->group_count * (size_t)b->width * (size_t)b->ops->constraint_count;
-    return make_room(sweep, b, &b->past[0], &b->past_room[0], count, sizeof *b->lambda) &&
-           make_room(sweep, b, &b->past[1], &b->past_room[1], count, sizeof *b->lambda);
+    return sweep_layout_reserve_buffers(sweep, b, &b->past[0], &b->past_capacity[0], count, sizeof *b->lambda) &&
+           sweep_layout_reserve_buffers(sweep, b, &b->past[1], &b->past_capacity[1], count, sizeof *b->lambda);
 }
 
-/* Room for one group of the batch that needs most. */
+/* Reserves memory for one group of the largest batch. */
 static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
 {
     const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
-    return sinew_make_room(&sweep->objective->allocator, &sweep->numbers, &sweep->number_room,
-                           m * (1 + 3 * n + m) * (size_t)b->width, sizeof *sweep->numbers);
+    return sinew_reserve(&sweep->objective->allocator, &sweep->numbers, &sweep->number_capacity,
+                         m * (1 + 3 * n + m) * (size_t)b->width, sizeof *sweep->numbers);
 }
 
-static bool make_batch_room(sinew_sweep *sweep, sinew_sweep_batch *b)
+static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
 {
-    const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
-    return make_room(sweep, b, &b->vertex, &b->vertex_room, lanes * n, sizeof *b->vertex) &&
-           make_room(sweep, b, &b->data, &b->data_room, lanes * (size_t)b->ops->data_count, sizeof *b->data) &&
-           make_room(sweep, b, &b->element, &b->element_room, lanes, sizeof *b->element) &&
-           make_room(sweep, b, &b->lambda, &b->lambda_room, lanes * (size_t)b->ops->constraint_count,
-                     sizeof *b->lambda) &&
-           (!sweep->rule.extrapolates || make_past_room(sweep, b)) &&
-           (!sweep->rule.numbers || make_numbers(sweep, b)) && (!b->ops->whole_row || sinew_sweep_row_room(sweep, b));
+    const size_t padded_count = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    return sweep_layout_reserve_buffers(sweep, b, &b->vertex, &b->vertex_capacity, padded_count * n,
+                                        sizeof *b->vertex) &&
+           sweep_layout_reserve_buffers(sweep, b, &b->data, &b->data_capacity,
+                                        padded_count * (size_t)b->ops->data_count, sizeof *b->data) &&
+           sweep_layout_reserve_buffers(sweep, b, &b->element, &b->element_capacity, padded_count,
+                                        sizeof *b->element) &&
+           sweep_layout_reserve_buffers(sweep, b, &b->lambda, &b->lambda_capacity,
+                                        padded_count * (size_t)b->ops->constraint_count, sizeof *b->lambda) &&
+           (!sweep->rule.extrapolates || reserve_past(sweep, b)) && (!sweep->rule.numbers || make_numbers(sweep, b)) &&
+           (!b->ops->global_constraint || sinew_sweep_global_capacity(sweep, b));
 }
 
 /* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
- * that of another one might be in another thread's hands, and adding zero also writes. */
+ * adding zero also writes, and another group may be processed by another thread. */
 static void fill_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
-    for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
-        const bool filler = b->element[place] < 0;
-        sinew_real data[SINEW_DATA_MAX], *to = b->data + place / W * D * W + place % W;
-        sinew_batch_element(b->source, b->element[filler ? place / W * W : place], data);
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++) {
+        const bool filler = b->element[padded_index] < 0;
+        sinew_real data[SINEW_DATA_MAX], *to = b->data + padded_index / W * D * W + padded_index % W;
+        sinew_batch_element(b->source, b->element[filler ? padded_index / W * W : padded_index], data);
         data[0] = filler ? 0 : data[0];
         for (size_t d = 0; d < D; d++)
             to[d * W] = data[d];
@@ -74,9 +77,10 @@ static void fill_data(sinew_sweep_batch *b)
 static void fill_weights(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
-    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
-        if (b->element[place] >= 0)
-            b->data[place / W * D * W + place % W] = sinew_batch_weight(b->source, b->element[place]);
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++)
+        if (b->element[padded_index] >= 0)
+            b->data[padded_index / W * D * W + padded_index % W] =
+                sinew_batch_weight(b->source, b->element[padded_index]);
     b->version = b->source->version;
 }
 
@@ -90,25 +94,26 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     for (int32_t c = 0; c < class_count(b); c++)
-        for (size_t place = (size_t)b->first_group[c] * W; place < (size_t)b->first_group[c + 1] * W; place++) {
-            const int32_t k = first[c] + (int32_t)(place - (size_t)b->first_group[c] * W);
+        for (size_t padded_index = (size_t)b->first_group[c] * W; padded_index < (size_t)b->first_group[c + 1] * W;
+             padded_index++) {
+            const int32_t k = first[c] + (int32_t)(padded_index - (size_t)b->first_group[c] * W);
             const bool filler = k >= first[c + 1];
-            const int32_t element = order[filler ? k - (int32_t)(place % W) : k];
+            const int32_t element = order[filler ? k - (int32_t)(padded_index % W) : k];
             for (size_t a = 0; a < n; a++)
-                b->vertex[(place / W * n + a) * W + place % W] =
+                b->vertex[(padded_index / W * n + a) * W + padded_index % W] =
                     SINEW_POINT * (list->low + list->elements.vertices[(size_t)element * n + a]);
-            b->element[place] = filler ? -1 : element;
+            b->element[padded_index] = filler ? -1 : element;
         }
     fill_data(b);
 }
 
-/* Classes of the elements: all one where the order of the sweep needs no colours. Transient elements are too few, and
- * too short-lived, to be divided into domains. */
+/* Classes of the elements: one class if the order of the sweep needs no colours. Transient elements are not divided
+ * into domains, as they are few and change often. */
 static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list,
                                  sinew_sweep_work *work, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
-    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->whole_row) {
+    if (sweep->order != SINEW_SWEEP_COLOURED || b->ops->global_constraint) {
         memset(work->classes, 0, (size_t)list->elements.count * sizeof *work->classes);
         b->colour_count = 1;
         return SINEW_OK;
@@ -122,8 +127,8 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
     return status;
 }
 
-/* Elements by class. Inside one their order changes nothing but what lies in the caches: along the particles, so that a
- * thread's share of each colour is about the same part of the body. */
+/* Sorts elements by class. The order within a class affects caching only: along the particles, so that the elements of
+ * a thread in each colour lie in about the same region of the body. */
 static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
                            sinew_sweep_work *work)
 {
@@ -133,9 +138,9 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
         sinew_colour_groups(work->classes, count, class_count(b), work->first, work->order);
         return true;
     }
-    if (!sinew_make_room(allocator, &work->along, &work->along_room, (size_t)count, sizeof *work->along) ||
-        !sinew_make_room(allocator, &work->sorted, &work->sorted_room, (size_t)(limit > count ? limit : count) + 1,
-                         sizeof *work->sorted))
+    if (!sinew_reserve(allocator, &work->along, &work->along_capacity, (size_t)count, sizeof *work->along) ||
+        !sinew_reserve(allocator, &work->sorted, &work->sorted_capacity, (size_t)(limit > count ? limit : count) + 1,
+                       sizeof *work->sorted))
         return false;
     sinew_order_by_lowest(list->elements.vertices, count, list->elements.size, limit, work->sorted, work->along);
     for (int32_t i = 0; i < count; i++)
@@ -151,8 +156,8 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
 {
     const int32_t classes = class_count(b);
     const size_t starts = (size_t)classes + 1;
-    if (!make_room(sweep, b, &work->first, &work->first_room, starts, sizeof *work->first) ||
-        !make_room(sweep, b, &b->first_group, &b->first_room, starts, sizeof *b->first_group) ||
+    if (!sweep_layout_reserve_buffers(sweep, b, &work->first, &work->first_capacity, starts, sizeof *work->first) ||
+        !sweep_layout_reserve_buffers(sweep, b, &b->first_group, &b->first_capacity, starts, sizeof *b->first_group) ||
         !order_elements(sweep, b, list, work))
         return false;
     b->group_count = 0;
@@ -161,7 +166,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
         b->group_count += (work->first[c + 1] - work->first[c] + b->width - 1) / b->width;
     }
     b->first_group[classes] = b->group_count;
-    if (!make_batch_room(sweep, b))
+    if (!reserve_batch(sweep, b))
         return false;
     fill_batch(b, list, work->first, work->order);
     return true;
@@ -183,9 +188,9 @@ static sinew_status build_batch(sinew_sweep *sweep, sinew_sweep_batch *b, const 
     b->source = source;
     b->ops = choose_ops(source, sweep->order, &b->width);
     b->domains = (sinew_domains){0};
-    if (!sinew_make_room(allocator, &work->particles, &work->particle_room, entries, sizeof *work->particles) ||
-        !sinew_make_room(allocator, &work->classes, &work->class_room, count, sizeof *work->classes) ||
-        !sinew_make_room(allocator, &work->order, &work->order_room, count, sizeof *work->order))
+    if (!sinew_reserve(allocator, &work->particles, &work->particle_bytes, entries, sizeof *work->particles) ||
+        !sinew_reserve(allocator, &work->classes, &work->class_capacity, count, sizeof *work->classes) ||
+        !sinew_reserve(allocator, &work->order, &work->order_capacity, count, sizeof *work->order))
         return sinew_fail_memory(error, "the constraints");
     listed list = {.elements = {work->particles, source->element_count, source->ops->info.vertex_count}};
     sinew_batch_list(source, work->particles);
@@ -196,7 +201,7 @@ static sinew_status build_batch(sinew_sweep *sweep, sinew_sweep_batch *b, const 
     return status;
 }
 
-static void release_work(sinew_sweep_work *work, const sinew_allocator *allocator)
+static void sweep_layout_release_work(sinew_sweep_work *work, const sinew_allocator *allocator)
 {
     void *arrays[] = {work->particles, work->classes, work->order, work->along, work->sorted, work->first};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
@@ -211,39 +216,39 @@ static void release_work(sinew_sweep_work *work, const sinew_allocator *allocato
 static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
-    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
-        for (size_t a = 0; b->element[place] >= 0 && a < n; a++)
-            crowd[b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT] += by;
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++)
+        for (size_t a = 0; b->element[padded_index] >= 0 && a < n; a++)
+            crowd[b->vertex[(padded_index / W * n + a) * W + padded_index % W] / SINEW_POINT] += by;
 }
 
 static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const uint8_t *pinned)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
-    for (size_t place = 0; place < (size_t)b->group_count * W; place++) {
-        int32_t most = 1;
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++) {
+        int32_t max = 1;
         for (size_t a = 0; a < n; a++) {
-            int32_t particle = b->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT;
-            if (!pinned[particle] && crowd[particle] > most)
-                most = crowd[particle];
+            int32_t particle = b->vertex[(padded_index / W * n + a) * W + padded_index % W] / SINEW_POINT;
+            if (!pinned[particle] && crowd[particle] > max)
+                max = crowd[particle];
         }
-        b->share[place] = (sinew_real)1 / (sinew_real)most;
+        b->averaging_weight[padded_index] = (sinew_real)1 / (sinew_real)max;
     }
 }
 
-/* Counts of the fixed elements are kept; transient ones are added while shares are made. */
-static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
+/* Counts of fixed elements are kept; transient ones are added while averaging weights are computed. */
+static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         sinew_sweep_batch *b = &sweep->batches[k];
-        if (!make_room(sweep, b, &b->share, &b->share_room, (size_t)b->group_count * (size_t)b->width,
-                       sizeof *b->share))
+        if (!sweep_layout_reserve_buffers(sweep, b, &b->averaging_weight, &b->averaging_capacity,
+                                          (size_t)b->group_count * (size_t)b->width, sizeof *b->averaging_weight))
             return sinew_fail_memory(error, "the constraints");
     }
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
         count_elements(&sweep->batches[k], 1, sweep->crowd);
     for (int32_t k = 0; k < sweep->batch_count; k++)
-        fill_shares(&sweep->batches[k], sweep->crowd, o->pinned);
+        fill_shares(&sweep->batches[k], sweep->crowd, o->step.pinned);
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++)
         count_elements(&sweep->batches[k], -1, sweep->crowd);
     return SINEW_OK;
@@ -251,11 +256,11 @@ static sinew_status share_out(sinew_sweep *sweep, sinew_error *error)
 
 /* ---- All batches ----------------------------------------------------------------------------- */
 
-/* Room for `count` batches; those that are there stay. */
+/* Reserves memory for `count` batches; existing ones are kept. */
 static bool reserve_batches(sinew_sweep *sweep, int32_t count)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
-    if (!sinew_make_room(allocator, &sweep->turn, &sweep->turn_room, (size_t)count, sizeof *sweep->turn))
+    if (!sinew_reserve(allocator, &sweep->turn, &sweep->turn_capacity, (size_t)count, sizeof *sweep->turn))
         return false;
     if (sweep->batches && count <= sweep->batch_limit)
         return true;
@@ -270,7 +275,7 @@ static bool reserve_batches(sinew_sweep *sweep, int32_t count)
     return true;
 }
 
-/* Lays out the batches of tasks first .. last-1 after those that are there. */
+/* Appends the batches of tasks first .. last-1. */
 static sinew_status add_batches(sinew_sweep *sweep, int32_t first, int32_t last, sinew_sweep_work *work,
                                 sinew_error *error)
 {
@@ -290,7 +295,7 @@ static bool couples(const sinew_sweep_batch *b)
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
 
-/* In their order, or those that couple before or after the others. */
+/* In the order of batches, with coupling energies before or after the others if arranged. */
 static void set_turns(sinew_sweep *sweep)
 {
     int32_t at = 0;
@@ -307,15 +312,15 @@ void sinew_sweep_arrange(sinew_sweep *sweep, bool first)
     set_turns(sweep);
 }
 
-/* The transient batches, made anew. */
-static sinew_status build_layer(sinew_sweep *sweep, sinew_error *error)
+/* Rebuilds the transient batches. */
+static sinew_status build_transient_batches(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
     sweep->batch_count = sweep->fixed_count;
     sinew_status status = add_batches(sweep, o->fixed_task_count, o->task_count, &sweep->work, error);
     if (status == SINEW_OK)
         set_turns(sweep);
-    return status == SINEW_OK && sweep->crowd ? share_out(sweep, error) : status;
+    return status == SINEW_OK && sweep->crowd ? set_averaging_weights(sweep, error) : status;
 }
 
 static bool allocate_points(sinew_sweep *sweep)
@@ -347,12 +352,12 @@ sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, co
     sinew_status status = allocate_points(sweep) ? SINEW_OK : sinew_fail_memory(error, "the constraints");
     if (status == SINEW_OK)
         status = add_batches(sweep, 0, o->fixed_task_count, &work, error);
-    release_work(&work, &o->allocator);
+    sweep_layout_release_work(&work, &o->allocator);
     sweep->fixed_count = sweep->batch_count;
     for (int32_t k = 0; status == SINEW_OK && sweep->crowd && k < sweep->fixed_count; k++)
         count_elements(&sweep->batches[k], 1, sweep->crowd);
     if (status == SINEW_OK)
-        status = build_layer(sweep, error);
+        status = build_transient_batches(sweep, error);
     if (status != SINEW_OK)
         sinew_sweep_destroy(sweep);
     return status;
@@ -361,8 +366,8 @@ sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *o, co
 sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, sinew_error *error)
 {
     if (transient)
-        return build_layer(sweep, error);
-    return pins && sweep->crowd ? share_out(sweep, error) : SINEW_OK;
+        return build_transient_batches(sweep, error);
+    return pins && sweep->crowd ? set_averaging_weights(sweep, error) : SINEW_OK;
 }
 
 void sinew_sweep_destroy(sinew_sweep *sweep)
@@ -372,12 +377,12 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     const sinew_allocator *allocator = &sweep->objective->allocator;
     for (int32_t i = 0; i < sweep->batch_limit; i++) {
         sinew_sweep_batch *b = &sweep->batches[i];
-        void *arrays[] = {b->first_group, b->vertex, b->data,  b->element, b->lambda,
-                          b->share,       b->row,    b->slope, b->past[0], b->past[1]};
+        void *arrays[] = {b->first_group,      b->vertex,  b->data,  b->element, b->lambda,
+                          b->averaging_weight, b->numbers, b->slope, b->past[0], b->past[1]};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }
-    release_work(&sweep->work, allocator);
+    sweep_layout_release_work(&sweep->work, allocator);
     void *arrays[] = {sweep->batches, sweep->turn,    sweep->xw,    sweep->dx,       sweep->crowd,
                       sweep->past[0], sweep->past[1], sweep->start, sweep->balanced, sweep->numbers};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
@@ -385,7 +390,7 @@ void sinew_sweep_destroy(sinew_sweep *sweep)
     *sweep = (sinew_sweep){0};
 }
 
-static void take_numbers(sinew_sweep_batch *b)
+static void sweep_layout_take_numbers(sinew_sweep_batch *b)
 {
     if (b->form_version != b->source->form_version)
         fill_data(b);
@@ -395,8 +400,8 @@ static void take_numbers(sinew_sweep_batch *b)
 
 static void forget_multipliers(sinew_sweep_batch *b)
 {
-    const size_t lanes = (size_t)b->group_count * (size_t)b->width;
-    memset(b->lambda, 0, lanes * (size_t)b->ops->constraint_count * sizeof *b->lambda);
+    const size_t padded_count = (size_t)b->group_count * (size_t)b->width;
+    memset(b->lambda, 0, padded_count * (size_t)b->ops->constraint_count * sizeof *b->lambda);
 }
 
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
@@ -404,33 +409,33 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
     const sinew_objective *o = sweep->objective;
     for (int32_t i = 0; i < o->particle_count; i++) {
         memcpy(sweep->xw + 4 * (size_t)i, q + 4 * (size_t)i, 3 * sizeof *q);
-        sweep->xw[4 * (size_t)i + 3] = o->pinned[i] ? 0 : 1 / o->mass[i];
+        sweep->xw[4 * (size_t)i + 3] = o->step.pinned[i] ? 0 : 1 / o->step.mass[i];
     }
     for (int32_t k = 0; k < sweep->batch_count; k++) {
         forget_multipliers(&sweep->batches[k]);
-        take_numbers(&sweep->batches[k]);
+        sweep_layout_take_numbers(&sweep->batches[k]);
     }
     if (sweep->start)
         memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
 }
 
-/* A contact that was pushed by its multipliers can let go only of what it knows of. */
+/* Contacts keep their multipliers: only the same constraint can undo the impulses that positions already include. */
 static void take_multipliers(sinew_sweep_batch *b, double unit)
 {
-    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_HELD, SINEW_CONTACT_HELD + 1,
-                               SINEW_CONTACT_HELD + 2};
+    static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_STICK_FORCE, SINEW_CONTACT_STICK_FORCE + 1,
+                               SINEW_CONTACT_STICK_FORCE + 2};
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, n = (size_t)b->ops->constraint_count;
-    for (size_t place = 0; b->ops->contact && place < (size_t)b->group_count * W; place++)
-        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
-            b->lambda[(place / W * n + c) * W + place % W] =
-                (sinew_real)(unit * (double)b->data[(place / W * D + (size_t)from[c]) * W + place % W]);
+    for (size_t padded_index = 0; b->ops->contact && padded_index < (size_t)b->group_count * W; padded_index++)
+        for (size_t c = 0; b->element[padded_index] >= 0 && c < n; c++)
+            b->lambda[(padded_index / W * n + c) * W + padded_index % W] =
+                (sinew_real)(unit * (double)b->data[(padded_index / W * D + (size_t)from[c]) * W + padded_index % W]);
 }
 
-void sinew_sweep_resume(sinew_sweep *sweep, double unit)
+void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit)
 {
     for (int32_t k = sweep->fixed_count; k < sweep->batch_count; k++) {
         forget_multipliers(&sweep->batches[k]);
-        take_numbers(&sweep->batches[k]);
+        sweep_layout_take_numbers(&sweep->batches[k]);
         take_multipliers(&sweep->batches[k], unit);
     }
 }

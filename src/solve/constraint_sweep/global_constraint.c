@@ -1,62 +1,64 @@
 /* SPDX-License-Identifier: MIT
  *
- * global_constraint.c: one constraint that all elements of an energy form together (whole_row in energy/energy.h), projected
- * at once in its energy's turn of a sweep:
+ * global_constraint.c: one constraint formed by all elements of an energy (global_constraint in energy/energy.h),
+ * projected when a sweep reaches its energy:
  *
  *     C = sum_e C_e,  g = sum_e grad C_e        dlambda = (-C - alpha~ lambda - gamma g . (x - x_old)) / (...)
  *
- * as constrain.h has it for one element. Elements give their shares by `jacobian`; one thread adds them up in their
- * order, so the bits do not depend on threads. The multiplier is kept in every element's place: its force on its
- * vertices is lambda grad C_e.
+ * as in energy/constrain.h for one element. `jacobian` gives the contributions of elements; one thread adds them in
+ * order, so the bits do not depend on threads. Every element stores the multiplier: its force on its vertices is lambda
+ * grad C_e.
  */
 #include "solve/constraint_sweep/sweep.h"
 
 #include <string.h>
 
-/* Numbers of an element in b->row: C, its gradient, the compliance. */
-#define ROW_SIZE(n) (2 + 3 * (n))
+/* Numbers of an element in b->numbers: C, its gradient, the compliance. */
+#define CONSTRAINT_SIZE(n) (2 + 3 * (n))
 
-bool sinew_sweep_row_room(const sinew_sweep *sweep, sinew_sweep_batch *b)
+bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
 {
     const sinew_allocator *allocator = &sweep->objective->allocator;
-    const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    const size_t padded_count = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     const size_t points = 4 * (size_t)sweep->objective->particle_count;
-    if (!sinew_make_room(allocator, &b->row, &b->row_room, lanes * ROW_SIZE(n), sizeof *b->row) ||
-        !sinew_make_room(allocator, &b->slope, &b->slope_room, points, sizeof *b->slope))
+    if (!sinew_reserve(allocator, &b->numbers, &b->numbers_capacity, padded_count * CONSTRAINT_SIZE(n),
+                       sizeof *b->numbers) ||
+        !sinew_reserve(allocator, &b->slope, &b->slope_capacity, points, sizeof *b->slope))
         return false;
     memset(b->slope, 0, points * sizeof *b->slope);
     return true;
 }
 
-/* One corner of an element: where it is in the sweep's arrays, and its gradient. */
-typedef struct row_corner {
+/* One corner of an element: its index in the sweep's arrays, and its gradient. */
+typedef struct constraint_corner {
     size_t at; /* SINEW_POINT times the particle */
     double g[3];
-} row_corner;
+} constraint_corner;
 
-static row_corner corner_of(const sinew_sweep_batch *b, size_t place, size_t a)
+static constraint_corner corner_of(const sinew_sweep_batch *b, size_t padded_index, size_t a)
 {
-    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count, group = place / W, lane = place % W;
-    const sinew_real *jacobian = b->row + (size_t)b->group_count * W;
-    row_corner corner = {.at = (size_t)b->vertex[(group * n + a) * W + lane]};
+    const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count, group = padded_index / W,
+                 lane = padded_index % W;
+    const sinew_real *jacobian = b->numbers + (size_t)b->group_count * W;
+    constraint_corner corner = {.at = (size_t)b->vertex[(group * n + a) * W + lane]};
     for (size_t c = 0; c < 3; c++)
         corner.g[c] = (double)jacobian[((group * n + a) * 3 + c) * W + lane];
     return corner;
 }
 
-/* C, and the compliance of any element that is on, 0 where none is or the row is hard. */
+/* C, and the compliance of any element that is switched on; 0 if none is or the constraint is hard. */
 static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kernel *how, double *alpha)
 {
-    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, lanes = (size_t)b->group_count * W;
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
     double C = 0;
     *alpha = 0;
-    for (size_t place = 0; place < lanes; place++) {
-        const double weight = (double)b->data[place / W * D * W + place % W];
-        C += (double)b->row[place];
+    for (size_t padded_index = 0; padded_index < padded_count; padded_index++) {
+        const double weight = (double)b->data[padded_index / W * D * W + padded_index % W];
+        C += (double)b->numbers[padded_index];
         if (weight > 0 && how->compliance > 0)
             *alpha = 1 / weight;
         for (size_t a = 0; a < (size_t)b->ops->info.vertex_count; a++) {
-            const row_corner corner = corner_of(b, place, a);
+            const constraint_corner corner = corner_of(b, padded_index, a);
             for (size_t c = 0; c < 3; c++)
                 b->slope[corner.at + c] += corner.g[c];
         }
@@ -64,15 +66,15 @@ static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kerne
     return C;
 }
 
-/* sum w |g|^2, and g . (x - x_old): a corner's part of the former is w g . grad C_e. */
+/* sum w |g|^2, and g . (x - x_old): a corner contributes w g . grad C_e to the former. */
 static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                        double *motion)
 {
     double mass = 0;
     *motion = 0;
-    for (size_t place = 0; place < (size_t)b->group_count * (size_t)b->width; place++)
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * (size_t)b->width; padded_index++)
         for (size_t a = 0; a < (size_t)b->ops->info.vertex_count; a++) {
-            const row_corner corner = corner_of(b, place, a);
+            const constraint_corner corner = corner_of(b, padded_index, a);
             const sinew_real *x = sweep->xw + corner.at;
             for (size_t c = 0; c < 3; c++) {
                 mass += (double)x[3] * b->slope[corner.at + c] * corner.g[c];
@@ -82,22 +84,23 @@ static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     return mass;
 }
 
-/* Jacobi: the smallest part that any of its elements may make. */
-static double share_of(const sinew_sweep_batch *b)
+/* Jacobi: the smallest averaging weight of its elements. */
+static double averaging_weight_of(const sinew_sweep_batch *b)
 {
-    sinew_real least = 1;
-    for (size_t place = 0; b->share && place < (size_t)b->group_count * (size_t)b->width; place++)
-        least = b->share[place] < least ? b->share[place] : least;
-    return (double)least;
+    sinew_real min = 1;
+    for (size_t padded_index = 0; b->averaging_weight && padded_index < (size_t)b->group_count * (size_t)b->width;
+         padded_index++)
+        min = b->averaging_weight[padded_index] < min ? b->averaging_weight[padded_index] : min;
+    return (double)min;
 }
 
-/* x += w g dlambda, each particle once; leaves slope zero. */
-static void move_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, double change)
+/* x += w g dlambda, each particle once; resets slope to zero. */
+static void move_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b, double change)
 {
     sinew_real *to = sweep->dx ? sweep->dx : sweep->xw;
-    for (size_t place = 0; place < (size_t)b->group_count * (size_t)b->width; place++)
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * (size_t)b->width; padded_index++)
         for (size_t a = 0; a < (size_t)b->ops->info.vertex_count; a++) {
-            const size_t at = corner_of(b, place, a).at;
+            const size_t at = corner_of(b, padded_index, a).at;
             const double scale = change * (double)sweep->xw[at + 3];
             for (size_t c = 0; c < 3; c++) {
                 to[at + c] = (sinew_real)((double)to[at + c] + scale * b->slope[at + c]);
@@ -106,23 +109,23 @@ static void move_row(const sinew_sweep *sweep, const sinew_sweep_batch *b, doubl
         }
 }
 
-void sinew_sweep_row_project(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how)
+void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how)
 {
-    const size_t lanes = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
+    const size_t padded_count = (size_t)b->group_count * (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
     const sinew_jacobian_kernel kernel = {.groups = {.count = b->group_count, .vertex = b->vertex, .data = b->data},
                                           .x = sweep->xw,
                                           .form = SINEW_FORM_ROOT,
                                           .hard = !(how->compliance > 0),
-                                          .C = b->row,
-                                          .jacobian = b->row + lanes,
-                                          .compliance = b->row + lanes * (1 + 3 * n)};
+                                          .C = b->numbers,
+                                          .jacobian = b->numbers + padded_count,
+                                          .compliance = b->numbers + padded_count * (1 + 3 * n)};
     double alpha, motion;
     b->ops->jacobian(&kernel);
     const double C = sum_shares(b, how, &alpha), mass = sum_mass(sweep, b, how, &motion);
     const double tilde = alpha * (double)how->compliance, gamma = how->x_old ? alpha * (double)how->damping : 0;
     const double top = -C - tilde * (double)b->lambda[0] - gamma * motion, bottom = (1 + gamma) * mass + tilde;
-    const double change = bottom > 0 ? (double)how->stiffness * share_of(b) * top / bottom : 0;
-    for (size_t place = 0; place < lanes; place++)
-        b->lambda[place] = (sinew_real)((double)b->lambda[place] + change);
-    move_row(sweep, b, change);
+    const double change = bottom > 0 ? (double)how->stiffness * averaging_weight_of(b) * top / bottom : 0;
+    for (size_t padded_index = 0; padded_index < padded_count; padded_index++)
+        b->lambda[padded_index] = (sinew_real)((double)b->lambda[padded_index] + change);
+    move_global_constraint(sweep, b, change);
 }

@@ -5,10 +5,10 @@
  *     q = q_tilde; then for every constraint in turn    q -= k w grad C  C / sum w |grad C|^2
  *
  * Energies become constraints: C = sqrt(2 psi) per unit of stiffness, zero at rest, or psi itself (thesis 4.1.4). Their
- * own stiffness plays no part: only k does, directly or as k' = 1 - (1 - k)^(1/n) for n iterations. What comes out
- * depends on the number of iterations and on h, not on the material; it is no approximation of the minimum of g and the
- * residual says so. Quasistatic, it does the same from q_n at rest: forces enter through q_tilde alone, and their
- * effect vanishes with the number of sweeps (PBNG 6.1).
+ * own stiffness is not used: only k is, directly or as k' = 1 - (1 - k)^(1/n) for n iterations. The result depends on
+ * the number of iterations and on h, not on the material; it does not approximate the minimum of g, as the residual
+ * shows. Quasistatic steps do the same from q_n at rest: forces enter through q_tilde alone, and their effect vanishes
+ * with the number of sweeps (PBNG 6.1).
  */
 #include <math.h>
 
@@ -36,12 +36,14 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                    .open_minimum = true,
                    .meaning = "k: how much of each correction is made"},
     [RULE] = {.name = "rule",
+              .expert = true,
               .unit = "",
               .choices = "direct|iterations",
               .maximum = 1,
               .preset = 0,
               .meaning = "k as it is, or 1 - (1 - k)^(1/n), whose effect depends less on the number n of iterations"},
     [CONSTRAINT] = {.name = "constraint",
+                    .expert = true,
                     .unit = "",
                     .choices = "root|energy",
                     .maximum = 1,
@@ -54,9 +56,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [RHO] = SINEW_RHO_PARAMETER,
 };
 
-static const sinew_sweeping_parts one_part = {.count = 1};
+static const sinew_pbd_options one_step = {.count = 1};
 
-/* 1 - (1 - k)^exponent of a stiffness k is made of each sweep's corrections. */
+/* Each sweep applies the fraction 1 - (1 - k)^exponent of its corrections. */
 static double pbd_exponent(const sinew_solve *s)
 {
     return s->def.parameters[RULE] > 0 && s->def.iterations > 0 ? 1.0 / s->def.iterations : 1;
@@ -74,15 +76,15 @@ static sinew_constrain_kernel pbd_kernel(const sinew_solve *s)
 
 static void take_exponent(sinew_solve *s)
 {
-    ((sinew_sweeping *)s->memory)->sweep.stiffness_exponent = pbd_exponent(s);
+    ((sinew_pbd *)s->memory)->sweep.stiffness_exponent = pbd_exponent(s);
 }
 
 static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 {
     const sinew_constrain_kernel how = pbd_kernel(s);
-    const sinew_sweeping_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
-                                          .rho = (double)s->def.parameters[RHO]};
-    const sinew_status status = sinew_sweeping_prepare(s, &how, &one_part, &extras, error);
+    const sinew_pbd_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
+                                     .rho = (double)s->def.parameters[RHO]};
+    const sinew_status status = sinew_pbd_prepare(s, &how, &one_step, &extras, error);
     if (status == SINEW_OK)
         take_exponent(s);
     return status;
@@ -91,7 +93,7 @@ static sinew_status pbd_prepare(sinew_solve *s, sinew_error *error)
 static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     const sinew_constrain_kernel how = pbd_kernel(s);
-    const sinew_status status = sinew_sweeping_refresh(s, &how, &one_part, changed, error);
+    const sinew_status status = sinew_pbd_refresh(s, &how, &one_step, changed, error);
     if (status == SINEW_OK)
         take_exponent(s);
     return status;
@@ -99,22 +101,22 @@ static sinew_status pbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *e
 
 const sinew_solver_ops sinew_solver_pbd = {
     .info = {.name = "pbd",
-             .summary = "position based dynamics: hard constraints one after the other, whatever the stiffness",
+             .summary = "position based dynamics: hard constraints one after the other, independent of the stiffness",
              .parameters = parameters,
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = true},
     .prepare = pbd_prepare,
-    .refreshes = SINEW_SWEEPING_REFRESHES,
+    .refreshes = SINEW_PBD_REFRESHES,
     .refresh = pbd_refresh,
-    .release = sinew_sweeping_release,
-    .begin = sinew_sweeping_begin,
-    .iterate = sinew_sweeping_iterate,
-    .settle = sinew_sweeping_settle,
-    .resume = sinew_sweeping_resume,
-    .guarded_late = true,
+    .release = sinew_pbd_release,
+    .begin = sinew_pbd_begin,
+    .iterate = sinew_pbd_iterate,
+    .flush = sinew_pbd_flush,
+    .contacts_changed = sinew_pbd_contacts_changed,
+    .filtered_late = true,
     .hard = SINEW_CAN_CONSTRAINT,
-    .multipliers = sinew_sweeping_multipliers,
-    .colours = sinew_sweeping_colours,
+    .multipliers = sinew_pbd_multipliers,
+    .colours = sinew_pbd_colours,
 };

@@ -1,40 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbd_common.c: the operations of PBD and XPBD, whichever way time passes (substeps.c). See pbd_common.h.
+ * pbd_common.c: the operations of PBD and XPBD for all kinds of substeps (substeps.c). See pbd_common.h.
  */
 #include "solve/constraint_sweep/pbd_common.h"
 
-static const sinew_sweeping_time *time_of(const sinew_sweeping_parts *parts)
+static const sinew_pbd_time *time_of(const sinew_pbd_options *options)
 {
-    return parts->sweeps > 0  ? &sinew_sweeping_pseudo
-           : parts->count > 1 ? &sinew_sweeping_substeps
-                              : &sinew_sweeping_whole;
+    return options->sweeps > 0  ? &sinew_pbd_pseudo
+           : options->count > 1 ? &sinew_pbd_substeps
+                                : &sinew_pbd_without_substeps;
 }
 
 /* Settings that depend on h and on the limits of a step. */
-static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_sweeping_parts *parts,
+static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                   sinew_error *error)
 {
-    sinew_sweeping *w = s->memory;
+    sinew_pbd *w = s->memory;
     w->how = *how;
-    w->parts = *parts;
-    w->time = time_of(parts);
+    w->options = *options;
+    w->time = time_of(options);
     return w->time->prepare(s, w, error);
 }
 
-sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel *how,
-                                    const sinew_sweeping_parts *parts, const sinew_sweeping_extras *extras,
-                                    sinew_error *error)
+sinew_status sinew_pbd_prepare(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
+                               const sinew_pbd_extras *extras, sinew_error *error)
 {
     sinew_objective *o = s->objective;
-    sinew_sweeping *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
+    sinew_pbd *w = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *w);
     if (!w)
         return sinew_fail_memory(error, "the constraints");
     w->symmetric = sinew_solve_parameter(s, "symmetric") > 0;
     w->relaxation = (double)sinew_solve_parameter(s, "relaxation");
     if (extras)
         w->extras = *extras;
-    const sinew_status status = take_settings(s, how, parts, error);
+    const sinew_status status = take_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     sinew_sweep_rule rule = {.order = (sinew_sweep_order)sinew_solve_parameter(s, "order"),
@@ -44,25 +43,25 @@ sinew_status sinew_sweeping_prepare(sinew_solve *s, const sinew_constrain_kernel
     return sinew_sweep_create(&w->sweep, o, &rule, error);
 }
 
-sinew_status sinew_sweeping_refresh(sinew_solve *s, const sinew_constrain_kernel *how,
-                                    const sinew_sweeping_parts *parts, uint32_t changed, sinew_error *error)
+sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
+                               uint32_t changed, sinew_error *error)
 {
-    sinew_sweeping *w = s->memory;
-    const sinew_status status = take_settings(s, how, parts, error);
+    sinew_pbd *w = s->memory;
+    const sinew_status status = take_settings(s, how, options, error);
     if (status != SINEW_OK)
         return status;
     return sinew_sweep_refresh(&w->sweep, changed & SINEW_CHANGED_TRANSIENT, changed & SINEW_CHANGED_PINS, error);
 }
 
-int32_t sinew_sweeping_form(int choice)
+int32_t sinew_pbd_form(int choice)
 {
     static const int32_t forms[] = {SINEW_FORM_COMBINED, SINEW_FORM_SPLIT, SINEW_FORM_INCOMPRESSIBLE, SINEW_FORM_ROOT};
     return forms[choice];
 }
 
-void sinew_sweeping_release(sinew_solve *s)
+void sinew_pbd_release(sinew_solve *s)
 {
-    sinew_sweeping *w = s->memory;
+    sinew_pbd *w = s->memory;
     if (!w)
         return;
     const sinew_allocator *allocator = &s->objective->allocator;
@@ -73,16 +72,16 @@ void sinew_sweeping_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-void sinew_sweeping_begin(sinew_solve *s)
+void sinew_pbd_begin(sinew_solve *s)
 {
-    sinew_sweeping *w = s->memory;
-    w->done = 0;
+    sinew_pbd *w = s->memory;
+    w->sweep_count = 0;
     w->moved = false;
     w->how.x_old = w->how.damping > 0 ? s->q_start : NULL;
     w->time->begin(s, w);
 }
 
-void sinew_sweeping_start(const sinew_solve *s, sinew_sweeping *w)
+void sinew_pbd_start(const sinew_solve *s, sinew_pbd *w)
 {
     sinew_sweep_begin(&w->sweep, s->q);
     w->streak = 0;
@@ -90,15 +89,15 @@ void sinew_sweeping_start(const sinew_solve *s, sinew_sweeping *w)
         sinew_sweep_guess(&w->sweep, &w->how);
 }
 
-static void sweep_once(sinew_sweeping *w)
+static void sweep_once(sinew_pbd *w)
 {
     sinew_sweep_run(&w->sweep, &w->how, false, w->relaxation);
     if (w->symmetric)
         sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
 }
 
-/* Chebyshev's next weight; the first sweep has 1 and stands. */
-static void go_beyond(sinew_sweeping *w)
+/* Chebyshev's next weight; the first sweep has weight 1. */
+static void go_beyond(sinew_pbd *w)
 {
     const double square = w->extras.rho * w->extras.rho;
     w->weight = w->streak == 0 ? 1 : w->streak == 1 ? 2 / (2 - square) : 4 / (4 - square * w->weight);
@@ -106,9 +105,9 @@ static void go_beyond(sinew_sweeping *w)
         sinew_sweep_extrapolate(&w->sweep, w->weight - 1);
 }
 
-static void sweep_with_extras(sinew_sweeping *w)
+static void sweep_with_extras(sinew_pbd *w)
 {
-    const bool plain = sinew_sweep_touches(&w->sweep);
+    const bool plain = sinew_sweep_has_contacts(&w->sweep);
     if (w->extras.residual && !plain)
         sinew_sweep_balance(&w->sweep, &w->how);
     if (w->extras.chebyshev)
@@ -119,43 +118,42 @@ static void sweep_with_extras(sinew_sweeping *w)
     w->streak = plain ? 0 : w->streak + 1;
 }
 
-uint32_t sinew_sweeping_iterate(sinew_solve *s)
+uint32_t sinew_pbd_iterate(sinew_solve *s)
 {
-    sinew_sweeping *w = s->memory;
+    sinew_pbd *w = s->memory;
     w->time->before_sweep(s, w);
     sweep_with_extras(w);
     w->moved = true;
-    w->done++;
+    w->sweep_count++;
     w->time->after_sweep(s, w);
     s->gradient_known = false;
     return 0;
 }
 
-void sinew_sweeping_settle(sinew_solve *s)
+void sinew_pbd_flush(sinew_solve *s)
 {
-    sinew_sweeping *w = s->memory;
+    sinew_pbd *w = s->memory;
     if (w->moved)
         sinew_sweep_positions(&w->sweep, s->q);
     w->moved = false;
 }
 
-/* Contacts are hard here, and their multipliers the sweep's own: other numbers of theirs mean nothing while they stay.
- */
-void sinew_sweeping_resume(sinew_solve *s, uint32_t what)
+/* Contacts are hard in sweeps, which own their multipliers: other numbers of contacts are ignored. */
+void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
 {
-    sinew_sweeping *w = s->memory;
-    if (!(what & SINEW_RESUME_ELEMENTS))
+    sinew_pbd *w = s->memory;
+    if (!(what & SINEW_UPDATE_ELEMENTS))
         return;
-    sinew_sweep_resume(&w->sweep, w->part_h * w->part_h);
+    sinew_sweep_contacts_changed(&w->sweep, w->substep_h * w->substep_h);
     w->streak = 0;
 }
 
-/* Colours are counted over all energies, which follow each other. Constraints have them, particles have none. */
-int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
+/* Colours are counted over all energies in sequence. Constraints have colours, particles have none. */
+int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     (void)outside;
     (void)colours;
-    const sinew_sweep *sweep = &((const sinew_sweeping *)s->memory)->sweep;
+    const sinew_sweep *sweep = &((const sinew_pbd *)s->memory)->sweep;
     int32_t count = 0;
     for (int32_t k = 0; k < sweep->batch_count; k++)
         count += sweep->batches[k].colour_count;
@@ -163,10 +161,10 @@ int32_t sinew_sweeping_colours(const sinew_solve *s, const int32_t *outside, int
 }
 
 /* lambda / h^2 of each element, the factor of the gradient of C in the force. */
-bool sinew_sweeping_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
+bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {
-    const sinew_sweeping *w = s->memory;
-    const double h = w->part_h;
+    const sinew_pbd *w = s->memory;
+    const double h = w->substep_h;
     for (int32_t k = 0; k < w->sweep.batch_count; k++)
         if (w->sweep.batches[k].source == batch) {
             sinew_sweep_multipliers(&w->sweep.batches[k], 1 / (h * h), values);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep.c: runs over constraints that are laid out (colour_layout.c). See sweep.h.
+ * sweep.c: runs sweeps over the layout of colour_layout.c. See sweep.h.
  */
 #include "solve/constraint_sweep/sweep.h"
 
@@ -10,9 +10,10 @@
 #include "base/phases.h"
 #include "base/reduce.h"
 
-#define PARALLEL_GROUPS 512 /* in all; below, one thread does them */
-#define PHASE_GROUPS    32  /* on average; below, threads would spend more time on meeting than on work */
-#define SLICE_ELEMENTS  128 /* of one colour that a thread takes at a time, at most */
+#define PARALLEL_GROUPS 512 /* smallest number of groups for several threads */
+#define PHASE_GROUPS                                                                                                   \
+    32 /* smallest mean number of groups per phase; with fewer, synchronisation costs more than the work */
+#define SLICE_ELEMENTS 128 /* largest number of elements of one colour that a thread takes at a time */
 
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                           const sinew_constrain_kernel *how)
@@ -30,35 +31,35 @@ sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_
 }
 
 /* Groups first .. last-1 of a batch. */
-static void run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
-                       int32_t first, int32_t last)
+static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
+                             int32_t first, int32_t last)
 {
-    const size_t lanes = (size_t)first * (size_t)b->width;
+    const size_t padded_count = (size_t)first * (size_t)b->width;
     sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
     kernel.groups.count = last - first;
-    kernel.groups.vertex = b->vertex + lanes * (size_t)b->ops->info.vertex_count;
-    kernel.groups.data = b->data + lanes * (size_t)b->ops->data_count;
-    kernel.lambda = b->lambda + lanes * (size_t)b->ops->constraint_count;
+    kernel.groups.vertex = b->vertex + padded_count * (size_t)b->ops->info.vertex_count;
+    kernel.groups.data = b->data + padded_count * (size_t)b->ops->data_count;
+    kernel.lambda = b->lambda + padded_count * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
     kernel.apart = sweep->order != SINEW_SWEEP_MESH;
-    kernel.share = b->share ? b->share + lanes : NULL;
-    if (b->ops->whole_row)
-        sinew_sweep_row_project(sweep, b, &kernel);
+    kernel.averaging_weight = b->averaging_weight ? b->averaging_weight + padded_count : NULL;
+    if (b->ops->global_constraint)
+        sinew_sweep_project_global(sweep, b, &kernel);
     else
         b->ops->constrain(&kernel);
 }
 
-/* Coloured, in the order of batches, of domains before what is between them, and of colours: what runs side by side
- * writes to different particles, so any split among threads gives the same bits. */
+/* Coloured sweep: batches in order, then domains before the elements between them, then colours. Concurrent items write
+ * to different particles, so any distribution over threads gives the same bits. */
 typedef struct sweep_pass {
     const sinew_sweep *sweep;
     const sinew_constrain_kernel *how;
     bool backward;
-    int32_t phases; /* of all batches */
+    int32_t phases; /* number of phases of all batches */
 } sweep_pass;
 
-/* Each level of domains or, where there are none, each colour. */
+/* Number of phases: levels of domains, or colours without domains. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
@@ -83,11 +84,11 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
     return &batches[turn[low]];
 }
 
-/* Slices of a colour: an even number, and all as large, so that two threads get the same. */
+/* Slices of a colour: an even number of equal size, for the balance of two threads. */
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
-    const int32_t slices = b->ops->whole_row ? 1 : 2 * ((groups + two - 1) / two);
+    const int32_t slices = b->ops->global_constraint ? 1 : 2 * ((groups + two - 1) / two);
     return slices < groups ? slices : groups;
 }
 
@@ -102,7 +103,7 @@ static void run_domain(const sweep_pass *pass, const sinew_sweep_batch *b, int32
 {
     for (int32_t i = 0; i < b->colour_count; i++) {
         const int32_t c = domain * b->colour_count + (pass->backward ? b->colour_count - 1 - i : i);
-        run_groups(pass->sweep, b, pass->how, b->first_group[c], b->first_group[c + 1]);
+        sweep_run_groups(pass->sweep, b, pass->how, b->first_group[c], b->first_group[c + 1]);
     }
 }
 
@@ -116,8 +117,8 @@ static void run_slice(const void *context, int32_t phase, int32_t slice)
     }
     const int32_t first = b->first_group[phase], slices = colour_slices(b, phase);
     const int64_t groups = b->first_group[phase + 1] - first;
-    run_groups(pass->sweep, b, pass->how, first + (int32_t)(groups * slice / slices),
-               first + (int32_t)(groups * (slice + 1) / slices));
+    sweep_run_groups(pass->sweep, b, pass->how, first + (int32_t)(groups * slice / slices),
+                     first + (int32_t)(groups * (slice + 1) / slices));
 }
 
 static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward)
@@ -135,20 +136,20 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* One group after the other in the order of the mesh, or all at once where changes are averaged. */
+/* Groups in sequence in mesh order, or all in parallel if changes are averaged. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
-    if (!backward || sweep->order != SINEW_SWEEP_MESH || b->ops->whole_row) {
-        run_groups(sweep, b, how, 0, b->group_count);
+    if (!backward || sweep->order != SINEW_SWEEP_MESH || b->ops->global_constraint) {
+        sweep_run_groups(sweep, b, how, 0, b->group_count);
         return;
     }
     for (int32_t group = b->group_count - 1; group >= 0; group--)
-        run_groups(sweep, b, how, group, group + 1);
+        sweep_run_groups(sweep, b, how, group, group + 1);
 }
 
 /* x += the changes */
-static void move(sinew_sweep *sweep)
+static void sweep_move(sinew_sweep *sweep)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;
     for (size_t i = 0; i < size; i++)
@@ -168,7 +169,7 @@ void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool
             run_batch(sweep, &sweep->batches[sweep->turn[backward ? sweep->batch_count - 1 - k : k]], &kernel,
                       backward);
     if (sweep->dx)
-        move(sweep);
+        sweep_move(sweep);
 }
 
 typedef struct position_pass {
@@ -194,8 +195,8 @@ void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q)
 void sinew_sweep_multipliers(const sinew_sweep_batch *b, double factor, sinew_real *values)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->constraint_count;
-    for (size_t place = 0; place < (size_t)b->group_count * W; place++)
-        for (size_t c = 0; b->element[place] >= 0 && c < n; c++)
-            values[(size_t)b->element[place] * n + c] =
-                (sinew_real)(factor * (double)b->lambda[(place / W * n + c) * W + place % W]);
+    for (size_t padded_index = 0; padded_index < (size_t)b->group_count * W; padded_index++)
+        for (size_t c = 0; b->element[padded_index] >= 0 && c < n; c++)
+            values[(size_t)b->element[padded_index] * n + c] =
+                (sinew_real)(factor * (double)b->lambda[(padded_index / W * n + c) * W + padded_index % W]);
 }

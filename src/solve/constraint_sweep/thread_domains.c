@@ -6,26 +6,26 @@
 
 #include <string.h>
 
-/* Particles of a domain, at most: 32 KiB in single precision. The number of domains is a power of two; worlds with
- * fewer than a few are not divided. */
+/* Particles of a domain, at most: 32 KiB in single precision. The number of domains is a power of two; small worlds are
+ * not divided. */
 #define DOMAIN_PARTICLES 2048
-#define DOMAINS_LEAST    4
-#define CLASS_ELEMENTS   8 /* of a class on average, at least: the widest lanes, and the same for all */
+#define DOMAINS_MIN      4
+#define CLASS_ELEMENTS   8 /* elements of a class on average, at least: the largest SIMD width, for all variants */
 
-/* One in so many elements may be left to one thread. Where elements join any two particles, not neighbours alone, there
- * would be more, and nothing is divided. */
-#define REST_PART 32
+/* At most one in this many elements is left to one thread. If elements connect distant particles there would be more,
+ * and the world is not divided. */
+#define REST_DIVISOR 32
 
-/* A side is a quarter of the one half of the body and one of the other, as bits. */
+/* A side consists of one quarter of each half of the body, stored as bits. */
 typedef struct division {
     const sinew_domains *domains;
     int64_t particle_count, domain_count;
     int32_t low;    /* particle that vertices are counted from */
-    int32_t levels; /* up to the halves: log2 of domain_count */
+    int32_t levels; /* levels up to the halves: log2 of domain_count */
     uint32_t sides[2];
 } division;
 
-/* Quarters follow each other along a curve: which of them face each other depends on the curve. */
+/* Quarters are ordered along a space-filling curve, which decides the adjacent ones. */
 static const uint32_t facing[2][2] = {{1 << 0 | 1 << 3, 1 << 1 | 1 << 2}, {1 << 0 | 1 << 2, 1 << 1 | 1 << 3}};
 
 int32_t sinew_domain_count(const sinew_domains *domains)
@@ -33,22 +33,22 @@ int32_t sinew_domain_count(const sinew_domains *domains)
     return domains->first[domains->level_count];
 }
 
-/* The domain of one element, counted through all levels. */
+/* The domain of one element, numbered over all levels. */
 static int32_t domain_of(const division *d, const sinew_elements *elements, int32_t element)
 {
     const int32_t *first = d->domains->first, *vertices = elements->vertices + (size_t)element * (size_t)elements->size;
-    int32_t least = (int32_t)d->domain_count, most = 0, level = 0;
+    int32_t min = (int32_t)d->domain_count, max = 0, level = 0;
     uint32_t quarters = 0;
     for (int32_t a = 0; a < elements->size; a++) {
         const int32_t domain = (int32_t)((d->low + vertices[a]) * d->domain_count / d->particle_count);
-        least = domain < least ? domain : least;
-        most = domain > most ? domain : most;
+        min = domain < min ? domain : min;
+        max = domain > max ? domain : max;
         quarters |= 1u << (domain >> (d->levels - 2));
     }
-    while (level < d->levels && least >> level != most >> level)
+    while (level < d->levels && min >> level != max >> level)
         level++;
     if (level < d->levels)
-        return first[level] + (least >> level);
+        return first[level] + (min >> level);
     if (quarters == d->sides[0] || quarters == d->sides[1])
         return first[d->levels] + (quarters == d->sides[1]);
     return first[d->levels + 1];
@@ -63,7 +63,7 @@ static int32_t count_rest(const division *d, const sinew_elements *elements)
     return rest;
 }
 
-/* Takes the sides that leave fewer elements to one thread; returns how many. */
+/* Chooses the sides that leave fewer elements to one thread; returns their number. */
 static int32_t choose_sides(division *d, const sinew_elements *elements)
 {
     int32_t rest[2];
@@ -83,16 +83,16 @@ void sinew_domains_divide(sinew_domains *domains, int32_t particle_count, int32_
     *domains = (sinew_domains){0};
     for (; d.domain_count * DOMAIN_PARTICLES < d.particle_count; d.levels++)
         d.domain_count *= 2;
-    if (d.domain_count < DOMAINS_LEAST)
+    if (d.domain_count < DOMAINS_MIN)
         return;
     int32_t *first = domains->first;
     for (int32_t level = 0; level < d.levels; level++)
         first[level + 1] = first[level] + (int32_t)(d.domain_count >> level);
     first[d.levels + 1] = first[d.levels] + 2;
     first[d.levels + 2] = first[d.levels] + 3;
-    /* One particle with many elements makes as many colours: the classes of most domains would be empty. */
+    /* A particle with many elements causes as many colours; the classes of most domains would be empty. */
     if ((int64_t)first[d.levels + 2] * colour_count * CLASS_ELEMENTS > elements->count ||
-        (int64_t)choose_sides(&d, elements) * REST_PART > elements->count)
+        (int64_t)choose_sides(&d, elements) * REST_DIVISOR > elements->count)
         return;
     domains->level_count = d.levels + 2;
     for (int32_t e = 0; e < elements->count; e++)

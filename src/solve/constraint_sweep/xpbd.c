@@ -5,12 +5,11 @@
  *     q = q_tilde, lambda = 0; then for every constraint in turn
  *     dlambda = (-C - alpha/h^2 lambda) / (sum w |grad C|^2 + alpha/h^2),  q += w grad C dlambda,  lambda += dlambda
  *
- * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update leaves out the residual of the momentum
- * equation and the second derivatives of C, so that it converges to something near, but not at, the minimum of g: the
- * residual stalls (`residual` = yes keeps the former: chebyshev.c). It stalls near where C vanishes at rest;
- * neo-Hookean in the forms of the thesis, whose C do not, blows up on stiff bodies. Options: Gauss-Seidel by colours or
- * in mesh order, symmetric sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard
- * incompressibility.
+ * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update drops the residual of the momentum equation
+ * and the second derivatives of C, so that it converges near, but not to, the minimum of g: the residual stalls
+ * (`residual` = yes keeps the former: chebyshev.c). The error is small if C vanishes at rest; neo-Hookean in the forms
+ * of the thesis, whose C do not, is unstable on stiff bodies. Options: Gauss-Seidel by colours or in mesh order,
+ * symmetric sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
  */
 #include "solve/parameters.h"
 #include "solve/constraint_sweep/pbd_common.h"
@@ -35,6 +34,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [SYMMETRIC] = SINEW_SYMMETRIC_PARAMETER,
     [NEO_HOOKEAN] = SINEW_NEO_HOOKEAN_PARAMETER,
     [DAMPING] = {.name = "damping",
+                 .expert = true,
                  .unit = "s",
                  .minimum = 0,
                  .maximum = 1e6,
@@ -42,18 +42,20 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                  .meaning =
                      "beta / stiffness of each constraint, XPBD (26); raising it slows the motion of constraints"},
     [COMPLIANCE] = {.name = "compliance",
+                    .expert = true,
                     .unit = "",
                     .minimum = 0,
                     .maximum = 1e6,
                     .preset = 1,
                     .meaning = "factor of every compliance; 0 makes all constraints hard: PBD"},
     [SUBSTEPS] = {.name = "substeps",
+                  .expert = true,
                   .unit = "",
                   .minimum = 1,
                   .maximum = 10000,
                   .preset = 1,
                   .meaning =
-                      "parts of a step, each with its share of the iterations; as many as iterations: small steps"},
+                      "substeps of a step, each with its share of the iterations; as many as iterations: small steps"},
     [RELAXATION] = SINEW_RELAXATION_PARAMETER,
     [ACCELERATION] = SINEW_ACCELERATION_PARAMETER,
     [RHO] = SINEW_RHO_PARAMETER,
@@ -73,33 +75,33 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                           "comes without `residual`"},
 };
 
-static sinew_constrain_kernel xpbd_kernel(const sinew_solve *s, sinew_sweeping_parts *parts)
+static sinew_constrain_kernel xpbd_kernel(const sinew_solve *s, sinew_pbd_options *options)
 {
     const int32_t substeps = (int32_t)s->def.parameters[SUBSTEPS];
-    const double h = s->objective->h / substeps;
-    *parts = (sinew_sweeping_parts){.count = substeps};
+    const double h = s->objective->step.h / substeps;
+    *options = (sinew_pbd_options){.count = substeps};
     return (sinew_constrain_kernel){.stiffness = 1,
                                     .compliance = (sinew_real)((double)s->def.parameters[COMPLIANCE] / (h * h)),
                                     .damping = (sinew_real)((double)s->def.parameters[DAMPING] / h),
-                                    .form = sinew_sweeping_form((int)s->def.parameters[NEO_HOOKEAN])};
+                                    .form = sinew_pbd_form((int)s->def.parameters[NEO_HOOKEAN])};
 }
 
 static sinew_status xpbd_prepare(sinew_solve *s, sinew_error *error)
 {
-    sinew_sweeping_parts parts;
-    const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
-    const sinew_sweeping_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
-                                          .rho = (double)s->def.parameters[RHO],
-                                          .residual = s->def.parameters[RESIDUAL] > 0,
-                                          .guess = s->def.parameters[FIRST] > 0};
-    return sinew_sweeping_prepare(s, &how, &parts, &extras, error);
+    sinew_pbd_options options;
+    const sinew_constrain_kernel how = xpbd_kernel(s, &options);
+    const sinew_pbd_extras extras = {.chebyshev = s->def.parameters[ACCELERATION] > 0,
+                                     .rho = (double)s->def.parameters[RHO],
+                                     .residual = s->def.parameters[RESIDUAL] > 0,
+                                     .guess = s->def.parameters[FIRST] > 0};
+    return sinew_pbd_prepare(s, &how, &options, &extras, error);
 }
 
 static sinew_status xpbd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
-    sinew_sweeping_parts parts;
-    const sinew_constrain_kernel how = xpbd_kernel(s, &parts);
-    return sinew_sweeping_refresh(s, &how, &parts, changed, error);
+    sinew_pbd_options options;
+    const sinew_constrain_kernel how = xpbd_kernel(s, &options);
+    return sinew_pbd_refresh(s, &how, &options, changed, error);
 }
 
 static uint32_t xpbd_needs(const sinew_solver_def *def)
@@ -117,16 +119,16 @@ const sinew_solver_ops sinew_solver_xpbd = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = false},
     .prepare = xpbd_prepare,
-    .refreshes = SINEW_SWEEPING_REFRESHES,
+    .refreshes = SINEW_PBD_REFRESHES,
     .refresh = xpbd_refresh,
-    .release = sinew_sweeping_release,
-    .begin = sinew_sweeping_begin,
-    .iterate = sinew_sweeping_iterate,
-    .settle = sinew_sweeping_settle,
-    .resume = sinew_sweeping_resume,
-    .guarded_late = true,
+    .release = sinew_pbd_release,
+    .begin = sinew_pbd_begin,
+    .iterate = sinew_pbd_iterate,
+    .flush = sinew_pbd_flush,
+    .contacts_changed = sinew_pbd_contacts_changed,
+    .filtered_late = true,
     .hard = SINEW_CAN_CONSTRAINT,
     .needs = xpbd_needs,
-    .multipliers = sinew_sweeping_multipliers,
-    .colours = sinew_sweeping_colours,
+    .multipliers = sinew_pbd_multipliers,
+    .colours = sinew_pbd_colours,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * driver.c: the one loop that runs every solver, stops it, and writes down how far it got.
+ * driver.c: the loop that runs every solver, stops it and records its progress.
  *
  * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its
- * own round-off and falls no further), on the time budget, or when the solver itself says so.
+ * own round-off and falls no further), on the time budget, or when the solver sets `converged`.
  */
 #include <float.h>
 #include <math.h>
@@ -16,54 +16,54 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* Norm of the traces of all free particles' diagonal blocks: forces change by that much, at most, per distance. */
+/* N/m: norm of the traces of all free particles' diagonal blocks, a bound of the change of forces per distance. */
 static double sum_stiffness(sinew_solve *s)
 {
-    const sinew_objective *o = s->judged;
-    const double scale = o->quasistatic ? 0 : 1 / (o->h * o->h);
+    const sinew_objective *o = s->error_objective;
+    const double scale = o->step.quasistatic ? 0 : 1 / (o->step.h * o->step.h);
     double sum = 0;
     memcpy(s->stiffness_of, s->elastic_of, (size_t)o->particle_count * sizeof *s->stiffness_of);
-    sinew_objective_traces(o, o->rest, true, s->stiffness_of);
+    sinew_objective_traces(o, o->step.rest, true, s->stiffness_of);
     for (int32_t i = 0; i < o->particle_count; i++) {
-        s->stiffness_of[i] = o->pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->mass[i] * scale;
+        s->stiffness_of[i] = o->step.pinned[i] ? 0 : s->stiffness_of[i] + 3 * (double)o->step.mass[i] * scale;
         sum += s->stiffness_of[i] * s->stiffness_of[i];
     }
     return sqrt(sum);
 }
 
-/* Not before a step asks for it: a change should not cost what nobody looks at. */
+/* Computed lazily: only steps that measure residuals need it. */
 void sinew_solve_stiffness(sinew_solve *s)
 {
     if (!s->elastic_known) {
         memset(s->elastic_of, 0, (size_t)s->objective->particle_count * sizeof *s->elastic_of);
-        sinew_objective_traces(s->judged, s->judged->rest, false, s->elastic_of);
+        sinew_objective_traces(s->error_objective, s->error_objective->step.rest, false, s->elastic_of);
     }
     if (!s->stiffness_known)
         s->stiffness = sum_stiffness(s);
     s->elastic_known = s->stiffness_known = true;
 }
 
-static bool make_row_room(sinew_solve *s)
+static bool reserve_records(sinew_solve *s)
 {
     const int32_t wanted = s->def.record == SINEW_RECORD_ITERATIONS ? s->def.iterations + 1
                            : s->def.record == SINEW_RECORD_STEP     ? 1
                                                                     : 0;
-    if (s->rows && wanted <= s->row_capacity)
+    if (s->records && wanted <= s->record_capacity)
         return true;
-    sinew_iteration *rows = sinew_allocate(&s->objective->allocator, (size_t)wanted, sizeof *rows);
-    if (!rows)
+    sinew_iteration *records = sinew_allocate(&s->objective->allocator, (size_t)wanted, sizeof *records);
+    if (!records)
         return false;
-    sinew_release(&s->objective->allocator, s->rows);
-    s->rows = rows;
-    s->row_count = 0;
-    s->row_capacity = wanted;
+    sinew_release(&s->objective->allocator, s->records);
+    s->records = records;
+    s->record_count = 0;
+    s->record_capacity = wanted;
     return true;
 }
 
-/* An explicit step is not on its way to the minimum, so that how far it is from there says nothing about it. */
+/* No gap for explicit steps, which do not approach the minimum, nor for solvers with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
-    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->conditioned;
+    return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
 }
 
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
@@ -72,26 +72,26 @@ sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error)
     size_t size = 4 * (size_t)o->particle_count;
     sinew_solve_release(s);
     s->ops = sinew_solver_get_ops(s->def.kind);
-    s->judged = o;
-    s->conditioned = false;
-    s->note[0] = '\0';
+    s->error_objective = o;
+    s->has_hard = false;
+    s->constraint_message[0] = '\0';
     s->q = sinew_allocate_zero(&o->allocator, size, sizeof *s->q);
     s->gradient = sinew_allocate_zero(&o->allocator, size, sizeof *s->gradient);
     s->velocity = sinew_allocate_zero(&o->allocator, size, sizeof *s->velocity);
     s->elastic_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->elastic_of);
     s->stiffness_of = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->stiffness_of);
-    sinew_status status = s->q && s->gradient && s->velocity && s->elastic_of && s->stiffness_of && make_row_room(s)
+    sinew_status status = s->q && s->gradient && s->velocity && s->elastic_of && s->stiffness_of && reserve_records(s)
                               ? SINEW_OK
                               : sinew_fail_memory(error, "the solver");
     if (status == SINEW_OK) {
-        memcpy(s->q, o->rest, size * sizeof *s->q);
+        memcpy(s->q, o->step.rest, size * sizeof *s->q);
         s->elastic_known = s->stiffness_known = false;
     }
     if (status == SINEW_OK && wants_gap(s) && !s->contact)
         status = sinew_gap_create(s, error);
     if (status == SINEW_OK)
         status = s->ops->prepare(s, error);
-    if (s->conditioned)
+    if (s->has_hard)
         sinew_gap_destroy(s);
     if (status != SINEW_OK)
         sinew_solve_release(s);
@@ -105,7 +105,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
         changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    /* Contacts may change again before the gap is asked for. */
+    /* Contacts may change again before the gap is needed. */
     return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
@@ -118,18 +118,33 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
     }
     s->def = *def;
     const uint32_t own = changed & ~(uint32_t)SINEW_CHANGED_DEF;
-    if (!s->resuming)
-        memcpy(s->q, s->objective->rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
-    sinew_status status = make_row_room(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
+    memcpy(s->q, s->objective->step.rest, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
+    sinew_status status = reserve_records(s) ? SINEW_OK : sinew_fail_memory(error, "the solver");
     s->stiffness_known &= own == 0;
     s->elastic_known &= !(own & (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED));
     if (status == SINEW_OK)
         status = refresh_gap(s, changed, error);
     if (status == SINEW_OK && changed & s->ops->refreshes && s->ops->refresh)
         status = s->ops->refresh(s, changed & s->ops->refreshes, error);
-    /* In the midst of a step the driver still looks at q. */
-    if (status != SINEW_OK && !s->resuming)
+    if (status != SINEW_OK)
         sinew_solve_release(s);
+    return status;
+}
+
+sinew_status sinew_solve_take_contacts(sinew_solve *s)
+{
+    sinew_contact_hooks *c = s->contact;
+    const bool any = c->batch_count > 0 && c->batches[c->batch_count - 1]->ops->contact;
+    if (!any && !sinew_objective_has_contacts(s->objective))
+        return SINEW_OK;
+    const double began = sinew_seconds();
+    sinew_status status = sinew_objective_set_transient(s->objective, c->batches, c->batch_count, c->error);
+    s->stiffness_known = false;
+    if (status == SINEW_OK)
+        status = refresh_gap(s, SINEW_CHANGED_TRANSIENT, c->error);
+    if (status == SINEW_OK && s->ops->refresh)
+        status = s->ops->refresh(s, SINEW_CHANGED_TRANSIENT | SINEW_CHANGED_IN_STEP, c->error);
+    c->seconds += sinew_seconds() - began;
     return status;
 }
 
@@ -144,15 +159,15 @@ void sinew_solve_release(sinew_solve *s)
     sinew_release(allocator, s->velocity);
     sinew_release(allocator, s->stiffness_of);
     sinew_release(allocator, s->elastic_of);
-    sinew_release(allocator, s->rows);
+    sinew_release(allocator, s->records);
     s->stiffness_of = s->elastic_of = NULL;
     s->ops = NULL;
     s->memory = NULL;
-    s->judged = NULL;
-    s->conditioned = false;
+    s->error_objective = NULL;
+    s->has_hard = false;
     s->q = s->gradient = s->velocity = NULL;
-    s->rows = NULL;
-    s->row_count = s->row_capacity = 0;
+    s->records = NULL;
+    s->record_count = s->record_capacity = 0;
 }
 
 /* ---- Run ------------------------------------------------------------------------------------- */
@@ -162,11 +177,11 @@ void sinew_solve_evaluate(sinew_solve *s)
     if (s->gradient_known)
         return;
     sinew_objective *o = s->objective;
-    if (s->ops->settle)
-        s->ops->settle(s);
-    sinew_objective_gradient(s->judged, s->q, s->gradient, &s->terms);
-    if (s->conditioned)
-        s->ops->conditions->subtract_forces(s);
+    if (s->ops->flush)
+        s->ops->flush(s);
+    sinew_objective_gradient(s->error_objective, s->q, s->gradient, &s->terms);
+    if (s->has_hard)
+        s->ops->kkt->subtract_forces(s);
     s->residual = sinew_norm(s->gradient, o->particle_count, o->thread_count);
     s->gradient_known = true;
     if (s->start_known)
@@ -177,7 +192,8 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver finds back from there. */
+/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver returns from an infinite
+ * energy. */
 static bool is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -193,18 +209,19 @@ static bool is_finite(sinew_solve *s)
 static void start_from(sinew_solve *s, bool inertia)
 {
     const sinew_objective *o = s->objective;
-    const sinew_real *first = s->first_guess ? s->first_guess : o->q_tilde;
+    const sinew_real *first = s->first_guess ? s->first_guess : o->step.q_tilde;
     for (int32_t i = 0; i < o->particle_count; i++)
-        memcpy(s->q + 4 * (size_t)i, (inertia || o->pinned[i] ? first : s->q_start) + 4 * (size_t)i, 4 * sizeof *s->q);
-    sinew_hold(o, s->q);
+        memcpy(s->q + 4 * (size_t)i, (inertia || o->step.pinned[i] ? first : s->q_start) + 4 * (size_t)i,
+               4 * sizeof *s->q);
+    sinew_project_constrained(o, s->q);
     s->gradient_known = false;
 }
 
 void sinew_solve_start(sinew_solve *s, int start)
 {
-    /* Contacts are found near where the step ends: it begins there. */
+    /* Contacts are detected near the expected end of the step, so the iterations start there. */
     const bool inertia = start == 0 || s->first_guess;
-    if (s->objective->quasistatic || s->resuming)
+    if (s->objective->step.quasistatic)
         return;
     if (inertia)
         start_from(s, true);
@@ -215,37 +232,38 @@ void sinew_solve_start(sinew_solve *s, int start)
         start_from(s, inertia);
 }
 
-static void record(sinew_solve *s, int32_t iteration, double began)
+static void driver_record(sinew_solve *s, int32_t iteration, double began)
 {
     sinew_objective *o = s->objective;
-    if (s->row_count >= s->row_capacity)
+    if (s->record_count >= s->record_capacity)
         return;
-    sinew_iteration *row = &s->rows[s->row_count++];
+    sinew_iteration *r = &s->records[s->record_count++];
     sinew_solve_evaluate(s);
-    *row = (sinew_iteration){.iteration = iteration,
-                             .seconds = sinew_seconds() - began,
-                             .objective = s->terms.inertia + s->terms.elastic,
-                             .inertia = s->terms.inertia,
-                             .elastic = s->terms.elastic,
-                             .residual = s->residual};
-    row->own_objective = s->ops->own_objective ? s->ops->own_objective(s) : row->objective;
-    if (o->quasistatic)
+    *r = (sinew_iteration){.iteration = iteration,
+                           .seconds = sinew_seconds() - began,
+                           .objective = s->terms.inertia + s->terms.elastic,
+                           .inertia = s->terms.inertia,
+                           .elastic = s->terms.elastic,
+                           .residual = s->residual};
+    r->own_objective = s->ops->own_objective ? s->ops->own_objective(s) : r->objective;
+    if (o->step.quasistatic)
         return;
     for (size_t i = 0; !s->v_end && i < 4 * (size_t)o->particle_count; i++)
-        s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->h);
-    sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, row->linear_momentum, row->angular_momentum);
+        s->velocity[i] = (sinew_real)(((double)s->q[i] - (double)s->q_start[i]) / o->step.h);
+    sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Nothing more to gain: at the tolerance, or in round-off and no longer falling. `before` is one iteration older. */
-static bool finished(const sinew_solve *s, double before)
+/* The residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the last
+ * iteration. */
+static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
            (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* Positions are known to `step`, the distance to the next number, so forces to stiffness times step. An energy is
- * summed from terms as large as stiffness times length squared, whatever is left of them: a stiff body near its rest
- * shape has a small energy with a large error. */
+/* Positions are accurate to `step`, the distance to the next number, so forces to stiffness times step. An energy is a
+ * sum of terms as large as stiffness times length squared: a stiff body near rest has a small energy with a large
+ * error. */
 static void set_noise(sinew_solve *s)
 {
     sinew_solve_stiffness(s);
@@ -255,23 +273,23 @@ static void set_noise(sinew_solve *s)
     s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
 }
 
-/* Whether residuals are looked at: where they are asked for, or cost nothing. What else evaluates g on the way, as rows
- * do, must not decide where a step ends. */
+/* Whether residuals may stop a step: where they are measured anyway. Records evaluate g too, and must not decide where
+ * a step ends. */
 static bool looks_at_residuals(const sinew_solve *s)
 {
     return s->def.measure != SINEW_MEASURE_NOTHING || s->ops->needs_gradient;
 }
 
-static void start(sinew_solve *s)
+static void driver_start(sinew_solve *s)
 {
     s->gradient_known = s->start_known = false;
-    s->lost = s->done = s->bound = false;
-    s->note[0] = '\0';
-    if (s->ops->conditions)
-        s->ops->conditions->take_step(s);
-    s->notes = 0;
+    s->converged = s->in_subproblem = false;
+    s->constraint_message[0] = '\0';
+    if (s->ops->kkt)
+        s->ops->kkt->take_step(s);
+    s->warnings = 0;
     s->linear_iterations = 0;
-    s->row_count = 0;
+    s->record_count = 0;
     s->v_end = NULL;
     if (looks_at_residuals(s) || s->ops->needs_noise)
         set_noise(s);
@@ -281,47 +299,46 @@ static void start(sinew_solve *s)
 
 /* ---- Judge ----------------------------------------------------------------------------------- */
 
-/* A step is solved when its residual has reached the tolerance; or, where round-off keeps the residual above that, when
- * the gap is at most `solved_part` of the energy that the step moved. A small residual beside a gap above `open_part`
- * of it is that of a stiff body whose soft motion is still to come. */
-static const double solved_part = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
-static const double open_part = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
-static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* of sums of energies, relative */
+/* A step is solved when its residual has reached the tolerance. Where round-off prevents that, it is solved when the
+ * gap is at most `solved_fraction` of the energy that the step changed. A small residual with a gap above
+ * `open_fraction` belongs to a stiff body whose soft modes have not converged. */
+static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
+static const double open_fraction = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
+static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* relative round-off of sums of energies */
 
-/* J: what g falls by from the start of the step to the minimum, `gap` below its end. */
+/* J: decrease of g from the start of the step to the minimum, which is `gap` below its end. */
 static double step_fall(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
-    /* Every gap is a small part of an infinite energy, which inverted tets may begin with: the end's own stands for it.
-     */
+    /* Inverted tets may start with an infinite energy; the energy at the end replaces it. */
     return fmax((isfinite(first) ? first - after : fabs(after)) + gap, 0);
 }
 
-/* J: that and what the step has to do even where nothing falls: the inertia that it begins with, or the size of g. */
+/* J: the decrease plus the scale of a step without decrease: its initial inertia term, or |g|. */
 static double step_energy(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.elastic, size = isfinite(first) ? first : s->terms.elastic;
-    return step_fall(s, gap) + (s->objective->quasistatic ? fabs(size) : s->start_terms.inertia);
+    return step_fall(s, gap) + (s->objective->step.quasistatic ? fabs(size) : s->start_terms.inertia);
 }
 
-/* Whether a small residual is contradicted by the gap: that is a large part of what the step moved, and no round-off of
- * g. */
+/* Whether the gap contradicts a small residual: it is a large fraction of the energy that the step changed, and above
+ * round-off of g. */
 static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
-    const double moved = step_fall(s, gap->value) + (s->objective->quasistatic ? 0 : s->start_terms.inertia);
+    const double moved = step_fall(s, gap->value) + (s->objective->step.quasistatic ? 0 : s->start_terms.inertia);
     const double seen = sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
-    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_part * moved && gap->value > seen;
+    return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_fraction * moved && gap->value > seen;
 }
 
-/* Residuals of a step count against the one that it began with. Without measuring, the first one that a solver or a row
- * asked for is that of some later point. */
+/* Residuals are relative to the residual at the start. Without measuring, the first evaluation, by a solver or a
+ * record, is at a later point. */
 static bool start_is_measured(const sinew_solve *s)
 {
     return s->start_known && s->def.measure != SINEW_MEASURE_NOTHING;
 }
 
-/* The bits that say whether the step is solved, from what has been measured. */
-static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
+/* Bits of whether the step is solved, from the measured residual and gap. */
+static uint32_t driver_judge(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
     if (s->ops->info.explicit_step)
@@ -331,16 +348,16 @@ static uint32_t judge(const sinew_solve *s, const sinew_gap_estimate *gap)
     if (sinew_objective_is_hard(s->objective))
         return SINEW_STEP_NOT_CONVERGED;
     const bool known = gap->kind == SINEW_GAP_ESTIMATE || gap->kind == SINEW_GAP_BELOW;
-    const double part = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
+    const double fraction = known ? gap->value / fmax(step_energy(s, gap->value), DBL_MIN) : HUGE_VAL;
     if (s->residual <= tolerance * s->start_residual)
         return is_open(s, gap) && tolerance <= SINEW_DEFAULT_TOLERANCE ? SINEW_STEP_NOT_CONVERGED : 0;
     if (s->residual > s->noise)
         return SINEW_STEP_NOT_CONVERGED;
-    return part <= solved_part && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
+    return fraction <= solved_fraction && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
 }
 
-/* The same of a step with hard constraints: they are met, and forces balance. */
-static uint32_t judge_conditions(const sinew_solve *s, const sinew_conditions *c)
+/* Bits for a step with hard constraints: whether constraints are met and forces balance. */
+static uint32_t judge_kkt_residuals(const sinew_solve *s, const sinew_kkt_residuals *c)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
     if (!s->gradient_known || !start_is_measured(s))
@@ -380,7 +397,7 @@ static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
     return sinew_gap_find(s);
 }
 
-/* Fills in what is known of the end; after a step that became non-finite, of its start, which is kept. */
+/* Writes the measurements of the end; after a non-finite step those of its start, which is kept. */
 static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, sinew_step_result *result)
 {
     const bool kept = (result->bits & SINEW_STEP_NOT_FINITE) != 0, known = kept ? s->start_known : s->gradient_known;
@@ -397,61 +414,66 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
-    result->constraints = s->note;
+    result->constraints = s->constraint_message;
 }
 
 /* ---- Contact --------------------------------------------------------------------------------- */
 
-static void resume(sinew_solve *s, uint32_t what)
+static void contacts_changed(sinew_solve *s, uint32_t what)
 {
     if (what == 0)
         return;
     s->gradient_known = false;
-    if (s->ops->resume)
-        s->ops->resume(s, what);
+    if (s->ops->contacts_changed)
+        s->ops->contacts_changed(s, what);
 }
 
-/* The guard after an iteration, or after the first guess. */
-static void guard(sinew_solve *s)
+/* Applies the step filter after an iteration, or after the first guess. */
+static void filter_step(sinew_solve *s)
 {
     if (!s->contact)
         return;
-    if (s->ops->settle)
-        s->ops->settle(s);
-    if (s->contact->guard(s->contact->context, s))
-        resume(s, SINEW_RESUME_MOVED);
+    if (s->ops->flush)
+        s->ops->flush(s);
+    if (s->contact->filter(s->contact->context, s))
+        contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* Where the guard has stopped some vertices of a body and not others, its first guess may be worse than where the step
- * began. The path there is as free as the one that led away from it. */
+/* Where the filter has truncated some vertices of a body and not others, the first guess may be worse than the start
+ * of the step. The path back is as free of intersections as the one that led away from it. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
-    if (!s->first_guess || !s->ops->needs_gradient || o->quasistatic)
+    if (!s->first_guess || !s->ops->needs_gradient || o->step.quasistatic)
         return;
     if (sinew_objective_value(o, s->q, NULL) <= sinew_objective_value(o, s->q_start, NULL))
         return;
     for (int32_t i = 0; i < o->particle_count; i++)
-        if (!o->pinned[i])
+        if (!o->step.pinned[i])
             memcpy(s->q + 4 * (size_t)i, s->q_start + 4 * (size_t)i, 4 * sizeof *s->q);
-    resume(s, SINEW_RESUME_MOVED);
-    guard(s);
+    contacts_changed(s, SINEW_UPDATE_POSITIONS);
+    filter_step(s);
 }
 
-/* Whether contacts are not what they were, so that it is worth going on. */
-static bool renew(sinew_solve *s, int32_t iteration, bool solved)
+/* Passes changed contacts to the objective and the solver; no other function does so within a step. True: contacts
+ * changed, so that further iterations are worth their cost. */
+static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)
         return false;
-    const uint32_t what = s->contact->renew(s->contact->context, s, iteration, solved);
-    resume(s, what);
+    const uint32_t what = s->contact->update(s->contact->context, s, iteration, solved);
+    if (what & SINEW_UPDATE_FAILED || (what & SINEW_UPDATE_ELEMENTS && sinew_solve_take_contacts(s) != SINEW_OK)) {
+        *bits |= SINEW_STEP_UNPREPARED;
+        return false;
+    }
+    contacts_changed(s, what);
     return what != 0;
 }
 
-/* A step that ends because the solver is done, or can do no more, goes on where contacts change then. */
+/* A step whose solver has converged or stalled continues if contacts change. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
-    if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !renew(s, iteration, true))
+    if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))
         return false;
     *bits = 0;
     return true;
@@ -459,19 +481,19 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
-/* The solver's iterations until one of the reasons to stop. Returns how many there were. */
-static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
+/* Runs iterations until a reason to stop. Returns their number. */
+static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    /* The residual of hard energies is that of softer ones: no reason to stop. */
+    /* With hard energies this residual is that of a softened objective, so it does not stop the step. */
     const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration &&
                        !sinew_objective_is_hard(s->objective);
-    const int32_t most = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
+    const int32_t max = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && !s->lost && !s->done && iteration < most) {
+    while (*bits == 0 && !s->converged && iteration < max) {
         if (watch)
             sinew_solve_evaluate(s);
-        if (watch && finished(s, before)) {
+        if (watch && driver_finished(s, before)) {
             if (!goes_on(s, iteration, bits))
                 break;
             before = HUGE_VAL;
@@ -480,11 +502,11 @@ static int32_t iterate(sinew_solve *s, double began, uint32_t *bits)
         before = s->residual;
         *bits |= s->ops->iterate(s);
         iteration++;
-        guard(s);
-        if (*bits == 0 ? renew(s, iteration, false) : goes_on(s, iteration, bits))
+        filter_step(s);
+        if (*bits == 0 ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits))
             before = HUGE_VAL;
-        if (s->def.record == SINEW_RECORD_ITERATIONS && !s->lost)
-            record(s, iteration, began);
+        if (s->def.record == SINEW_RECORD_ITERATIONS && !(*bits & SINEW_STEP_UNPREPARED))
+            driver_record(s, iteration, began);
         if (s->def.time_budget > 0 && sinew_seconds() - began >= s->def.time_budget)
             break;
     }
@@ -495,43 +517,43 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
 {
     const double began = sinew_seconds();
     uint32_t bits = 0;
-    start(s);
+    driver_start(s);
     s->ops->begin(s);
-    guard(s);
+    filter_step(s);
     choose_start(s);
-    renew(s, 0, false);
-    if (s->def.record == SINEW_RECORD_ITERATIONS)
-        record(s, 0, began);
-    *result = (sinew_step_result){.iterations = iterate(s, began, &bits)};
-    if (s->lost) {
+    update_contacts(s, 0, false, &bits);
+    if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
+        driver_record(s, 0, began);
+    *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
+    if (bits & SINEW_STEP_UNPREPARED) {
         result->constraints = "";
         return result->bits = SINEW_STEP_UNPREPARED;
     }
     if (s->contact) {
-        if (s->ops->settle)
-            s->ops->settle(s);
+        if (s->ops->flush)
+            s->ops->flush(s);
         s->contact->finish(s->contact->context, s);
         s->gradient_known = false;
     }
     if (s->def.measure != SINEW_MEASURE_NOTHING)
         sinew_solve_evaluate(s);
-    else if (s->ops->settle)
-        s->ops->settle(s);
+    else if (s->ops->flush)
+        s->ops->flush(s);
     if (!ended_in_numbers(s))
         bits |= SINEW_STEP_NOT_FINITE;
     else if (s->def.record == SINEW_RECORD_STEP)
-        record(s, result->iterations, began);
+        driver_record(s, result->iterations, began);
     result->seconds = sinew_seconds() - began;
     const sinew_gap_estimate gap = find_gap(s, bits);
     result->gap_seconds = sinew_seconds() - began - result->seconds;
-    sinew_conditions found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};
+    sinew_kkt_residuals found = {.violation = NAN, .stationarity = NAN, .complementarity = NAN};
     if (!(bits & SINEW_STEP_NOT_FINITE)) {
-        if (s->conditioned && s->gradient_known)
-            s->ops->conditions->conditions(s, &found);
-        const uint32_t verdict = s->conditioned ? judge_conditions(s, &found) : judge(s, &gap);
+        if (s->has_hard && s->gradient_known)
+            s->ops->kkt->measure(s, &found);
+        const uint32_t verdict = s->has_hard ? judge_kkt_residuals(s, &found) : driver_judge(s, &gap);
         bits = (verdict ? bits : bits & ~(uint32_t)SINEW_STEP_STALLED) | verdict;
     }
-    result->bits = bits | s->notes;
+    result->bits = bits | s->warnings;
     write_result(s, &gap, result);
     result->violation = found.violation;
     result->stationarity = found.stationarity;

@@ -2,9 +2,9 @@
  *
  * newton_decrement.c: see newton_decrement.h.
  *
- * Worlds of up to DIRECT_MOST free particles factorise H: stiff springs and contrasts of many orders of magnitude are
- * no matter then. Larger ones use conjugate gradients on H, which stop when the decrease of the quadratic model has
- * settled (linear/krylov/pcg.h); the solver's own matrix, or the inverse diagonal blocks, is the preconditioner.
+ * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
+ * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model has stalled
+ * (linear/krylov/pcg.h); the solver's own matrix, or the inverse diagonal blocks, is the preconditioner.
  */
 #include "solve/driver/newton_decrement.h"
 
@@ -13,15 +13,15 @@
 #include "base/reduce.h"
 
 /* The factorisation of a solid of this size takes about as long as the conjugate gradients that it replaces. */
-#define DIRECT_MOST 6000
-/* Part of the decrease that the last third of the conjugate gradient iterations may still add. */
-#define SETTLED_PART 0.05
+#define DIRECT_MAX 6000
+/* Fraction of the decrease that the last third of the conjugate gradient iterations may add. */
+#define CONVERGED_FRACTION 0.05
 
 static int32_t count_free(const sinew_objective *o)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < o->particle_count; i++)
-        count += !o->pinned[i];
+        count += !o->step.pinned[i];
     return count;
 }
 
@@ -41,7 +41,7 @@ static sinew_status create_krylov(sinew_gap *gap, sinew_error *error)
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error)
 {
     gap->newton.linear = &sinew_newton_direct;
-    if (count_free(gap->copy.objective) <= DIRECT_MOST)
+    if (count_free(gap->copy.objective) <= DIRECT_MAX)
         return sinew_newton_direct.prepare(&gap->copy, &gap->newton, error);
     return create_krylov(gap, error);
 }
@@ -58,12 +58,12 @@ void sinew_gap_direction_destroy(sinew_gap *gap)
 
 /* ---- Conjugate gradients --------------------------------------------------------------------- */
 
-static void multiply(void *context, const sinew_real *x, sinew_real *Hx)
+static void decrement_multiply(void *context, const sinew_real *x, sinew_real *Hx)
 {
     sinew_objective_product(context, x, Hx);
 }
 
-static void divide(void *context, const sinew_real *r, sinew_real *z)
+static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
 {
     sinew_gap *gap = context;
     sinew_solve *s = gap->solver;
@@ -71,49 +71,49 @@ static void divide(void *context, const sinew_real *r, sinew_real *z)
         sinew_block_inverse_apply(&gap->blocks, r, z);
 }
 
-/* Leaves -H^-1 gradient in newton.d; false where H shows negative curvature, or the decrease does not settle. */
-static bool run_cg(sinew_gap *gap)
+/* Writes -H^-1 gradient to newton.d; false if H has negative curvature or the decrease does not converge. */
+static bool decrement_run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
     sinew_real *right = gap->vectors.right;
     for (size_t i = 0; i < 4 * (size_t)copy->objective->particle_count; i++)
         right[i] = -copy->gradient[i];
-    const sinew_pcg_result result =
-        sinew_pcg_settle(&gap->pcg, (sinew_linear_map){multiply, copy->objective}, (sinew_linear_map){divide, gap},
-                         right, gap->newton.d, SETTLED_PART, gap->linear_most - gap->linear_iterations);
+    const sinew_pcg_result result = sinew_pcg_solve_until_stalled(
+        &gap->pcg, (sinew_linear_map){decrement_multiply, copy->objective}, (sinew_linear_map){decrement_divide, gap},
+        right, gap->newton.d, CONVERGED_FRACTION, gap->linear_max - gap->linear_iterations);
     gap->linear_iterations += result.iterations;
-    return result.settled && !result.indefinite;
+    return result.stalled && !result.indefinite;
 }
 
-static bool solve_cg(sinew_gap *gap, bool project)
+static bool decrement_solve_cg(sinew_gap *gap, bool project)
 {
     sinew_objective *o = gap->copy.objective;
     sinew_objective_diagonal(o, gap->copy.q, project, gap->diagonal);
     sinew_block_inverse_set(&gap->blocks, gap->diagonal);
     sinew_objective_linearise(o, gap->copy.q, project);
-    return run_cg(gap);
+    return decrement_run_cg(gap);
 }
 
 /* ---- Either ---------------------------------------------------------------------------------- */
 
-static bool solve(sinew_gap *gap, bool project)
+static bool decrement_solve(sinew_gap *gap, bool project)
 {
     if (gap->pcg.r)
-        return solve_cg(gap, project);
+        return decrement_solve_cg(gap, project);
     return gap->newton.linear->solve(&gap->copy, &gap->newton, project) == SINEW_NEWTON_SOLVED;
 }
 
 bool sinew_gap_direction(sinew_gap *gap)
 {
-    gap->exact = solve(gap, false);
-    if (gap->exact || solve(gap, true))
+    gap->exact = decrement_solve(gap, false);
+    if (gap->exact || decrement_solve(gap, true))
         return true;
-    /* A rope that nothing stretches has no stiffness across, and no inertia in a search for its equilibrium. */
+    /* A rope without tension has no lateral stiffness, and no inertia in a quasistatic step. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
 }
 
-/* Elements of a stiff spring's kind round to forces that press or pull it, which bends the Hessian by so many units of
- * round-off. */
+/* Round-off in the length of a stiff spring gives it a small force, whose geometric stiffness changes the Hessian by so
+ * many units of round-off. */
 #define ROUND_OFF_UNITS 64
 
 bool sinew_gap_definite(sinew_gap *gap)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton_decrement.h: Newton's direction for the estimate of the gap (objective_gap.h), by a factor or by conjugate gradients.
+ * newton_decrement.h: Newton's direction for the estimate of the gap (objective_gap.h), by a factor or by conjugate
+ * gradients.
  */
 #ifndef SINEW_SRC_SOLVE_DRIVER_NEWTON_DECREMENT_H
 #define SINEW_SRC_SOLVE_DRIVER_NEWTON_DECREMENT_H
@@ -9,32 +10,32 @@
 #include "linear/krylov/pcg.h"
 #include "solve/newton/newton.h"
 
-/* Vectors of the way down, [particle_count][4] each. */
+/* Vectors of the descent on the copy, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
-    sinew_real *q, *gradient;           /* of the copy */
+    sinew_real *q, *gradient;           /* iterate of the copy, and grad g there */
     sinew_real *d, *right;              /* Newton's direction; right-hand side of its system */
     sinew_real *trial, *trial_gradient; /* work space of steps and line searches */
-    sinew_real *kept_q, *kept_gradient; /* where a bold step began */
+    sinew_real *kept_q, *kept_gradient; /* start of a sequence of unchecked full steps */
 } sinew_gap_vectors;
 
-/* The copy that goes downhill, and what finds its directions. Newton's method takes its vectors from a sinew_solve and
- * a sinew_newton: `copy` and `newton` are those, pointing at `vectors`, which is their only owner. */
+/* The copy that is minimised, and the solvers of its directions. Newton's method takes its vectors from a sinew_solve
+ * and a sinew_newton: `copy` and `newton`, which point to `vectors`, the only owner. */
 typedef struct sinew_gap {
     sinew_gap_vectors vectors;
-    sinew_solve *solver; /* whose step is judged: its matrix may precondition */
-    sinew_solve copy;    /* terms and residual of its own; what is not set here or in objective_gap.c is zero and not used */
-    sinew_newton newton; /* `memory` is the factor's, NULL in large worlds */
-    sinew_pcg pcg;       /* large worlds: all three */
+    sinew_solve *solver; /* the solver whose step is measured: its matrix may precondition */
+    sinew_solve copy;    /* solver state of the copy: terms and residual; all other members are zero and unused */
+    sinew_newton newton; /* Newton's method on the copy; `memory` holds the factor, NULL in large worlds */
+    sinew_pcg pcg;       /* large worlds: pcg, its preconditioner and diagonal */
     sinew_block_inverse blocks;
     double *diagonal; /* [particle_count][9] */
     bool exact;       /* the last direction came from the exact Hessian */
-    int32_t linear_iterations, linear_most;
+    int32_t linear_iterations, linear_max;
 } sinew_gap;
 
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);
 void sinew_gap_direction_destroy(sinew_gap *gap);
 
-/* newton.d = -H^-1 gradient at copy.q, exact Hessian where that is definite. False: there is none. */
+/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite. False on failure. */
 bool sinew_gap_direction(sinew_gap *gap);
 /* Whether the exact Hessian at copy.q is positive definite up to its own round-off. Overwrites newton.d. */
 bool sinew_gap_definite(sinew_gap *gap);

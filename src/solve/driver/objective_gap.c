@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective_gap.c: see objective_gap.h. Newton's method on a copy, with an account of what was predicted and what was seen.
+ * objective_gap.c: see objective_gap.h. Newton's method on a copy, with a comparison of predicted and observed
+ * decreases.
  *
- * Steps are full where that is confirmed. Where it is not, a stiff constraint may be the reason: along a straight line
- * it is left at once, and a line search creeps (the Maratos effect). So a few further full steps are tried, which come
- * back to the constraint, and are kept when g is lower in the end (the watchdog technique: Chamberlain, Powell,
- * Lemarechal, Pedersen 1982); else the line search decides.
+ * Full steps are taken if the prediction is confirmed. Otherwise a stiff constraint may be the cause: a straight line
+ * leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full steps are tried, which
+ * return to the constraint, and kept if g is lower at the end (the watchdog technique: Chamberlain, Powell, Lemarechal,
+ * Pedersen 1982); else the line search decides.
  */
 #include "solve/driver/objective_gap.h"
 
@@ -16,24 +17,24 @@
 #include "solve/driver/newton_decrement.h"
 #include "solve/line_search.h"
 
-/* A prediction is confirmed when what was seen is within this factor of it. */
+/* A prediction is confirmed if the observed decrease is within this factor of it. */
 #define AGREEMENT 1.5
-/* Part of what was seen that may be left, by prediction, at the end. */
-#define LEFT_MOST 0.25
-/* The same where round-off may hide what is left; and the part that a step leaves there if it is real. */
+/* Predicted remaining fraction of the observed decrease at the end. */
+#define LEFT_MAX 0.25
+/* The same near round-off; and the fraction that a step leaves there if the remainder is real. */
 #define LEFT_HIDDEN 0.25
-/* Multiple of its round-off up to which a prediction that does not fall is taken for round-off. */
+/* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30
-/* Forces above so many times their round-off count as seen. */
+/* Forces above this multiple of their round-off are significant. */
 #define VISIBLE 1
-/* Steps at most. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
-#define STEPS_LEAST   60
-#define STEPS_MOST    400
-#define STEPS_WORK    40000 /* particles times steps */
+/* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
+#define STEPS_MIN     60
+#define STEPS_MAX     400
+#define STEPS_WORK    40000 /* largest product of particles and steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
-/* Iterations of conjugate gradients at most, all steps together. */
-#define LINEAR_MOST 3000
+/* Largest number of conjugate gradient iterations over all steps. */
+#define LINEAR_MAX 3000
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
@@ -98,8 +99,8 @@ static double slope_along_d(const sinew_gap *gap)
     return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* The fall of g from `before` over alpha d: as a difference of values, or, where round-off hides that, from the slopes
- * at both ends, which is exact for a quadratic g. */
+/* Decrease of g from `before` over alpha d: the difference of values or, below round-off, from the slopes at both ends,
+ * which is exact for a quadratic g. */
 static double fall(const sinew_gap *gap, double before, double slope, double alpha)
 {
     const double by_value = before - value_of(&gap->copy);
@@ -114,7 +115,7 @@ static void save(sinew_gap *gap)
     memcpy(gap->vectors.kept_gradient, gap->copy.gradient, bytes);
 }
 
-static void restore(sinew_gap *gap, sinew_terms terms)
+static void gap_restore(sinew_gap *gap, sinew_terms terms)
 {
     const size_t bytes = 4 * (size_t)gap->copy.objective->particle_count * sizeof(sinew_real);
     memcpy(gap->copy.q, gap->vectors.kept_q, bytes);
@@ -129,7 +130,7 @@ static bool full_step(sinew_gap *gap)
     return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
 }
 
-/* Full steps whatever g does in between; true when it is lower in the end by at least `enough`. */
+/* Full steps without a check of g in between; true if g is lower by at least `enough` at the end. */
 static bool bold_steps(sinew_gap *gap, double before, double enough)
 {
     for (int i = 0; i < BOLD_STEPS; i++)
@@ -147,19 +148,19 @@ static double searched_step(sinew_gap *gap, double before)
     return alpha > 0 ? fall(gap, before, slope, alpha) : -1;
 }
 
-/* Seen and predicted so far on the way down. */
+/* Observed and predicted decreases of the descent so far. */
 typedef struct account {
-    double seen;      /* J: what g has fallen by on the copy */
-    double left;      /* J: predicted to be left at the copy's point */
+    double seen;      /* J: observed decrease of g on the copy */
+    double left;      /* J: predicted remaining decrease at the iterate of the copy */
     double before;    /* J: predicted one step earlier */
     double uncertain; /* J: round-off of the prediction */
-    bool confirmed;   /* the last prediction was */
-    int failures;     /* of bold steps */
+    bool confirmed;   /* the last prediction was confirmed */
+    int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
-/* One step along newton.d. Returns what g fell by, negative where there is no way down; a->confirmed: the full step
- * gained what was predicted. Predictions that round-off may hide are followed by full steps alone. */
-static double take_step(sinew_gap *gap, bool hidden, account *a)
+/* One step along newton.d. Returns the decrease of g, negative if there is none; a->confirmed: the full step gained the
+ * predicted decrease. Predictions near round-off take full steps only. */
+static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
     const double before = value_of(copy), slope = slope_along_d(gap);
@@ -171,23 +172,23 @@ static double take_step(sinew_gap *gap, bool hidden, account *a)
     if (hidden || seen > 0.1 * a->left)
         return seen;
     if (good && a->failures < BOLD_FAILURES) {
-        /* Bold steps overwrite newton.d, which the line search needs: it is found again. */
+        /* Trial steps overwrite newton.d, which the line search needs: it is computed again. */
         if (bold_steps(gap, before, 0.1 * a->left))
             return before - value_of(copy);
         a->failures++;
-        restore(gap, terms);
+        gap_restore(gap, terms);
         if (!sinew_gap_direction(gap))
             return -1;
     } else {
-        restore(gap, terms);
+        gap_restore(gap, terms);
     }
     return searched_step(gap, before);
 }
 
 /* ---- The way down ---------------------------------------------------------------------------- */
 
-/* J: the round-off of the slope along d. Each particle's force is known to its stiffness times the distance to the next
- * number. */
+/* J: the round-off of the slope along d. The force of a particle is accurate to its stiffness times the distance to the
+ * next number. */
 static double slope_noise(const sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -202,7 +203,7 @@ static double slope_noise(const sinew_gap *gap)
     return sqrt(sum);
 }
 
-/* Predicts what is left from newton.d at the copy's point. */
+/* Predicts the remaining decrease from newton.d at the iterate of the copy. */
 static void predict(const sinew_gap *gap, account *a)
 {
     a->before = a->left;
@@ -210,17 +211,17 @@ static void predict(const sinew_gap *gap, account *a)
     a->uncertain = slope_noise(gap);
 }
 
-/* Steps that gain a fixed part of what is left, as those of a projected Hessian may, leave a geometric series. */
+/* Steps that gain a fixed fraction of the remainder, as with a projected Hessian, leave a geometric series. */
 static double left_in_all(const account *a)
 {
     const double ratio = a->left / a->before;
     return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
 }
 
-/* Predictions of a projected Hessian are too low where it is stiffer than g: only the exact one ends the way down. */
+/* A projected Hessian that is stiffer than g predicts too little: only the exact Hessian ends the iterations. */
 static bool done(const sinew_gap *gap, const account *a)
 {
-    return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MOST * a->seen;
+    return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MAX * a->seen;
 }
 
 static sinew_gap_estimate unknown(const char *reason)
@@ -233,8 +234,8 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
     return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
-/* Less is left than can be seen. Without a definite Hessian that is a saddle, from which g may fall on; and where even
- * the forces that the step began with are lost in round-off, so is the Hessian's definiteness. */
+/* The remainder is below round-off. Without a definite Hessian this is a saddle point, where g may decrease further. If
+ * even the forces at the start of the step are below round-off, definiteness is not decidable. */
 static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
 {
     const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
@@ -247,23 +248,22 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
 }
 
-/* Round-off may stand for what is left: it is below that of the slope; or not far above, and a step leaves as much as
- * it found. */
+/* The remainder may be round-off: it is below that of the slope; or not far above, and a step does not reduce it. */
 static bool is_hidden(const account *a)
 {
     return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
 }
 
-static int32_t most_steps(const sinew_gap *gap)
+static int32_t max_steps(const sinew_gap *gap)
 {
     const int32_t steps = STEPS_WORK / (gap->copy.objective->particle_count + 1);
-    return steps < STEPS_LEAST ? STEPS_LEAST : steps > STEPS_MOST ? STEPS_MOST : steps;
+    return steps < STEPS_MIN ? STEPS_MIN : steps > STEPS_MAX ? STEPS_MAX : steps;
 }
 
-static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
+static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
 {
     account a = {.left = HUGE_VAL};
-    for (*steps = 0; *steps < most_steps(gap); ++*steps) {
+    for (*steps = 0; *steps < max_steps(gap); ++*steps) {
         if (!sinew_gap_direction(gap))
             return unknown("the system of the Hessian did not settle");
         predict(gap, &a);
@@ -272,8 +272,8 @@ static sinew_gap_estimate go_down(sinew_gap *gap, int32_t *steps)
         const bool hidden = is_hidden(&a);
         if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
             return in_round_off(gap, &a);
-        const double seen = take_step(gap, hidden, &a);
-        /* A fall beyond what was predicted is no round-off: g is not what it looked like. */
+        const double seen = gap_take_step(gap, hidden, &a);
+        /* A decrease beyond the prediction is no round-off: the quadratic model is wrong. */
         if (hidden && !a.confirmed && seen <= AGREEMENT * a.left)
             return in_round_off(gap, &a);
         if (!(seen > 0))
@@ -297,9 +297,9 @@ sinew_gap_estimate sinew_gap_find(sinew_solve *s)
     copy->value_noise = s->value_noise;
     copy->stiffness = s->stiffness;
     gap->linear_iterations = 0;
-    gap->linear_most = LINEAR_MOST;
+    gap->linear_max = LINEAR_MAX;
     int32_t steps;
-    sinew_gap_estimate estimate = go_down(gap, &steps);
+    sinew_gap_estimate estimate = gap_go_down(gap, &steps);
     estimate.steps = steps;
     estimate.linear_iterations = gap->linear_iterations;
     return estimate;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective_gap.h: how far above the minimum a step ended: g(q) - g(q*), q* the minimum that lies downhill from q.
+ * objective_gap.h: the optimality gap of a step: g(q) - g(q*), q* the local minimum reached by descent from q.
  *
- * Newton's method goes down from q on a copy until nearly everything has been gained (objective_gap.c). At each of its points
+ * Newton's method minimises g on a copy, from q, until nearly the whole decrease is gained (objective_gap.c). At each
+ * of its points
  *
- *     predicted   R = grad g . H^-1 grad g / 2        what is left, if g is as quadratic as it looks from here
+ *     predicted   R = grad g . H^-1 grad g / 2        remaining decrease if g is quadratic
  *     seen        f = g(q_k) - g(q_k + d), d = -H^-1 grad g
  *
- * and the estimate is all that was seen, plus what is predicted to be left. It is given only where the last prediction
- * was confirmed by what was then seen, within AGREEMENT, and what is left is a small part; else the gap is unknown,
- * with the reason. What was seen to fall is always a lower bound. Near a minimum one step does, which costs an
- * iteration of Newton's method; far from it several.
+ * and the estimate is the observed decrease plus the predicted remainder. It is valid only if the observed decrease
+ * confirms the last prediction within AGREEMENT and the remainder is a small fraction; else the gap is unknown, with
+ * the reason. The observed decrease is always a lower bound. Near a minimum one step is enough, at the cost of one
+ * Newton iteration; far from it several.
  *
- * H is the exact Hessian where that is definite, else the one projected element by element. Small worlds factorise it;
- * in large ones conjugate gradients run until their decrease has settled, with the solver's own matrix as
- * preconditioner where it has one (newton_decrement.c).
+ * H is the exact Hessian if definite, else the projected one. Small worlds factorise it; in large ones conjugate
+ * gradients run until their decrease has converged, with the solver's own matrix as preconditioner if it has one
+ * (newton_decrement.c).
  *
- * Limits: another valley may be lower than the one q* lies in. It is the gap of the objective whatever the solver works
- * on: hard constraints of PBD count with the stiffness of their energies.
+ * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
+ * constraints of PBD count with the stiffness of their energies.
  */
 #ifndef SINEW_SRC_SOLVE_DRIVER_OBJECTIVE_GAP_H
 #define SINEW_SRC_SOLVE_DRIVER_OBJECTIVE_GAP_H
@@ -26,18 +27,18 @@
 
 typedef struct sinew_gap_estimate {
     sinew_gap_kind kind;
-    double value;              /* J */
-    const char *reason;        /* static text, why it is unknown; "" otherwise */
-    int32_t steps;             /* of Newton's method that it took */
-    int32_t linear_iterations; /* of conjugate gradients */
+    double value;              /* J: estimate of the gap */
+    const char *reason;        /* static text: why the gap is unknown; "" if it is known */
+    int32_t steps;             /* number of Newton steps */
+    int32_t linear_iterations; /* number of conjugate gradient iterations */
 } sinew_gap_estimate;
 
-/* Sets s->gap up; allocates. On failure too it is to be destroyed. */
+/* Sets up s->gap; allocates. Must be destroyed after failure, too. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
-void sinew_gap_destroy(sinew_solve *s); /* NULL is fine */
-/* Whether s->gap stays right when transient elements change: in large worlds, which factorise nothing. */
+void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
+/* Whether s->gap stays valid when transient elements change: in large worlds, which do not factorise. */
 bool sinew_gap_lasts(const sinew_solve *s);
-/* From s->gradient and s->terms at s->q, which stay as they are. Does not allocate. */
+/* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Does not allocate. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * solver_table.c: the solvers, and what can be asked of the table. Adding one is one line here.
+ * solver_table.c: the table of solvers and its queries. A new solver is one line here.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "energy/parameter.h"
 #include "energy/registry.h"
+#include "sinew/extend.h"
+#include "solve/driver/solver_registry.h"
 #include "solve/solver.h"
 
 #define SOLVERS(X)                                                                                                     \
@@ -36,9 +39,35 @@ SOLVERS(DECLARE)
 
 static const sinew_solver_ops *const table[SINEW_SOLVER_COUNT] = {SOLVERS(ENTRY)};
 
+/* Solvers that the program registers, numbered from SINEW_SOLVER_COUNT + 1, as the count itself means none. An index is
+ * filled once, under the lock of registrations, and never changes again, so readers need no lock. */
+static _Atomic(const sinew_solver_ops *) registered[SINEW_REGISTERED_SOLVER_MAX];
+
 const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind)
 {
-    return (unsigned)kind < SINEW_SOLVER_COUNT ? table[kind] : NULL;
+    if ((unsigned)kind < SINEW_SOLVER_COUNT)
+        return table[kind];
+    const unsigned index = (unsigned)kind - SINEW_SOLVER_COUNT - 1;
+    return index < SINEW_REGISTERED_SOLVER_MAX ? atomic_load(&registered[index]) : NULL;
+}
+
+sinew_solver_kind sinew_solver_add(const sinew_solver_ops *ops)
+{
+    for (int index = 0; index < SINEW_REGISTERED_SOLVER_MAX; index++) {
+        const sinew_solver_ops *none = NULL;
+        if (atomic_compare_exchange_strong(&registered[index], &none, ops))
+            return (sinew_solver_kind)(SINEW_SOLVER_COUNT + 1 + index);
+    }
+    return SINEW_SOLVER_COUNT;
+}
+
+int32_t sinew_solver_kind_end(void)
+{
+    int32_t end = SINEW_SOLVER_COUNT;
+    for (int32_t kind = end; kind <= SINEW_SOLVER_COUNT + SINEW_REGISTERED_SOLVER_MAX; kind++)
+        if (sinew_solver_get_ops((sinew_solver_kind)kind))
+            end = kind + 1;
+    return end;
 }
 
 const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind)
@@ -49,9 +78,11 @@ const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind)
 
 sinew_solver_kind sinew_solver_by_name(const char *name)
 {
-    for (int kind = 0; name && kind < SINEW_SOLVER_COUNT; kind++)
-        if (strcmp(table[kind]->info.name, name) == 0)
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); name && kind < end; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info && strcmp(info->name, name) == 0)
             return (sinew_solver_kind)kind;
+    }
     return SINEW_SOLVER_COUNT;
 }
 
@@ -77,7 +108,7 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
     return def;
 }
 
-/* The words for what an energy lacks, in the order of the SINEW_CAN_ bits. */
+/* Names of missing capabilities, in the order of the SINEW_CAN_ bits. */
 static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
                                     "it is not a distance to a constraint set",
                                     "it has no proximal map",
@@ -85,7 +116,7 @@ static const char *const lacks[] = {"it has no constraint form C with psi = C^2 
                                     "it has no reduced coordinates",
                                     "it has no Jacobian of its constraints"};
 
-/* Why an energy has not what a solver needs of it; NULL: it has. */
+/* The reason why an energy lacks a capability that a solver needs; NULL if it has all. */
 static const char *needs_flaw(uint32_t needs, sinew_energy_kind energy)
 {
     const uint32_t missing = needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
@@ -95,30 +126,30 @@ static const char *needs_flaw(uint32_t needs, sinew_energy_kind energy)
     return missing ? lacks[bit] : NULL;
 }
 
-/* Why a solver cannot keep an energy hard that it takes; NULL: it can. */
+/* The reason why a solver cannot keep an energy hard; NULL if it can. */
 static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
 {
-    const uint32_t wanted = table[solver]->hard;
+    const uint32_t wanted = sinew_solver_get_ops(solver)->hard;
     if (!wanted)
         return "it goes by the energy, and a hard one is infinite off its constraints";
     if ((sinew_get_energy_info(energy)->capabilities & wanted) != wanted)
         return wanted & SINEW_CAN_JACOBIAN ? "it has no Jacobian of its constraints"
                                            : "it is not a distance to a set that could be projected on";
-    if (table[solver]->conditions && sinew_energy_get_ops(energy)->rooted)
+    if (sinew_solver_get_ops(solver)->kkt && sinew_energy_get_ops(energy)->rooted)
         return "its constraint is a distance, which has no direction to pull in where it is met (pin what position "
                "holds; green_strain keeps tets)";
     return NULL;
 }
 
-/* Names of the other solvers that take the energy, separated by commas: where it is hard those that keep it so, else
- * none that may explode. */
+/* Names of other solvers that take the energy, separated by commas: for hard energies those that keep them hard, else
+ * without unstable ones. */
 static void list_takers(sinew_energy_kind energy, bool hard, sinew_solver_kind except, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++) {
-        const sinew_solver_info *info = &table[kind]->info;
-        if (kind != (int)except && !needs_flaw(info->needs, energy) &&
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end && used < size; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        if (info && kind != (int32_t)except && !needs_flaw(info->needs, energy) &&
             (hard ? !hard_flaw((sinew_solver_kind)kind, energy) : !info->explicit_step))
             used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "", info->name,
                                      info->static_only ? " (equilibria only)" : "");
@@ -130,15 +161,15 @@ static void tell_refusal(sinew_solver_kind solver, sinew_energy_kind energy, boo
 {
     char takers[256];
     list_takers(energy, hard, solver, takers, sizeof takers);
-    snprintf(why, size, "%s cannot take %s: %s; use %s", table[solver]->info.name, sinew_get_energy_info(energy)->name,
-             flaw, takers);
+    snprintf(why, size, "%s cannot take %s: %s; use %s", sinew_solver_get_ops(solver)->info.name,
+             sinew_get_energy_info(energy)->name, flaw, takers);
 }
 
 bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size)
 {
     if (!SINEW_ASSERT(sinew_get_solver_info(solver) && sinew_get_energy_info(energy)))
         return false;
-    const char *flaw = needs_flaw(table[solver]->info.needs, energy);
+    const char *flaw = needs_flaw(sinew_solver_get_ops(solver)->info.needs, energy);
     if (flaw && why && size)
         tell_refusal(solver, energy, false, flaw, why, size);
     return !flaw;
@@ -149,7 +180,9 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
 {
     char why[sizeof error->text], takers[256];
     const sinew_solver_kind solver = def->kind;
-    const char *flaw = needs_flaw(table[solver]->needs ? table[solver]->needs(def) : table[solver]->info.needs, energy);
+    const char *flaw = needs_flaw(sinew_solver_get_ops(solver)->needs ? sinew_solver_get_ops(solver)->needs(def)
+                                                                      : sinew_solver_get_ops(solver)->info.needs,
+                                  energy);
     if (flaw) {
         tell_refusal(solver, energy, hard, flaw, why, sizeof why);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s", why);
@@ -159,11 +192,11 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
         return SINEW_OK;
     list_takers(energy, true, solver, takers, sizeof takers);
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s cannot keep %s hard: %s; use %s%sor a large stiffness",
-                      table[solver]->info.name, sinew_get_energy_info(energy)->name, flaw, takers,
+                      sinew_solver_get_ops(solver)->info.name, sinew_get_energy_info(energy)->name, flaw, takers,
                       takers[0] ? ", " : "");
 }
 
-/* Rows of a record are counted in 32 bits, one more than iterations. */
+/* Records are counted in 32 bits; there is one more than iterations. */
 static const int32_t iterations_max = 1000000000;
 
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)

@@ -4,11 +4,11 @@
  *
  *     q+ = q_n + h v_n,    v+ = v_n + h M^-1 f(q_n)
  *
- * Both from what the step begins with, so that a step costs one evaluation of the forces and solves nothing. v+ is not
- * (q+ - q_n) / h.
+ * Both use the state at the start, so that a step costs one evaluation of forces and no solve. v+ is not (q+ - q_n) /
+ * h.
  *
  * Known limits: no time step is stable without damping. A motion of frequency omega grows by sqrt(1 + (h omega)^2) a
- * step, its energy by 1 + (h omega)^2 (stability.h tells for the fastest). For comparison.
+ * step, its energy by 1 + (h omega)^2 (stability.h computes the fastest). For comparison.
  */
 #include <math.h>
 
@@ -33,8 +33,8 @@ static bool explicit_euler_is_stable(double h, double omega, double damping)
     return log1p(h * omega * h * omega) < damping * h;
 }
 
-/* Never without damping. log(1 + x^2) / x is largest at `peak`; with more damping than that times omega every h will
- * do. */
+/* No h is stable without damping. log(1 + x^2) / x is largest at `peak`; with more damping than that times omega every
+ * h is stable. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;

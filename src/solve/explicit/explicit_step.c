@@ -37,7 +37,7 @@ void sinew_explicit_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* w of particles first .. last - 1; at pins the velocity that leads to where they are at the end of the step */
+/* w of particles first .. last - 1; at pins the velocity towards their positions at the end of the step */
 static void damp_velocities(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
@@ -46,8 +46,8 @@ static void damp_velocities(const void *context, int32_t member, int32_t first, 
     const explicit_step *e = s->memory;
     for (int32_t i = first; i < last; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
-            e->v[at] = (sinew_real)(o->pinned[i] ? ((double)s->q[at] - (double)s->q_start[at]) / o->h
-                                                 : o->v_kept * (double)o->v[at]);
+            e->v[at] = (sinew_real)(o->step.pinned[i] ? ((double)s->q[at] - (double)s->q_start[at]) / o->step.h
+                                                      : o->step.v_kept * (double)o->step.v[at]);
 }
 
 void sinew_explicit_begin(sinew_solve *s)
@@ -58,15 +58,15 @@ void sinew_explicit_begin(sinew_solve *s)
 }
 
 /* q += h v at the free particles */
-static void move(const void *context, int32_t member, int32_t first, int32_t last)
+static void explicit_move(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
     const sinew_solve *s = context;
     const sinew_objective *o = s->objective;
     const explicit_step *e = s->memory;
     for (int32_t i = first; i < last; i++)
-        for (size_t c = 0, at = 4 * (size_t)i; !o->pinned[i] && c < 3; c++, at++)
-            s->q[at] = (sinew_real)((double)s->q[at] + o->h * (double)e->v[at]);
+        for (size_t c = 0, at = 4 * (size_t)i; !o->step.pinned[i] && c < 3; c++, at++)
+            s->q[at] = (sinew_real)((double)s->q[at] + o->step.h * (double)e->v[at]);
 }
 
 /* v -= h M^-1 (grad psi - f_ext), which is zero at pins */
@@ -78,24 +78,25 @@ static void kick(const void *context, int32_t member, int32_t first, int32_t las
     const explicit_step *e = s->memory;
     for (int32_t i = first; i < last; i++)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
-            e->v[at] = (sinew_real)((double)e->v[at] - o->h * (double)e->imbalance[at] / (double)o->mass[i]);
+            e->v[at] = (sinew_real)((double)e->v[at] - o->step.h * (double)e->imbalance[at] / (double)o->step.mass[i]);
 }
 
 uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity)
 {
     const sinew_objective *o = s->objective;
     const explicit_step *e = s->memory;
-    /* A view of the objective, the same elements and work space: without inertia its gradient is the force, negated. */
+    /* A copy of the objective struct with the same elements and work space. Without inertia its gradient is minus the
+     * force. */
     sinew_objective forces = *o;
-    forces.quasistatic = true;
+    forces.step.quasistatic = true;
     sinew_objective_gradient(&forces, s->q, e->imbalance, NULL);
     if (!new_velocity)
-        sinew_over_particles(o->thread_count, o->particle_count, move, s);
+        sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
     sinew_over_particles(o->thread_count, o->particle_count, kick, s);
     if (new_velocity)
-        sinew_over_particles(o->thread_count, o->particle_count, move, s);
+        sinew_over_particles(o->thread_count, o->particle_count, explicit_move, s);
     s->gradient_known = false;
-    /* Velocities may leave the numbers one step before the positions do. */
+    /* Velocities may become non-finite one step before positions. */
     return isfinite(sinew_norm(e->v, o->particle_count, o->thread_count)) ? 0 : SINEW_STEP_NOT_FINITE;
 }
 

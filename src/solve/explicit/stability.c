@@ -12,20 +12,20 @@
 #include "solve/projective/spectrum.h"
 
 enum {
-    STEPS = 512, /* at most; ends of spectra that are crowded need some hundred */
-    LOOK = 8     /* steps between two looks at the eigenvalue */
+    STEPS = 512,       /* largest number of steps; spectra with a crowded end need some hundred */
+    CHECK_INTERVAL = 8 /* steps between two evaluations of the eigenvalue */
 };
 
-/* Settled: what LOOK steps change it by, as a part of it. */
-static const double settled = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
+/* Converged: relative change of the eigenvalue over CHECK_INTERVAL steps. */
+static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 
 typedef struct lanczos {
-    sinew_objective view; /* without inertia */
+    sinew_objective view; /* objective without inertia */
     int32_t count;
-    double diagonal[STEPS], beside[STEPS]; /* of the tridiagonal matrix */
-    double low, largest;                   /* no eigenvalue is below `low`; the largest at the last look */
-    sinew_real *root;                      /* [particle_count][4] M^(-1/2), 0 at pins */
-    sinew_real *u, *before, *w, *p;        /* [particle_count][4] */
+    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
+    double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */
+    sinew_real *root;               /* [particle_count][4] M^(-1/2), 0 at pins */
+    sinew_real *u, *before, *w, *p; /* [particle_count][4] */
 } lanczos;
 
 /* Noise of length 1. */
@@ -42,7 +42,8 @@ static void fill_root(const lanczos *l)
 {
     for (int32_t i = 0; i < l->view.particle_count; i++)
         for (size_t c = 0; c < 3; c++)
-            l->root[4 * (size_t)i + c] = l->view.pinned[i] ? 0 : (sinew_real)(1 / sqrt((double)l->view.mass[i]));
+            l->root[4 * (size_t)i + c] =
+                l->view.step.pinned[i] ? 0 : (sinew_real)(1 / sqrt((double)l->view.step.mass[i]));
 }
 
 static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
@@ -51,11 +52,11 @@ static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
         out[i] = l->root[i] * x[i];
 }
 
-/* One row of the tridiagonal matrix; true while there are more. */
+/* Computes one row of the tridiagonal matrix. True: more rows follow. */
 static bool extend(lanczos *l)
 {
     const int32_t n = l->view.particle_count, threads = l->view.thread_count;
-    const double last = l->count > 0 ? l->beside[l->count - 1] : 0;
+    const double last = l->count > 0 ? l->off_diagonal[l->count - 1] : 0;
     scale(l, l->u, l->p);
     sinew_objective_product(&l->view, l->p, l->w);
     scale(l, l->w, l->w);
@@ -64,7 +65,7 @@ static bool extend(lanczos *l)
     sinew_add_scaled(l->w, (sinew_real)-last, l->before, n, threads);
     const double beta = sinew_norm(l->w, n, threads);
     l->diagonal[l->count] = alpha;
-    l->beside[l->count++] = beta;
+    l->off_diagonal[l->count++] = beta;
     l->low = fmin(l->low, alpha - beta - last);
     const double size = fabs(alpha) + beta + last, epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     if (!(beta > 16 * epsilon * size))
@@ -77,23 +78,23 @@ static bool extend(lanczos *l)
     return l->count < STEPS;
 }
 
-static bool has_settled(lanczos *l)
+static bool has_converged(lanczos *l)
 {
     const double before = l->largest;
-    const sinew_tridiagonal matrix = {l->count, l->diagonal, l->beside};
+    const sinew_tridiagonal matrix = {l->count, l->diagonal, l->off_diagonal};
     l->largest = sinew_tridiagonal_eigenvalue(&matrix, l->count - 1, l->low);
-    return fabs(l->largest - before) <= settled * fabs(l->largest);
+    return fabs(l->largest - before) <= converged_change * fabs(l->largest);
 }
 
-static void run(lanczos *l)
+static void lanczos_run(lanczos *l)
 {
     bool more = true;
     fill_root(l);
     fill_start(l);
     while (more) {
         more = extend(l);
-        if (!more || l->count % LOOK == 0)
-            more &= !has_settled(l);
+        if (!more || l->count % CHECK_INTERVAL == 0)
+            more &= !has_converged(l);
     }
 }
 
@@ -107,7 +108,7 @@ sinew_status sinew_fastest_find(const sinew_objective *o, const sinew_real *q, s
     if (!l)
         return sinew_fail_memory(error, "the fastest motion");
     l->view = *o;
-    l->view.quasistatic = true;
+    l->view.step.quasistatic = true;
     sinew_real **vectors[] = {&l->root, &l->u, &l->before, &l->w, &l->p};
     bool good = sinew_objective_need_tangents(&l->view, NULL) == SINEW_OK;
     for (size_t i = 0; i < 5; i++) {
@@ -116,7 +117,7 @@ sinew_status sinew_fastest_find(const sinew_objective *o, const sinew_real *q, s
     }
     if (good) {
         sinew_objective_linearise(&l->view, q, false);
-        run(l);
+        lanczos_run(l);
         *fastest = (sinew_fastest){fmax(l->largest, 0), l->count};
     }
     for (size_t i = 0; i < 5; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * stability.h: the fastest of the small motions about a state, which decides whether explicit integrators are stable
- * (sinew_world_stability): omega^2 is the largest eigenvalue of M^-1 K, K the second derivatives of the energies over
- * the free particles, not projected.
+ * stability.h: the highest frequency of small motions about a state, which decides whether explicit integrators are
+ * stable (sinew_world_stability): omega^2 is the largest eigenvalue of M^-1 K, K the second derivatives of the energies
+ * over the free particles, not projected.
  *
- * Lanczos' method on M^(-1/2) K M^(-1/2), from noise that is the same each time, until the largest eigenvalue of the
- * tridiagonal matrix, which tends to the one looked for from below, settles (Golub and Van Loan, Matrix Computations,
- * 4th ed., 10.1). That is the end of the spectrum which the method finds first, and lost orthogonality only repeats it:
- * no vectors are kept. K may have negative eigenvalues, of states that give way by themselves; they play no part.
+ * Lanczos' method on M^(-1/2) K M^(-1/2), from fixed noise, until the largest eigenvalue of the tridiagonal matrix
+ * converges, from below (Golub and Van Loan, Matrix Computations, 4th ed., 10.1). The method finds this end of the
+ * spectrum first, and lost orthogonality only duplicates it: no vectors are stored. K may have negative eigenvalues at
+ * unstable states; they do not matter.
  */
 #ifndef SINEW_SRC_SOLVE_EXPLICIT_STABILITY_H
 #define SINEW_SRC_SOLVE_EXPLICIT_STABILITY_H
@@ -15,11 +15,11 @@
 #include "objective/objective.h"
 
 typedef struct sinew_fastest {
-    double square;    /* 1/s2: the largest eigenvalue; 0 where none is positive */
-    int32_t products; /* with K */
+    double square;    /* 1/s2: largest eigenvalue omega^2; 0 if no eigenvalue is positive */
+    int32_t products; /* number of products with K */
 } sinew_fastest;
 
-/* At q [particle_count][4]. Allocates, and gives all back. */
+/* Estimates the highest frequency at q [particle_count][4]. Allocates work space and frees it again. */
 sinew_status sinew_fastest_find(const sinew_objective *objective, const sinew_real *q, sinew_fastest *fastest,
                                 sinew_error *error);
 

@@ -4,11 +4,11 @@
  *
  *     v+ = v_n + h M^-1 f(q_n),    q+ = q_n + h v+
  *
- * The velocity comes first and moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), one step down on the
- * objective with its inertia alone for a Hessian. A motion of frequency omega keeps
- * v^2 + omega^2 q^2 - h omega^2 q v exactly, an energy that is off by a part of h omega and does not drift.
+ * The velocity comes first and moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), a descent step on the
+ * objective with the Hessian of inertia alone. A motion of frequency omega keeps v^2 + omega^2 q^2 - h omega^2 q v
+ * exactly, an energy with a relative error of order h omega and no drift.
  *
- * Known limits: stable for h omega < 2 only (stability.h tells for the fastest motion); beyond, motions explode.
+ * Known limits: stable for h omega < 2 only (stability.h computes the fastest motion); larger steps are unstable.
  */
 #include <math.h>
 

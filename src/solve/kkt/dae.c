@@ -6,10 +6,10 @@
  *     [ J   0   ] [ lambda ] = [ c(q, v)   ]
  *
  * then v += h a, q += h v. Constraints are differentiated twice, so errors of C and of dC/dt stay and grow: drift.
- * `stabilisation`: none; baumgarte, c - 2 omega dC/dt - omega^2 C (Baumgarte 1972), which lets them decay; projection,
- * Newton steps onto C = 0 in the metric of the masses after the step, one an iteration.
+ * `stabilisation`: none; baumgarte, c - 2 omega dC/dt - omega^2 C (Baumgarte 1972), with which errors decay;
+ * projection, Newton steps onto C = 0 in the metric of the masses after the step, one an iteration.
  *
- * Rates of C along v, and along the way of pins, are central differences of C. All energies that are not hard act
+ * Rates of C along v, and along the motion of pins, are central differences of C. All energies that are not hard act
  * explicitly, with the forces of q_n.
  *
  * Known limits: explicit, so stiff energies need small steps. Inequalities as in kkt. In single precision second
@@ -34,12 +34,14 @@ enum {
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [STABILISATION] = {.name = "stabilisation",
+                       .expert = true,
                        .unit = "",
                        .choices = "none|baumgarte|projection",
                        .maximum = 2,
                        .preset = STABILISE_NONE,
                        .meaning = "what is done against drift"},
     [OMEGA] = {.name = "omega",
+               .expert = true,
                .unit = "1/s",
                .minimum = 0,
                .maximum = 1e6,
@@ -48,19 +50,19 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct dae {
-    bool stepped;      /* the iterations that follow project */
-    double *rate;      /* [row_count] */
+    bool stepped;      /* the following iterations project onto C = 0 */
+    double *rate;      /* [constraint_count] */
     sinew_real *point; /* [particle_count][4] */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
 {
-    const sinew_status status = sinew_row_solve_prepare(s, SINEW_ROWS_HARD, SINEW_SADDLE_MASSES, sizeof(dae), error);
+    const sinew_status status = sinew_kkt_prepare(s, SINEW_CONSTRAIN_HARD, SINEW_SADDLE_MASSES, sizeof(dae), error);
     if (status != SINEW_OK)
         return status;
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     dae *d = r->own;
-    d->rate = sinew_allocate_zero(&s->objective->allocator, (size_t)r->rows->row_count, sizeof *d->rate);
+    d->rate = sinew_allocate_zero(&s->objective->allocator, (size_t)r->constraints->constraint_count, sizeof *d->rate);
     d->point =
         sinew_allocate_zero(&s->objective->allocator, 4 * (size_t)s->objective->particle_count, sizeof *d->point);
     return d->rate && d->point ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
@@ -68,60 +70,60 @@ static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
 
 static void dae_release(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     if (r && r->own) {
         sinew_release(&s->objective->allocator, ((dae *)r->own)->rate);
         sinew_release(&s->objective->allocator, ((dae *)r->own)->point);
     }
-    sinew_row_solve_release(s);
+    sinew_kkt_release(s);
 }
 
 static void dae_begin(sinew_solve *s)
 {
-    sinew_row_begin(s);
-    ((dae *)((sinew_row_solve *)s->memory)->own)->stepped = false;
+    sinew_kkt_begin(s);
+    ((dae *)((sinew_kkt *)s->memory)->own)->stepped = false;
 }
 
-/* out += factor C(q_n + by w) of all rows; w = v (pins included), or the way of the pins. */
+/* out += factor C(q_n + by w) of all constraints; w = v (pins included), or the displacement of pins. */
 static void add_values(sinew_solve *s, bool along_pins, double by, double factor, double *out)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const sinew_objective *o = s->objective;
     sinew_real *point = ((dae *)r->own)->point;
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++) {
-        const double way = along_pins ? (double)s->q[i] - (double)s->q_start[i] : o->v_kept * (double)o->v[i];
+        const double way = along_pins ? (double)s->q[i] - (double)s->q_start[i] : o->step.v_kept * (double)o->step.v[i];
         point[i] = (sinew_real)((double)s->q_start[i] + by * way);
     }
-    sinew_constraints_evaluate(r->rows, point);
-    for (int32_t row = 0; row < r->rows->row_count; row++)
-        out[row] += factor * r->rows->C[row];
+    sinew_constraints_evaluate(r->constraints, point);
+    for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
+        out[constraint] += factor * r->constraints->C[constraint];
 }
 
-/* How far along a way of that speed differences are taken. */
-static double difference_step(const sinew_row_solve *r, double speed)
+/* Step of difference quotients for a displacement of that size. */
+static double difference_step(const sinew_kkt *r, double speed)
 {
     return (sizeof(sinew_real) == 4 ? 5e-3 : 1e-4) * r->size / speed;
 }
 
-/* m/s or m: the largest coordinate of a way. */
+/* m/s or m: largest coordinate of a velocity or displacement. */
 static double largest_way(const sinew_solve *s, bool along_pins)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
-        most = fmax(most, fabs(along_pins ? (double)s->q[i] - (double)s->q_start[i]
-                                          : s->objective->v_kept * (double)s->objective->v[i]));
-    return most;
+        max = fmax(max, fabs(along_pins ? (double)s->q[i] - (double)s->q_start[i]
+                                        : s->objective->step.v_kept * (double)s->objective->step.v[i]));
+    return max;
 }
 
-/* right = J dq of the free particles: h^2 c + h dC/dt less what the pins' own way does to C. */
+/* right = J dq of the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins. */
 static void gather_accelerations(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
-    const double h = s->objective->h, omega = (double)s->def.parameters[OMEGA];
+    sinew_kkt *r = s->memory;
+    const double h = s->objective->step.h, omega = (double)s->def.parameters[OMEGA];
     const bool baumgarte = s->def.parameters[STABILISATION] == STABILISE_BAUMGARTE;
     const double a = baumgarte ? 2 * omega : 0, b = baumgarte ? omega * omega : 0;
     double *const right = ((dae *)r->own)->rate;
-    memset(right, 0, (size_t)r->rows->row_count * sizeof *right);
+    memset(right, 0, (size_t)r->constraints->constraint_count * sizeof *right);
     add_values(s, false, 0, -h * h * b, right);
     const double speed = largest_way(s, false), way = largest_way(s, true);
     if (speed > 0) {
@@ -135,45 +137,45 @@ static void gather_accelerations(sinew_solve *s)
         add_values(s, true, e, -1 / (2 * e), right);
         add_values(s, true, -e, 1 / (2 * e), right);
     }
-    sinew_row_evaluate(r, s->q_start);
-    sinew_row_predict_active(s);
-    for (int32_t row = 0; row < r->rows->row_count; row++)
-        r->right[row] = r->active[row] ? right[row] : 0;
+    sinew_kkt_evaluate(r, s->q_start);
+    sinew_kkt_predict_active(s);
+    for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
+        r->right[constraint] = r->active[constraint] ? right[constraint] : 0;
 }
 
 static uint32_t dae_step(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const bool projects = s->def.parameters[STABILISATION] == STABILISE_PROJECTION;
     const sinew_saddle_fill fill = {.q = s->q, .active = r->active};
-    sinew_row_gather(s, s->q, false);
+    sinew_kkt_gather(s, s->q, false);
     gather_accelerations(s);
-    const uint32_t bits = sinew_row_step(s, &fill);
+    const uint32_t bits = sinew_kkt_step(s, &fill);
     ((dae *)r->own)->stepped = true;
-    s->done = !projects;
+    s->converged = !projects;
     return bits;
 }
 
-/* One Newton step onto C = 0 from where the step has led. */
+/* One Newton step onto C = 0 from the current iterate. */
 static uint32_t dae_project(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const sinew_saddle_fill fill = {.q = s->q, .active = r->active};
-    sinew_row_evaluate(r, s->q);
-    if (sinew_row_open(r, false) <= sinew_row_tolerance(s)) {
-        s->done = true;
+    sinew_kkt_evaluate(r, s->q);
+    if (sinew_kkt_violation(r, false) <= sinew_kkt_tolerance(s)) {
+        s->converged = true;
         return 0;
     }
-    memset(r->pull, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->pull);
-    sinew_row_gather_rows(r);
-    const uint32_t bits = sinew_row_step(s, &fill);
-    s->done = false;
+    memset(r->particle_rhs, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->particle_rhs);
+    sinew_kkt_gather_constraints(r);
+    const uint32_t bits = sinew_kkt_step(s, &fill);
+    s->converged = false;
     return bits;
 }
 
 static uint32_t dae_iterate(sinew_solve *s)
 {
-    return ((dae *)((sinew_row_solve *)s->memory)->own)->stepped ? dae_project(s) : dae_step(s);
+    return ((dae *)((sinew_kkt *)s->memory)->own)->stepped ? dae_project(s) : dae_step(s);
 }
 
 const sinew_solver_ops sinew_solver_dae = {
@@ -184,7 +186,7 @@ const sinew_solver_ops sinew_solver_dae = {
              .default_iterations = 10,
              .needs = 0,
              .explicit_step = true},
-    SINEW_ROW_OPS,
+    SINEW_KKT_OPS,
     .prepare = dae_prepare,
     .release = dae_release,
     .begin = dae_begin,

@@ -10,12 +10,13 @@
 #include "linear/factor/cholesky.h"
 
 enum {
-    MOST_PAIRS = 32 /* of rows that share a particle, for each row, in the order that has rows last */
+    MAX_PAIRS =
+        32 /* largest number of pairs that share a particle, per constraint, for the order with constraints last */
 };
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-static int compare_keys(const void *a, const void *b)
+static int elimination_compare_keys(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -24,7 +25,7 @@ static int compare_keys(const void *a, const void *b)
 size_t sinew_saddle_sort_keys(int64_t *keys, size_t count)
 {
     size_t used = 0;
-    qsort(keys, count, sizeof *keys, compare_keys);
+    qsort(keys, count, sizeof *keys, elimination_compare_keys);
     for (size_t i = 0; i < count; i++)
         if (used == 0 || keys[i] != keys[used - 1])
             keys[used++] = keys[i];
@@ -36,23 +37,23 @@ static int64_t pair_key(int32_t i, int32_t j)
     return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
 }
 
-/* Sorts keys, of which there are `most`, and orders their graph of `count` nodes. order[k] is eliminated k-th. */
-static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *keys, size_t most,
-                                const sinew_real *places, int32_t *order, sinew_error *error)
+/* Sorts `max` keys and orders their graph of `count` nodes; order[k] is eliminated k-th. */
+static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *keys, size_t max,
+                                const sinew_real *positions, int32_t *order, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
     int32_t *column = sinew_allocate_zero(a, (size_t)count + 1, sizeof *column);
-    int32_t *row = sinew_allocate(a, most, sizeof *row);
-    sinew_status status = column && row ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    int32_t *row = sinew_allocate(a, max, sizeof *row);
+    sinew_status status = column && row ? SINEW_OK : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK) {
-        const size_t used = sinew_saddle_sort_keys(keys, most);
+        const size_t used = sinew_saddle_sort_keys(keys, max);
         for (size_t k = 0; k < used; k++) {
             column[(keys[k] >> 32) + 1]++;
             row[k] = (int32_t)(keys[k] & 0xffffffff);
         }
         for (int32_t j = 0; j < count; j++)
             column[j + 1] += column[j];
-        status = sinew_fill_reducing_order(a, count, column, row, places, order, error);
+        status = sinew_fill_reducing_order(a, count, column, row, positions, order, error);
     }
     sinew_release(a, column);
     sinew_release(a, row);
@@ -70,12 +71,12 @@ static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
         for (int32_t k = as->column[j]; k < as->column[j + 1]; k++, count++)
             if (keys)
                 keys[count] = pair_key(j, as->row[k]);
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
-        if (set->whole && !(s->curved && set->curved))
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
+        if (set->global && !(s->curved && set->curved))
             continue;
         for (int32_t e = 0; e < set->element_count; e++) {
-            const int32_t *particles = sinew_row_particles(s->rows, set, e);
+            const int32_t *particles = sinew_constraint_particles(s->constraints, set, e);
             for (int32_t a = 1; a < set->vertex_count; a++)
                 for (int32_t b = 0; b < a; b++)
                     if (particles[a] >= 0 && particles[b] >= 0) {
@@ -92,58 +93,58 @@ static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
 static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
-    const size_t most = list_pairs(s, NULL);
-    int64_t *keys = sinew_allocate(a, most, sizeof *keys);
-    sinew_real *places = sinew_assembly_places(s->assembly, s->rest);
-    sinew_status status = keys && places ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    const size_t max = list_pairs(s, NULL);
+    int64_t *keys = sinew_allocate(a, max, sizeof *keys);
+    sinew_real *positions = sinew_assembly_rest_positions(s->assembly, s->rest);
+    sinew_status status = keys && positions ? SINEW_OK : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK) {
         list_pairs(s, keys);
-        status = order_graph(s, s->free_count, keys, most, places, order, error);
+        status = order_graph(s, s->free_count, keys, max, positions, order, error);
     }
     sinew_release(a, keys);
-    sinew_release(a, places);
+    sinew_release(a, positions);
     return status;
 }
 
-/* How many particles come before the rows of an element: those up to its last; of early ones up to its first. */
-static int32_t particles_before(const sinew_saddle *s, const sinew_row_set *set, int32_t e, const int32_t *rank)
+/* Number of particles before the constraints of an element: up to its last; for early constraints up to its first. */
+static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, const int32_t *rank)
 {
-    const int32_t *particles = sinew_row_particles(s->rows, set, e);
-    const bool early = s->early[sinew_row_of(set, e, 0)];
+    const int32_t *particles = sinew_constraint_particles(s->constraints, set, e);
+    const bool early = s->early[sinew_constraint_index(set, e, 0)];
     int32_t first = s->free_count, last = 0;
     for (int32_t a = 0; a < set->vertex_count; a++) {
         const int32_t at = particles[a] >= 0 ? rank[sinew_saddle_free_of(s, particles[a])] : -1;
         first = at >= 0 && at < first ? at : first;
         last = at + 1 > last ? at + 1 : last;
     }
-    return early ? first : set->whole ? s->free_count : last;
+    return early ? first : set->global ? s->free_count : last;
 }
 
-/* after [row_count]: how many particles are eliminated before each row. */
-static void rank_rows(const sinew_saddle *s, const int32_t *rank, int32_t *after)
+/* after [constraint_count]: how many particles are eliminated before each constraint. */
+static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t *after)
 {
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
         for (int32_t e = 0; e < set->element_count; e++)
-            for (int32_t i = 0; i < set->constraint_count; i++)
-                after[sinew_row_of(set, e, i)] = particles_before(s, set, e, rank);
+            for (int32_t i = 0; i < set->per_element; i++)
+                after[sinew_constraint_index(set, e, i)] = particles_before(s, set, e, rank);
     }
 }
 
-/* Places of all unknowns: particles in their order, each row among them. */
-static void place_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
+/* Numbers all unknowns: particles in their order, with constraints inserted. */
+static void number_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
 {
-    const int32_t rows = s->rows->row_count;
+    const int32_t constraints = s->constraints->constraint_count;
     memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
-    for (int32_t r = 0; r < rows; r++)
+    for (int32_t r = 0; r < constraints; r++)
         first[after[r] + 1]++;
-    /* first[k] = the place of the rows that follow k particles */
+    /* first[k] = the place of the constraints that follow k particles */
     for (int32_t k = 0; k <= s->free_count; k++)
         first[k + 1] += first[k];
     for (int32_t k = 0; k < s->free_count; k++)
-        s->particle_place[order[k]] = 3 * k + first[k + 1];
-    for (int32_t r = 0; r < rows; r++)
-        s->row_place[r] = 3 * after[r] + first[after[r]]++;
+        s->particle_unknown[order[k]] = 3 * k + first[k + 1];
+    for (int32_t r = 0; r < constraints; r++)
+        s->multiplier_unknown[r] = 3 * after[r] + first[after[r]]++;
 }
 
 sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
@@ -151,16 +152,17 @@ sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
     const sinew_allocator *a = &s->allocator;
     const size_t n = (size_t)s->free_count;
     int32_t *order = sinew_allocate(a, n, sizeof *order), *rank = sinew_allocate(a, n, sizeof *rank);
-    int32_t *after = sinew_allocate_zero(a, (size_t)s->rows->row_count, sizeof *after);
+    int32_t *after = sinew_allocate_zero(a, (size_t)s->constraints->constraint_count, sizeof *after);
     int32_t *first = sinew_allocate(a, n + 2, sizeof *first);
-    sinew_status status = order && rank && after && first ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    sinew_status status =
+        order && rank && after && first ? SINEW_OK : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK && n > 0)
         status = order_free(s, order, error);
     if (status == SINEW_OK) {
         for (size_t k = 0; k < n; k++)
             rank[order[k]] = (int32_t)k;
-        rank_rows(s, rank, after);
-        place_unknowns(s, order, after, first);
+        rank_constraints(s, rank, after);
+        number_unknowns(s, order, after, first);
     }
     sinew_release(a, order);
     sinew_release(a, rank);
@@ -169,19 +171,19 @@ sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* ---- Rows last ------------------------------------------------------------------------------- */
+/* ---- Constraints last ------------------------------------------------------------------------------- */
 
-/* first [free_count + 1], touching: the rows of each particle; only counts where `touching` is NULL. */
-static void list_touching(const sinew_saddle *s, int32_t *first, int32_t *touching)
+/* first [free_count + 1], incidence: the constraints of each particle; only counts where `incidence` is NULL. */
+static void list_incidence(const sinew_saddle *s, int32_t *first, int32_t *incidence)
 {
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
         for (int32_t k = 0; k < set->element_count * set->vertex_count; k++) {
-            const int32_t e = k / set->vertex_count, particle = s->rows->particle[set->particle_at + (size_t)k];
-            for (int32_t i = 0; particle >= 0 && i < set->constraint_count; i++) {
+            const int32_t e = k / set->vertex_count, particle = s->constraints->particle[set->particle_at + (size_t)k];
+            for (int32_t i = 0; particle >= 0 && i < set->per_element; i++) {
                 const int32_t j = sinew_saddle_free_of(s, particle);
-                if (touching)
-                    touching[first[j]++] = sinew_row_of(set, e, i);
+                if (incidence)
+                    incidence[first[j]++] = sinew_constraint_index(set, e, i);
                 else
                     first[j + 1]++;
             }
@@ -189,111 +191,112 @@ static void list_touching(const sinew_saddle *s, int32_t *first, int32_t *touchi
     }
 }
 
-/* The rows of particle j lie from first[j] to first[j + 1]; *touching is the caller's to release. */
-static bool make_touching(const sinew_saddle *s, int32_t *first, int32_t **touching)
+/* The constraints of particle j lie from first[j] to first[j + 1]; *incidence is the caller's to release. */
+static bool make_incidence(const sinew_saddle *s, int32_t *first, int32_t **incidence)
 {
     const size_t n = (size_t)s->free_count;
     memset(first, 0, (n + 1) * sizeof *first);
-    list_touching(s, first, NULL);
+    list_incidence(s, first, NULL);
     for (size_t j = 0; j < n; j++)
         first[j + 1] += first[j];
-    *touching = sinew_allocate(&s->allocator, (size_t)first[n], sizeof **touching);
-    if (!*touching)
+    *incidence = sinew_allocate(&s->allocator, (size_t)first[n], sizeof **incidence);
+    if (!*incidence)
         return false;
-    list_touching(s, first, *touching);
-    /* Listing has moved each beginning to the next one's place. */
+    list_incidence(s, first, *incidence);
+    /* Listing has advanced each start to the next one. */
     memmove(first + 1, first, n * sizeof *first);
     first[0] = 0;
     return true;
 }
 
-/* Keys of pairs of rows that share a particle or an element's compliance; counts only where keys is NULL. */
-static size_t list_row_pairs(const sinew_saddle *s, const int32_t *first, const int32_t *touching, int64_t *keys)
+/* Keys of pairs of constraints that share a particle or an element's compliance; counts only where keys is NULL. */
+static size_t list_constraint_pairs(const sinew_saddle *s, const int32_t *first, const int32_t *incidence,
+                                    int64_t *keys)
 {
     size_t count = 0;
-    for (int32_t r = 0; r < s->rows->row_count; r++, count++)
+    for (int32_t r = 0; r < s->constraints->constraint_count; r++, count++)
         if (keys)
             keys[count] = pair_key(r, r);
     for (int32_t j = 0; j < s->free_count; j++)
         for (int32_t x = first[j]; x < first[j + 1]; x++)
             for (int32_t y = first[j]; y < x; y++, count++)
                 if (keys)
-                    keys[count] = pair_key(touching[x], touching[y]);
+                    keys[count] = pair_key(incidence[x], incidence[y]);
     return count;
 }
 
-bool sinew_saddle_rows_can_be_last(const sinew_saddle *s)
+bool sinew_saddle_constraints_can_be_last(const sinew_saddle *s)
 {
-    if (s->curved || s->rows->row_count == 0 || s->assembly->column[s->free_count] != s->free_count)
+    if (s->curved || s->constraints->constraint_count == 0 || s->assembly->column[s->free_count] != s->free_count)
         return false;
     int32_t *first = sinew_allocate_zero(&s->allocator, (size_t)s->free_count + 1, sizeof *first);
     double pairs = 0;
     if (first)
-        list_touching(s, first, NULL);
+        list_incidence(s, first, NULL);
     for (int32_t j = 1; first && j <= s->free_count; j++)
         pairs += 0.5 * (double)first[j] * ((double)first[j] + 1);
     sinew_release(&s->allocator, first);
-    return first && pairs <= MOST_PAIRS * (double)s->rows->row_count;
+    return first && pairs <= MAX_PAIRS * (double)s->constraints->constraint_count;
 }
 
-static sinew_status order_rows(const sinew_saddle *s, int32_t *first, int32_t *order, sinew_error *error)
+static sinew_status order_constraints(const sinew_saddle *s, int32_t *first, int32_t *order, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
-    int32_t *touching = NULL;
+    int32_t *incidence = NULL;
     int64_t *keys = NULL;
-    size_t most = 0;
-    bool good = make_touching(s, first, &touching);
+    size_t max = 0;
+    bool good = make_incidence(s, first, &incidence);
     if (good) {
-        most = list_row_pairs(s, first, touching, NULL);
-        good = (keys = sinew_allocate(a, most, sizeof *keys));
+        max = list_constraint_pairs(s, first, incidence, NULL);
+        good = (keys = sinew_allocate(a, max, sizeof *keys));
     }
-    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of rows");
+    sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of constraints");
     if (good) {
-        list_row_pairs(s, first, touching, keys);
-        status = order_graph(s, s->rows->row_count, keys, most, NULL, order, error);
+        list_constraint_pairs(s, first, incidence, keys);
+        status = order_graph(s, s->constraints->constraint_count, keys, max, NULL, order, error);
     }
     sinew_release(a, keys);
-    sinew_release(a, touching);
+    sinew_release(a, incidence);
     return status;
 }
 
-sinew_status sinew_saddle_order_rows(sinew_saddle *s, sinew_error *error)
+sinew_status sinew_saddle_order_constraints(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
     int32_t *first = sinew_allocate(a, (size_t)s->free_count + 1, sizeof *first);
-    int32_t *order = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *order);
-    sinew_status status =
-        first && order ? order_rows(s, first, order, error) : sinew_fail_memory(error, "the order of rows");
+    int32_t *order = sinew_allocate(a, (size_t)s->constraints->constraint_count, sizeof *order);
+    sinew_status status = first && order ? order_constraints(s, first, order, error)
+                                         : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK) {
         for (int32_t j = 0; j < s->free_count; j++)
-            s->particle_place[j] = 3 * j;
-        for (int32_t k = 0; k < s->rows->row_count; k++)
-            s->row_place[order[k]] = 3 * s->free_count + k;
+            s->particle_unknown[j] = 3 * j;
+        for (int32_t k = 0; k < s->constraints->constraint_count; k++)
+            s->multiplier_unknown[order[k]] = 3 * s->free_count + k;
     }
     sinew_release(a, first);
     sinew_release(a, order);
     return status;
 }
 
-/* ---- Early rows ------------------------------------------------------------------------------ */
+/* ---- Early constraints ------------------------------------------------------------------------------ */
 
-/* Whether all rows of an element have a compliance. */
-static bool is_compliant(const sinew_saddle *s, const sinew_row_set *set, int32_t e)
+/* Whether all constraints of an element have a compliance. */
+static bool is_compliant(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
 {
-    bool compliant = !set->hard && !set->whole;
-    for (int32_t i = 0; i < set->constraint_count; i++)
-        compliant &= sinew_row_compliance(s->rows, set, e, i, i) > 0;
+    bool compliant = !set->hard && !set->global;
+    for (int32_t i = 0; i < set->per_element; i++)
+        compliant &= sinew_constraint_compliance(s->constraints, set, e, i, i) > 0;
     return compliant;
 }
 
 void sinew_saddle_choose_early(sinew_saddle *s)
 {
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
             const bool early = is_compliant(s, set, e);
-            for (int32_t i = 0; i < set->constraint_count; i++)
-                s->early[sinew_row_of(set, e, i)] = early;
+            for (int32_t i = 0; i < set->per_element; i++)
+                s->early[sinew_constraint_index(set, e, i)] = early;
         }
     }
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * geometric_stiffness.c: geometric stiffness, -sum_i lambda_i d2C_i, that keeps a matrix definite.
+ * geometric_stiffness.c: geometric stiffness, -sum_i lambda_i d2C_i, restricted so that the matrix stays definite.
  *
  * An edge of length l under the tension T has the stiffness T / l across itself: it resists moving sideways. Under
- * compression that is negative, the edge would rather buckle, and a matrix with it need not be definite within the
- * constraints. So edges under compression leave theirs out. Edges of a rigid body keep it, as those that push are
- * balanced by those that pull: half of them alone would resist its turning.
+ * compression it is negative (buckling), and the matrix need not be definite within the constraints. So it is left out
+ * for edges under compression. Edges of a rigid body keep it: compression and tension balance, and half of them alone
+ * would resist rotation.
  *
- * Why it matters, on the way to the rows as well as at the end. Edges in a row between two pins that are nearly
- * straight nearly depend on each other: sigma, the least singular value of their J, is about their bend at a vertex.
- * Without the stiffness the cheapest motion that shortens them is a zigzag of single vertices, of the size |C| / sigma,
- * which lengthens them again at second order; iterations wander. With it a zigzag costs T / l, which for fine meshes is
- * a thousand times m / h^2, and edges move as a whole.
+ * It matters for convergence and at the solution. Edges in a constraint between two pins that are nearly straight
+ * nearly depend on each other: sigma, the least singular value of their J, is about their bend at a vertex. Without the
+ * stiffness the cheapest motion that shortens them is a zigzag of single vertices of size |C| / sigma, which lengthens
+ * them at second order; iterations do not converge. With the stiffness a zigzag costs T / l, for fine meshes a thousand
+ * times m / h^2, and the chain moves together.
  */
 #include <string.h>
 
 #include "solve/kkt/kkt_common.h"
 
 /* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer where some are pinned. */
-static bool is_rigid(const sinew_constraints *c, const sinew_row_set *set)
+static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set)
 {
-    const int32_t *particles = sinew_row_particles(c, set, 0);
+    const int32_t *particles = sinew_constraint_particles(c, set, 0);
     int32_t known[4], count = 0;
     if (set->element_count != 6)
         return false;
@@ -36,7 +36,7 @@ static bool is_rigid(const sinew_constraints *c, const sinew_row_set *set)
     return true;
 }
 
-static void leave_out_compression(const sinew_constraints *c, const sinew_row_set *set)
+static void leave_out_compression(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     for (int32_t e = 0; e < set->element_count; e++) {
         double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
@@ -45,12 +45,12 @@ static void leave_out_compression(const sinew_constraints *c, const sinew_row_se
     }
 }
 
-void sinew_row_curve(sinew_row_solve *r, const sinew_real *q, bool definite)
+void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite)
 {
-    sinew_constraints_curve(r->rows, q, r->lambda);
-    for (int32_t t = 0; t < r->rows->set_count && definite; t++) {
-        const sinew_row_set *set = &r->rows->sets[t];
-        if (set->curved && set->vertex_count == 2 && !is_rigid(r->rows, set))
-            leave_out_compression(r->rows, set);
+    sinew_constraints_curve(r->constraints, q, r->lambda);
+    for (int32_t t = 0; t < r->constraints->set_count && definite; t++) {
+        const sinew_constraint_set *set = &r->constraints->sets[t];
+        if (set->curved && set->vertex_count == 2 && !is_rigid(r->constraints, set))
+            leave_out_compression(r->constraints, set);
     }
 }

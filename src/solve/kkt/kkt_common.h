@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * kkt_common.h: what all solvers share that meet constraints as one system (sap, primal-dual, kkt, scd, dae).
+ * kkt_common.h: common code of solvers that meet constraints as one system (sap, primal-dual, kkt, scd, dae).
  *
- * Energies are split in three. Rows: those with a Jacobian that the parameter `rows` chooses (all of them, or the hard
- * ones); `rest`: the objective of inertia and the energies that are no rows; `soft`: that of inertia and all energies
- * that are not hard, which is what a step is judged by:
+ * Energies form three groups. Constraints: energies with a Jacobian that the parameter `constraints` selects (all, or
+ * the hard ones). `rest`: the objective of inertia and all other energies. `soft`: the objective of inertia and all
+ * energies that are not hard; it is the error objective of a step:
  *
- *     min g_soft(q)  subject to  C(q) = 0 of the hard rows (>= 0 of inequalities)
+ *     min g_soft(q)  subject to  C(q) = 0 of the hard constraints (>= 0 of inequalities)
  *     grad g_soft = J^T lambda,   C = 0        (inequalities: lambda >= 0, C >= 0, lambda C = 0)
  *
- * A compliant row and its energy say the same, so for worlds without hard energies that is grad g = 0.
+ * A compliant constraint and its energy are equivalent, so without hard energies this is grad g = 0.
  *
- * Natural scales. A row is met where |C| <= tolerance |J| l, |J| the norm of its gradient over the free particles and l
- * the diagonal of the rest shape's box (C itself <= tolerance where it has no gradient). Forces balance where
- * |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, f), or its round-off, f = (sum_i |J_i|^2
- * lambda_i^2)^1/2 the norm of what single rows pull with: where rows nearly say the same they pull against each other,
- * and only their sum is known.
+ * Natural scales. A constraint is met where |C| <= tolerance |J| l, |J| the norm of its gradient over the free
+ * particles and l the diagonal of the rest shape's box (C itself <= tolerance where it has no gradient). Forces balance
+ * where |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, f), or its round-off, f = (sum_i |J_i|^2
+ * lambda_i^2)^1/2 the norm of the forces of single constraints. Nearly dependent constraints have large multipliers of
+ * opposite sign; only the sum of their forces is well determined.
  */
 #ifndef SINEW_SRC_SOLVE_KKT_KKT_COMMON_H
 #define SINEW_SRC_SOLVE_KKT_KKT_COMMON_H
@@ -24,104 +24,105 @@
 #include "solve/solver.h"
 
 enum {
-    SINEW_ROWS_ALL,
-    SINEW_ROWS_HARD
+    SINEW_CONSTRAIN_ALL,
+    SINEW_CONSTRAIN_HARD
 };
 
-/* Beside the SINEW_SADDLE_ bits: rows with second derivatives that the matrix has no room for. */
-#define SINEW_ROWS_CURVED (UINT32_C(1) << 16)
+/* In addition to SINEW_SADDLE_ bits: second derivatives of constraints that are not part of the matrix. */
+#define SINEW_CONSTRAIN_CURVED (UINT32_C(1) << 16)
 
-/* Descriptor of `rows`. Only energies that the user calls hard are rows unless asked otherwise: what is soft has a
- * Hessian, with which the minimum is the same and the matrix no larger than Newton's. With `all` the matrix has a row
- * or more for every element beside the particles; a tet mesh has four to five times as many tets as vertices. */
-#define SINEW_ROWS_PARAMETER                                                                                           \
+/* Descriptor of `constraints`. By default only hard energies are constraints: soft energies have a Hessian, which gives
+ * the same minimum with a matrix no larger than Newton's. With `all` the matrix has one row or more for every element;
+ * a tet mesh has four to five times as many tets as vertices. */
+#define SINEW_CONSTRAIN_PARAMETER                                                                                      \
     {                                                                                                                  \
-        .name = "rows", .unit = "", .choices = "all|hard", .maximum = 1, .preset = SINEW_ROWS_HARD,                    \
-        .meaning = "which energies become rows: all with a Jacobian, by their compliance, or only those kept hard"     \
+        .name = "constraints", .unit = "", .choices = "all|hard", .maximum = 1, .preset = SINEW_CONSTRAIN_HARD,        \
+        .meaning =                                                                                                     \
+            "which energies become constraints: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 
-typedef struct sinew_row_solve {
+typedef struct sinew_kkt {
     sinew_objective rest, soft;
-    bool soft_is_rest; /* no compliant rows: `soft` is not built */
-    sinew_constraints *rows;
+    bool soft_is_rest; /* no compliant constraints: `soft` is not built */
+    sinew_constraints *constraints;
     sinew_saddle *saddle;
-    double size;          /* m: diagonal of the rest shape's box */
-    double *lambda;       /* [row_count] */
-    double *change;       /* [row_count] of lambda */
-    double *right;        /* [row_count] */
-    double *comply;       /* [row_count] alpha lambda */
-    double *norm;         /* [row_count] |J_i| */
-    uint8_t *active;      /* [row_count] */
-    uint8_t *redundant;   /* [row_count] as the last factorisation said */
-    double *force;        /* [particle_count][3] J^T lambda */
-    double *pull, *move;  /* [free_count][3] right-hand side of particles, and dq */
-    sinew_real *gradient; /* [particle_count][4] of rest */
+    double size;                 /* m: diagonal of the rest shape's box */
+    double *lambda;              /* [constraint_count] */
+    double *change;              /* [constraint_count] change of lambda */
+    double *right;               /* [constraint_count] */
+    double *comply;              /* [constraint_count] alpha lambda */
+    double *norm;                /* [constraint_count] |J_i| */
+    uint8_t *active;             /* [constraint_count] */
+    uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
+    double *force;               /* [particle_count][3] J^T lambda */
+    double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */
+    sinew_real *gradient;        /* [particle_count][4] gradient of `rest` */
     int32_t redundant_count;
-    void *own; /* the solver's own, one block */
-} sinew_row_solve;
+    void *own; /* data of the solver, one allocation */
+} sinew_kkt;
 
-/* Builds rows, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_ROWS_CURVED. `own_size` bytes,
- * zeroed, for the solver. Sets s->judged and s->conditioned. */
-sinew_status sinew_row_solve_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
-void sinew_row_solve_release(sinew_solve *s);
-extern const sinew_condition_ops sinew_row_conditions;
-bool sinew_row_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
+/* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED.
+ * `own_size` bytes, zeroed, for the solver. Sets s->error_objective and s->has_hard. */
+sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
+void sinew_kkt_release(sinew_solve *s);
+extern const sinew_kkt_residual_table sinew_kkt_residual_ops;
+bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
-/* What a change needs: elements and transient elements make the solver anew. */
-#define SINEW_ROW_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
+/* Changes of fixed or transient elements prepare the solver again. */
+#define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
-/* The slots in which they do not differ. */
-#define SINEW_ROW_OPS                                                                                                  \
-    .hard = SINEW_CAN_JACOBIAN, .conditions = &sinew_row_conditions, .refreshes = SINEW_ROW_REFRESHES,                 \
-    .multipliers = sinew_row_multipliers
+/* Operations that these solvers share. */
+#define SINEW_KKT_OPS                                                                                                  \
+    .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .refreshes = SINEW_KKT_REFRESHES,                      \
+    .multipliers = sinew_kkt_multipliers
 
 /* Shifts of the matrix where it is not definite within the constraints, in units of its mean diagonal. */
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12
 
-/* How far a row that was left out as redundant may be open, in its natural scale: rows that depend on each other only
- * where they hold do so to first order, and what is left is of the size of the pivot that counts as none. Rows that are
- * open by more than the second number exclude each other. */
+/* Largest violation of a redundant constraint, in its natural scale. Constraints that are dependent only where they
+ * hold are dependent to first order; the remainder is of the size of a zero pivot. Constraints violated by more than
+ * the second number contradict each other. */
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
-/* For solvers: rows at q, with |J_i| and alpha lambda. */
-void sinew_row_evaluate(sinew_row_solve *r, const sinew_real *q);
-/* Which inequalities act: lambda pushes, or C + alpha lambda < 0, each in its natural scale; force: N. Others lose
- * their lambda; what they pushed with is taken out of `pull` where that is not NULL. */
-void sinew_row_choose_active(sinew_row_solve *r, double force, double *pull);
-/* pull = -(grad g_rest) at q (+ J^T lambda where `lambda`), over the free particles */
-void sinew_row_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* right = -(C + alpha lambda), zero in rows that do not act */
-void sinew_row_gather_rows(sinew_row_solve *r);
+/* Evaluates the constraints at q, with |J_i| and alpha lambda. */
+void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
+/* Marks the active inequalities: lambda > 0, or C + alpha lambda < 0, each in its natural scale; force: N. Inactive
+ * inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL. */
+void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
+/* particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free particles */
+void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
+/* right = -(C + alpha lambda), zero for inactive constraints */
+void sinew_kkt_gather_constraints(sinew_kkt *r);
 /* q += scale move */
-void sinew_row_move(const sinew_solve *s, double scale, sinew_real *q);
-/* Largest (C + alpha lambda) of rows that act, and of dropped ones where `all`, in its natural scale. */
-double sinew_row_open(const sinew_row_solve *r, bool all);
-/* Notes which rows the last factorisation dropped. */
-void sinew_row_note_redundant(sinew_row_solve *r);
-double sinew_row_tolerance(const sinew_solve *s);
-double sinew_row_force(const sinew_row_solve *r); /* N: the norm of what single rows pull with */
+void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
+/* Largest |C + alpha lambda| of active constraints, in its natural scale; `all`: redundant ones included. */
+double sinew_kkt_violation(const sinew_kkt *r, bool all);
+/* Marks the constraints that the last factorisation dropped. */
+void sinew_kkt_mark_redundant(sinew_kkt *r);
+double sinew_kkt_tolerance(const sinew_solve *s);
+double sinew_kkt_force(const sinew_kkt *r); /* N: norm of the forces of single constraints */
 
-/* Second derivatives of the rows times lambda, at q. `definite`: edges under compression leave theirs out
- * (geometric_stiffness.c). */
-void sinew_row_curve(sinew_row_solve *r, const sinew_real *q, bool definite);
+/* Computes the second derivatives of the constraints times lambda, at q. `definite`: without those of edges under
+ * compression (geometric_stiffness.c). */
+void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite);
 
-/* Of solvers with one system a step. A step begins: no multipliers, nothing redundant. */
-void sinew_row_begin(sinew_solve *s);
-/* Which inequalities act: where the motion without constraints, to q_tilde, would violate them to first order. Uses
- * `change` and `gradient`. */
-void sinew_row_predict_active(sinew_solve *s);
-/* Solves the system of `fill` for pull and right, shifted until it is definite within the constraints (the step then
- * says so), and accepts. Returns SINEW_STEP_ bits. */
-uint32_t sinew_row_step(sinew_solve *s, const sinew_saddle_fill *fill);
+/* For solvers with one system a step: starts a step without multipliers and redundant constraints. */
+void sinew_kkt_begin(sinew_solve *s);
+/* Activates inequalities that the unconstrained motion to q_tilde would violate to first order. Uses `change` and
+ * `gradient`. */
+void sinew_kkt_predict_active(sinew_solve *s);
+/* Solves the system of `fill` for particle_rhs and right, and accepts the solution. The matrix is shifted until it is
+ * definite within the constraints, with a warning. Returns SINEW_STEP_ bits. */
+uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
 /* q += move, lambda += change; the step is done. */
-void sinew_row_accept(sinew_solve *s);
-/* Adds to s->note. */
-void sinew_row_say(sinew_solve *s, const char *text);
+void sinew_kkt_accept(sinew_solve *s);
+/* Appends to s->constraint_message. */
+void sinew_kkt_add_message(sinew_solve *s, const char *text);
 
-/* Writes s->note: redundant rows by energy and element, and where some are violated the smallest set that they depend
- * on; true then: they contradict each other. Rows are evaluated at s->q (name_dependent.c). */
-bool sinew_row_describe(sinew_solve *s, double tolerance);
+/* Writes s->constraint_message: redundant constraints by energy and element. If some are violated, names a minimal
+ * contradictory set and returns true. Constraints are evaluated at s->q (name_dependent.c). */
+bool sinew_kkt_describe(sinew_solve *s, double tolerance);
 
 #endif

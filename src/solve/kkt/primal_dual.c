@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * primal_dual.c: Newton's method on the conditions of the constrained minimum (slides, "exact primal-dual";
- * thesis 4.18, 4.19; Nocedal and Wright 2006, chapter 18): the referee of the solvers with constraints.
+ * primal_dual.c: Newton's method on the conditions of the constrained minimum (slides, "exact primal-dual"; thesis
+ * 4.18, 4.19; Nocedal and Wright 2006, chapter 18): the reference of the solvers with constraints.
  *
  *     min g(q)  subject to  C(q) = 0          grad g - J^T lambda = 0,   C + alpha lambda = 0
  *
@@ -9,23 +9,24 @@
  *     [ J                         -alpha ] [ -dlambda ]  =  [ -(C + alpha lambda)    ]
  *
  * Inequalities (lambda >= 0, C >= 0, lambda C = 0) by the semismooth choice of those that act (Hintermueller, Ito,
- * Kunisch 2003). The signs of the pivots tell whether the matrix is positive definite within the constraints; where it
- * is not, edges under compression leave their negative stiffness out (geometric_stiffness.c) and energies are made definite
- * element by element; where that is not enough, a multiple of the identity is added (inertia correction). Steps are
- * shortened until
+ * Kunisch 2003). The signs of the pivots show whether the matrix is positive definite within the constraints. If it is
+ * not, the negative stiffness of edges under compression is left out (geometric_stiffness.c) and energies are projected
+ * element by element; then a multiple of the identity is added (inertia correction). Steps are shortened until
  *
- *     g_soft(q) + sum_i mu_i |C_i|,    mu_i >= 1.5 |lambda_i| of hard rows,
+ *     g_soft(q) + sum_i mu_i |C_i|,    mu_i >= 1.5 |lambda_i| of hard constraints,
  *
- * falls; a full step is also good where it halves the conditions, so that curved constraints do not stop it (Maratos).
+ * decreases. A full step is also accepted if it reduces the KKT residuals clearly, so that curved constraints do not
+ * block it (Maratos effect).
  *
- * Where steps become short although rows are open, the multipliers are far too small: edges that are nearly straight
- * between pins hold by tension, and without its stiffness the linear model prefers zigzags. The rows are then met
- * first, as sap meets them: moves by rows alone, whose multipliers add up (restoration of feasibility; Nocedal and
- * Wright, 15.4). From there the method goes on, with weights of the merit afresh. Rows that are not met so, as they
- * contradict each other, are given up: it goes on from where it was.
+ * If steps become short although constraints are violated, the multipliers are far too small: nearly straight edges
+ * between pins carry tension, and without its stiffness the linear model prefers zigzags. Then feasibility is restored
+ * first, as in sap, with multipliers that add up (Nocedal and Wright, 15.4). The method continues from there with new
+ * merit weights. If restoration fails, because constraints contradict each other, the method continues from the point
+ * before.
  *
- * Known limits: finds a local minimum. Rows whose C is a root of an energy have second derivatives that grow without
- * bound towards rest; `rows` = hard, the default, leaves such energies energies, whose minimum is the same.
+ * Known limits: finds a local minimum. Constraints whose C is a root of an energy have second derivatives that grow
+ * without bound towards rest; `constraints` = hard, the default, leaves such energies energies, whose minimum is the
+ * same.
  */
 #include <math.h>
 #include <string.h>
@@ -35,44 +36,44 @@
 
 #define HALVINGS  40
 #define ARMIJO    1e-4
-#define SHORT     0.25 /* of a step: one that is shorter says that rows are to be met first */
-#define CLEAR     0.7  /* of the conditions are left after a step that needs no merit */
-#define BAD_SOLVE 1e-6 /* relative residual of a system that was not solved */
+#define SHORT     0.25 /* fraction of a step below which restoration starts */
+#define CLEAR     0.7  /* fraction of the residuals left by a step that is accepted without the merit function */
+#define BAD_SOLVE 1e-6 /* relative residual above which a system counts as not solved */
 
 enum {
-    RESTORE_MOST = 60 /* moves by rows alone in a step */
+    RESTORE_MAX = 60 /* largest number of restoration moves in a step */
 };
 
 enum {
-    ROWS,
+    CONSTRAINTS,
     PARAMETER_COUNT
 };
 
-static const sinew_parameter parameters[PARAMETER_COUNT] = {[ROWS] = SINEW_ROWS_PARAMETER};
+static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER};
 
-/* Followed by the arrays that it points to. */
+/* Data of the solver. The arrays follow the struct in the same allocation. */
 typedef struct primal_dual {
-    double shift;         /* that the last system needed */
-    double part;          /* of the last step that the search took */
-    bool restoring;       /* rows are being met */
-    int32_t moves;        /* to meet them; RESTORE_MOST: given up in this step */
+    double shift;         /* shift of the last system */
+    double fraction;      /* fraction of the last step that the search accepted */
+    bool restoring;       /* restoration is active */
+    int32_t moves;        /* restoration moves so far; RESTORE_MAX: given up in this step */
     double before;        /* N: residual one iteration ago */
-    double *lambda, *mu;  /* [row_count] where a search begins; weights of its merit */
-    sinew_real *q, *step; /* [particle_count][4] where it begins, and dq */
+    double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
+    sinew_real *q, *step; /* [particle_count][4] positions at the start of a search, and dq */
 } primal_dual;
 
 static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
 {
-    const int which = (int)s->def.parameters[ROWS];
+    const int which = (int)s->def.parameters[CONSTRAINTS];
     const size_t size = 4 * (size_t)s->objective->particle_count;
-    sinew_status status = sinew_row_solve_prepare(s, which, SINEW_SADDLE_CURVED, sizeof(primal_dual), error);
+    sinew_status status = sinew_kkt_prepare(s, which, SINEW_SADDLE_CURVED, sizeof(primal_dual), error);
     if (status != SINEW_OK)
         return status;
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const sinew_allocator *a = &s->objective->allocator;
     primal_dual *p = r->own;
-    p->lambda = sinew_allocate_zero(a, (size_t)r->rows->row_count, sizeof *p->lambda);
-    p->mu = sinew_allocate_zero(a, (size_t)r->rows->row_count, sizeof *p->mu);
+    p->lambda = sinew_allocate_zero(a, (size_t)r->constraints->constraint_count, sizeof *p->lambda);
+    p->mu = sinew_allocate_zero(a, (size_t)r->constraints->constraint_count, sizeof *p->mu);
     p->q = sinew_allocate_zero(a, size, sizeof *p->q);
     p->step = sinew_allocate_zero(a, size, sizeof *p->step);
     return p->lambda && p->mu && p->q && p->step ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
@@ -80,66 +81,66 @@ static sinew_status primal_dual_prepare(sinew_solve *s, sinew_error *error)
 
 static void primal_dual_release(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r ? r->own : NULL;
     if (p) {
         void *arrays[] = {p->lambda, p->mu, p->q, p->step};
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
             sinew_release(&s->objective->allocator, arrays[i]);
     }
-    sinew_row_solve_release(s);
+    sinew_kkt_release(s);
 }
 
-/* The search begins anew. */
-static void go_on(primal_dual *p, int32_t row_count)
+/* Resets the search. */
+static void go_on(primal_dual *p, int32_t constraint_count)
 {
-    memset(p->mu, 0, (size_t)row_count * sizeof *p->mu);
-    p->part = 1;
+    memset(p->mu, 0, (size_t)constraint_count * sizeof *p->mu);
+    p->fraction = 1;
     p->restoring = false;
     p->before = HUGE_VAL;
 }
 
 static void primal_dual_begin(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
-    sinew_row_begin(s);
+    sinew_kkt_begin(s);
     p->shift = 0;
     p->moves = 0;
-    go_on(p, r->rows->row_count);
+    go_on(p, r->constraints->constraint_count);
     sinew_solve_start(s, 1);
 }
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-/* N: what forces count against. */
+/* N: scale of forces. */
 static double force_scale(const sinew_solve *s)
 {
-    return fmax(fmax(s->start_residual, sinew_row_force(s->memory)), 1e-300);
+    return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Brings gradient, rows and their forces up to date with q and lambda. */
+/* Updates gradient, constraints and their forces to q and lambda. */
 static void evaluate(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     s->gradient_known = false;
-    sinew_row_evaluate(r, s->q);
-    sinew_row_choose_active(r, force_scale(s), NULL);
+    sinew_kkt_evaluate(r, s->q);
+    sinew_kkt_choose_active(r, force_scale(s), NULL);
     sinew_solve_evaluate(s);
 }
 
-/* Size of what is left of both conditions. */
-static double conditions_left(const sinew_solve *s, double scale)
+/* Size of both KKT residuals. */
+static double kkt_residuals_left(const sinew_solve *s, double scale)
 {
-    return s->residual / scale + sinew_row_open(s->memory, false);
+    return s->residual / scale + sinew_kkt_violation(s->memory, false);
 }
 
-/* Conditions hold, or hold as well as round-off lets them; without hard rows the driver looks. */
+/* Whether the KKT conditions hold, to tolerance or round-off. Without hard constraints the driver decides. */
 static bool is_solved(sinew_solve *s, double scale)
 {
-    const sinew_row_solve *r = s->memory;
+    const sinew_kkt *r = s->memory;
     const double tolerance = (double)s->def.tolerance, before = ((primal_dual *)r->own)->before;
-    if (!s->conditioned || tolerance == 0 || sinew_row_open(r, false) > tolerance)
+    if (!s->has_hard || tolerance == 0 || sinew_kkt_violation(r, false) > tolerance)
         return false;
     return s->residual <= tolerance * scale || (s->residual <= s->noise && s->residual > 0.5 * before);
 }
@@ -148,28 +149,28 @@ static bool is_solved(sinew_solve *s, double scale)
 
 static void assemble(sinew_solve *s, bool definite)
 {
-    sinew_row_solve *r = s->memory;
-    sinew_row_curve(r, s->q, definite);
+    sinew_kkt *r = s->memory;
+    sinew_kkt_curve(r, s->q, definite);
     sinew_saddle_assemble(
         r->saddle,
         &(sinew_saddle_fill){
             .q = s->q, .hessian = true, .project = definite, .curvature = r->saddle->curved, .active = r->active});
 }
 
-/* dq and dlambda of pull and right. Where the matrix is not definite within the constraints it is made so, and then
- * gets as much of the identity as that still takes. */
+/* Solves for dq and dlambda. A matrix that is not definite within the constraints is projected, then shifted by a
+ * multiple of the identity until it is. */
 static bool solve_system(sinew_solve *s, bool definite)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     const double again = p->shift > 4 * SINEW_SHIFT_MIN ? p->shift / 4 : SINEW_SHIFT_MIN;
     assemble(s, definite);
     for (double shift = 0; shift < SINEW_SHIFT_MAX;) {
         if (sinew_saddle_factorise(r->saddle, shift)) {
             s->linear_iterations++;
-            if (sinew_saddle_solve(r->saddle, r->pull, r->right, r->move, r->change) <= BAD_SOLVE) {
+            if (sinew_saddle_solve(r->saddle, r->particle_rhs, r->right, r->move, r->change) <= BAD_SOLVE) {
                 p->shift = shift;
-                sinew_row_note_redundant(r);
+                sinew_kkt_mark_redundant(r);
                 return true;
             }
         }
@@ -181,189 +182,191 @@ static bool solve_system(sinew_solve *s, bool definite)
     return false;
 }
 
-static bool find_direction(sinew_solve *s)
+static bool primal_dual_find_direction(sinew_solve *s)
 {
-    sinew_row_gather(s, s->q, true);
-    sinew_row_gather_rows(s->memory);
+    sinew_kkt_gather(s, s->q, true);
+    sinew_kkt_gather_constraints(s->memory);
     return solve_system(s, false);
 }
 
-/* dq as points; returns how much of it energies that have no value everywhere allow. */
-static double find_step(sinew_solve *s)
+/* Copies dq to p->step. Returns the fraction of dq up to the barrier of an energy. */
+static double primal_dual_find_step(sinew_solve *s)
 {
-    primal_dual *p = ((sinew_row_solve *)s->memory)->own;
+    primal_dual *p = ((sinew_kkt *)s->memory)->own;
     memset(p->step, 0, 4 * (size_t)s->objective->particle_count * sizeof *p->step);
-    sinew_row_move(s, 1, p->step);
-    const double limit = sinew_objective_step_limit(s->judged, s->q, p->step, 1);
+    sinew_kkt_move(s, 1, p->step);
+    const double limit = sinew_objective_step_limit(s->error_objective, s->q, p->step, 1);
     return limit < 1 ? 0.99 * limit : 1;
 }
 
-/* ---- Rows alone ------------------------------------------------------------------------------ */
+/* ---- Feasibility restoration ----------------------------------------------------------------- */
 
-/* Whether rows are to be met first. */
-static bool is_to_restore(const sinew_solve *s)
+/* Restoration starts when the last accepted step was shorter than SHORT, and ends when the constraints hold or after
+ * RESTORE_MAX moves. */
+static bool needs_feasibility_restoration(const sinew_solve *s)
 {
-    const sinew_row_solve *r = s->memory;
+    const sinew_kkt *r = s->memory;
     const primal_dual *p = r->own;
-    return (p->restoring || p->part < SHORT) && p->moves < RESTORE_MOST &&
-           sinew_row_open(r, false) > sinew_row_tolerance(s);
+    return (p->restoring || p->fraction < SHORT) && p->moves < RESTORE_MAX &&
+           sinew_kkt_violation(r, false) > sinew_kkt_tolerance(s);
 }
 
-static void keep_place(sinew_solve *s)
+static void save_iterate(sinew_solve *s)
 {
-    const sinew_row_solve *r = s->memory;
+    const sinew_kkt *r = s->memory;
     const primal_dual *p = r->own;
     memcpy(p->q, s->q, 4 * (size_t)s->objective->particle_count * sizeof *p->q);
-    memcpy(p->lambda, r->lambda, (size_t)r->rows->row_count * sizeof *p->lambda);
+    memcpy(p->lambda, r->lambda, (size_t)r->constraints->constraint_count * sizeof *p->lambda);
 }
 
-/* Back to where the moves began, for good. */
+/* Returns to the point before restoration. Restoration is over for this step. */
 static void give_up(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
-    memcpy(r->lambda, p->lambda, (size_t)r->rows->row_count * sizeof *r->lambda);
-    p->moves = RESTORE_MOST;
+    memcpy(r->lambda, p->lambda, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
+    p->moves = RESTORE_MAX;
     evaluate(s);
 }
 
-/* One move by rows alone; what it pulls with adds to the multipliers. */
-static bool restore(sinew_solve *s)
+/* Makes one restoration move and adds its multipliers. */
+static bool primal_dual_restore(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     if (!p->restoring)
-        keep_place(s);
+        save_iterate(s);
     p->restoring = true;
     p->moves++;
-    memset(r->pull, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->pull);
-    sinew_row_gather_rows(r);
+    memset(r->particle_rhs, 0, 3 * (size_t)r->saddle->free_count * sizeof *r->particle_rhs);
+    sinew_kkt_gather_constraints(r);
     if (!solve_system(s, true))
         return false;
-    sinew_row_move(s, find_step(s), s->q);
-    for (int32_t row = 0; row < r->rows->row_count; row++)
-        r->lambda[row] += r->change[row];
+    sinew_kkt_move(s, primal_dual_find_step(s), s->q);
+    for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
+        r->lambda[constraint] += r->change[constraint];
     return true;
 }
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
 
-/* sum_i mu_i |C_i| of hard rows; of inequalities what is below zero. */
-static double weighted_violation(const sinew_row_solve *r)
+/* sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;
     double sum = 0;
-    for (int32_t t = 0; t < r->rows->set_count; t++) {
-        const sinew_row_set *set = &r->rows->sets[t];
-        for (int32_t k = 0; k < set->row_count && set->hard; k++) {
-            const double C = r->rows->C[set->first_row + k];
-            const bool one_sided = sinew_row_is_inequality(r->rows, set->first_row + k);
-            sum += p->mu[set->first_row + k] * (one_sided ? fmax(-C, 0) : fabs(C));
+    for (int32_t t = 0; t < r->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &r->constraints->sets[t];
+        for (int32_t k = 0; k < set->constraint_count && set->hard; k++) {
+            const double C = r->constraints->C[set->first_constraint + k];
+            const bool one_sided = sinew_constraint_is_inequality(r->constraints, set->first_constraint + k);
+            sum += p->mu[set->first_constraint + k] * (one_sided ? fmax(-C, 0) : fabs(C));
         }
     }
     return sum;
 }
 
-/* Weights that the multipliers at hand ask for, and how fast the merit then falls along p->step: grad g_soft . dq less
- * the violation, which a full step takes away to first order. */
+/* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
+ * the violation, which a full step removes to first order. */
 static double find_slope(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     double pulled = 0;
-    sinew_constraints_product(r->rows, p->step, r->right);
-    for (int32_t t = 0; t < r->rows->set_count; t++) {
-        const sinew_row_set *set = &r->rows->sets[t];
-        for (int32_t k = 0, row = set->first_row; k < set->row_count && set->hard; k++, row++) {
-            p->mu[row] = fmax(p->mu[row], 1.5 * fabs(r->lambda[row] + r->change[row]));
-            pulled += r->lambda[row] * r->right[row];
+    sinew_constraints_product(r->constraints, p->step, r->right);
+    for (int32_t t = 0; t < r->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &r->constraints->sets[t];
+        for (int32_t k = 0, constraint = set->first_constraint; k < set->constraint_count && set->hard;
+             k++, constraint++) {
+            p->mu[constraint] = fmax(p->mu[constraint], 1.5 * fabs(r->lambda[constraint] + r->change[constraint]));
+            pulled += r->lambda[constraint] * r->right[constraint];
         }
     }
     return sinew_dot(s->gradient, p->step, s->objective->particle_count, s->objective->thread_count) + pulled -
            weighted_violation(r);
 }
 
-/* q and lambda a part of the way from where the search began. */
-static void place_trial(sinew_solve *s, double part)
+/* Moves q and lambda to a fraction of the step from the start of the search. */
+static void move_to_trial(sinew_solve *s, double fraction)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const primal_dual *p = r->own;
     memcpy(s->q, p->q, 4 * (size_t)s->objective->particle_count * sizeof *s->q);
-    sinew_row_move(s, part, s->q);
-    for (int32_t row = 0; row < r->rows->row_count; row++)
-        r->lambda[row] = p->lambda[row] + part * r->change[row];
+    sinew_kkt_move(s, fraction, s->q);
+    for (int32_t constraint = 0; constraint < r->constraints->constraint_count; constraint++)
+        r->lambda[constraint] = p->lambda[constraint] + fraction * r->change[constraint];
     s->gradient_known = false;
 }
 
 static double merit_at(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
-    const double g = sinew_objective_value(s->judged, s->q, NULL);
-    sinew_constraints_evaluate(r->rows, s->q);
+    sinew_kkt *r = s->memory;
+    const double g = sinew_objective_value(s->error_objective, s->q, NULL);
+    sinew_constraints_evaluate(r->constraints, s->q);
     return g + weighted_violation(r);
 }
 
-/* Moves q and lambda; false, with both where they were, when no step is good. */
+/* Moves q and lambda; false, with both restored, if no step is acceptable. */
 static bool search(sinew_solve *s, double scale)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
-    double part = find_step(s);
-    const double left = conditions_left(s, scale), slope = find_slope(s);
-    keep_place(s);
+    double fraction = primal_dual_find_step(s);
+    const double left = kkt_residuals_left(s, scale), slope = find_slope(s);
+    save_iterate(s);
     const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    for (int k = 0; k < HALVINGS; k++, part /= 2) {
-        place_trial(s, p->part = part);
+    for (int k = 0; k < HALVINGS; k++, fraction /= 2) {
+        move_to_trial(s, p->fraction = fraction);
         const double now = merit_at(s);
-        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * part * slope + noise)
+        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * fraction * slope + noise)
             return true;
         if (k > 0 || !isfinite(now))
             continue;
         evaluate(s);
-        if (conditions_left(s, scale) <= CLEAR * left)
+        if (kkt_residuals_left(s, scale) <= CLEAR * left)
             return true;
     }
-    place_trial(s, 0);
+    move_to_trial(s, 0);
     return false;
 }
 
 static uint32_t primal_dual_iterate(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     primal_dual *p = r->own;
     evaluate(s);
-    if (p->restoring && (p->moves >= RESTORE_MOST || !isfinite(s->residual)) &&
-        !(sinew_row_open(r, false) <= sinew_row_tolerance(s)))
+    if (p->restoring && (p->moves >= RESTORE_MAX || !isfinite(s->residual)) &&
+        !(sinew_kkt_violation(r, false) <= sinew_kkt_tolerance(s)))
         give_up(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
     const double scale = force_scale(s);
     if (is_solved(s, scale)) {
         if (p->shift > 0)
-            s->notes |= SINEW_STEP_INDEFINITE;
-        s->done = true;
+            s->warnings |= SINEW_STEP_INDEFINITE;
+        s->converged = true;
         return 0;
     }
-    if (is_to_restore(s))
-        return restore(s) ? 0 : SINEW_STEP_STALLED;
+    if (needs_feasibility_restoration(s))
+        return primal_dual_restore(s) ? 0 : SINEW_STEP_STALLED;
     if (p->restoring)
-        go_on(p, r->rows->row_count);
+        go_on(p, r->constraints->constraint_count);
     p->before = s->residual;
-    if (!find_direction(s))
+    if (!primal_dual_find_direction(s))
         return SINEW_STEP_STALLED | SINEW_STEP_INDEFINITE;
     return search(s, scale) ? 0 : SINEW_STEP_STALLED;
 }
 
 const sinew_solver_ops sinew_solver_primal_dual = {
     .info = {.name = "primal-dual",
-             .summary = "Newton's method on the conditions of the minimum under constraints: the referee of systems",
+             .summary = "Newton's method on the KKT conditions: the reference for constraint solvers",
              .parameters = parameters,
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 100,
              .needs = 0,
              .quasistatic = true},
-    SINEW_ROW_OPS,
+    SINEW_KKT_OPS,
     .prepare = primal_dual_prepare,
     .release = primal_dual_release,
     .needs_gradient = true,

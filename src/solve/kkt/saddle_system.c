@@ -11,16 +11,18 @@
 #include "solve/kkt/elimination_order.h"
 #include "solve/kkt/rank_check.h"
 
-/* Pivots of hard rows, scaled, that are none. In single precision rounded places turn rows by 1e-7 and more. */
-#define REDUNDANT   (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
-#define LIFTED      1e-9 /* diagonal of early rows, scaled, that the factors have at least; refinement takes it out */
+/* Scaled pivots of hard constraints that count as zero. In single precision rounded positions turn constraint gradients
+ * by 1e-7 and more. */
+#define REDUNDANT (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
+#define LIFTED                                                                                                         \
+    1e-9 /* diagonal of early constraints, scaled, that the factors have at least; refinement takes it out             \
+          */
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
-/* What is done with each number of the matrix, in one fixed order: (i, j) are its unknowns, `at` its place in the list
- * that it comes from. */
-typedef void entry_visit(void *context, int list, size_t at, int32_t i, int32_t j);
+/* Called for each number of the matrix in a fixed order: (i, j) are its unknowns, `at` its index in its source list. */
+typedef void saddle_visitor(void *context, int list, size_t at, int32_t i, int32_t j);
 
 enum {
     FROM_HESSIAN,
@@ -31,7 +33,7 @@ enum {
 };
 
 /* Lower triangle of the assembled Hessian; of a diagonal block one half. */
-static void visit_hessian(const sinew_saddle *s, entry_visit *visit, void *context)
+static void visit_hessian(const sinew_saddle *s, saddle_visitor *visit, void *context)
 {
     const sinew_assembly *as = s->assembly;
     for (int32_t j = 0; j < as->free_count; j++) {
@@ -41,47 +43,48 @@ static void visit_hessian(const sinew_saddle *s, entry_visit *visit, void *conte
                 for (int32_t r = k == 0 ? c : 0; r < 3; r++) {
                     const int32_t i = as->row[as->column[j] + k];
                     visit(context, FROM_HESSIAN, 9 * (size_t)as->column[j] + (size_t)(3 * blocks * c + 3 * k + r),
-                          s->particle_place[i] + r, s->particle_place[j] + c);
+                          s->particle_unknown[i] + r, s->particle_unknown[j] + c);
                 }
     }
 }
 
-static void visit_jacobian(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit,
+static void visit_jacobian(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, saddle_visitor *visit,
                            void *context)
 {
-    const int32_t *particles = sinew_row_particles(s->rows, set, e), m = set->constraint_count;
+    const int32_t *particles = sinew_constraint_particles(s->constraints, set, e), m = set->per_element;
     for (int32_t i = 0; i < m; i++) {
-        const int32_t row = s->row_place[sinew_row_of(set, e, i)];
-        const size_t at = (size_t)(sinew_row_jacobian(s->rows, set, e, i) - s->rows->J);
+        const int32_t unknown = s->multiplier_unknown[sinew_constraint_index(set, e, i)];
+        const size_t at = (size_t)(sinew_constraint_jacobian(s->constraints, set, e, i) - s->constraints->J);
         for (int32_t k = 0; k < 3 * set->vertex_count; k++)
             if (particles[k / 3] >= 0)
                 visit(context, FROM_JACOBIAN, at + (size_t)k,
-                      s->particle_place[sinew_saddle_free_of(s, particles[k / 3])] + k % 3, row);
-        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++)
+                      s->particle_unknown[sinew_saddle_free_of(s, particles[k / 3])] + k % 3, unknown);
+        for (int32_t j = 0; j <= i && !(set->global && e > 0); j++)
             visit(context, FROM_ALPHA, set->compliance_at + (size_t)((e * m + i) * m + j),
-                  s->row_place[sinew_row_of(set, e, j)], row);
+                  s->multiplier_unknown[sinew_constraint_index(set, e, j)], unknown);
     }
 }
 
-static void visit_blocks(const sinew_saddle *s, const sinew_row_set *set, int32_t e, entry_visit *visit, void *context)
+static void visit_blocks(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, saddle_visitor *visit,
+                         void *context)
 {
-    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    const int32_t *particles = sinew_constraint_particles(s->constraints, set, e), n = set->vertex_count;
     size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b <= a; b++)
             for (int32_t k = 0; k < 9; k++, at++) {
                 if (particles[a] < 0 || particles[b] < 0 || (a == b && k / 3 < k % 3))
                     continue;
-                visit(context, FROM_BLOCKS, at, s->particle_place[sinew_saddle_free_of(s, particles[a])] + k / 3,
-                      s->particle_place[sinew_saddle_free_of(s, particles[b])] + k % 3);
+                visit(context, FROM_BLOCKS, at, s->particle_unknown[sinew_saddle_free_of(s, particles[a])] + k / 3,
+                      s->particle_unknown[sinew_saddle_free_of(s, particles[b])] + k % 3);
             }
 }
 
-static void visit_entries(const sinew_saddle *s, entry_visit *visit, void *context)
+static void visit_saddle_entries(const sinew_saddle *s, saddle_visitor *visit, void *context)
 {
     visit_hessian(s, visit, context);
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
             visit_jacobian(s, set, e, visit, context);
             if (s->curved && set->curved)
@@ -127,7 +130,7 @@ static void map_entry(void *context, int list, size_t at, int32_t i, int32_t j)
     lists[list][at] = (int32_t)find_entry(s, i, j);
 }
 
-static bool fill_columns(sinew_saddle *s, key_list *keys)
+static bool saddle_fill_columns(sinew_saddle *s, key_list *keys)
 {
     const sinew_allocator *a = &s->allocator;
     const size_t count = sinew_saddle_sort_keys(keys->keys, keys->count);
@@ -152,11 +155,11 @@ static void drop_columns(sinew_saddle *s)
     s->row = NULL;
 }
 
-/* column and row of the unknowns where they have been placed. */
+/* Columns and rows for the current numbering of unknowns. */
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
-    visit_entries(s, collect_key, &keys);
+    visit_saddle_entries(s, collect_key, &keys);
     if (keys.count > INT32_MAX)
         return sinew_fail(error, SINEW_ERROR_DATA, "the system of constraints has too many numbers: %.3g",
                           (double)keys.count);
@@ -164,8 +167,8 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
     keys.count = 0;
     bool good = keys.keys != NULL;
     if (good) {
-        visit_entries(s, collect_key, &keys);
-        good = fill_columns(s, &keys);
+        visit_saddle_entries(s, collect_key, &keys);
+        good = saddle_fill_columns(s, &keys);
     }
     sinew_release(&s->allocator, keys.keys);
     return good ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
@@ -173,54 +176,54 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Columns of the places at hand, and what it costs to factorise them. */
+/* Columns for the current numbering, and the cost of their factorisation. */
 static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
 {
     const sinew_status status = build_columns(s, error);
-    return status == SINEW_OK ? sinew_ldl_cost(s->count, s->column, s->row, cost, error) : status;
+    return status == SINEW_OK ? sinew_ldl_cost(&s->allocator, s->count, s->column, s->row, cost, error) : status;
 }
 
-/* Takes the order with rows last where it costs less than the one by particles, which is at hand. */
-static sinew_status try_rows_last(sinew_saddle *s, sinew_error *error)
+/* Replaces the current order by particles by the one with constraints last if that costs less. */
+static sinew_status try_constraints_last(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
-    const size_t n = (size_t)s->free_count, m = (size_t)s->rows->row_count;
-    int32_t *const places = s->particle_place, *const rows = s->row_place;
+    const size_t n = (size_t)s->free_count, m = (size_t)s->constraints->constraint_count;
+    int32_t *const particles = s->particle_unknown, *const multipliers = s->multiplier_unknown;
     double cost[2];
     sinew_status status = cost_columns(s, &cost[0], error);
     if (status != SINEW_OK)
         return status;
     drop_columns(s);
-    s->particle_place = sinew_allocate(a, n, sizeof *places);
-    s->row_place = sinew_allocate(a, m, sizeof *rows);
-    status = s->particle_place && s->row_place ? sinew_saddle_order_rows(s, error)
-                                               : sinew_fail_memory(error, "the order of rows");
+    s->particle_unknown = sinew_allocate(a, n, sizeof *particles);
+    s->multiplier_unknown = sinew_allocate(a, m, sizeof *multipliers);
+    status = s->particle_unknown && s->multiplier_unknown ? sinew_saddle_order_constraints(s, error)
+                                                          : sinew_fail_memory(error, "the order of constraints");
     if (status == SINEW_OK)
         status = cost_columns(s, &cost[1], error);
     const bool taken = status == SINEW_OK && cost[1] < cost[0];
-    sinew_release(a, taken ? places : s->particle_place);
-    sinew_release(a, taken ? rows : s->row_place);
+    sinew_release(a, taken ? particles : s->particle_unknown);
+    sinew_release(a, taken ? multipliers : s->multiplier_unknown);
     if (!taken) {
         drop_columns(s);
-        s->particle_place = places;
-        s->row_place = rows;
+        s->particle_unknown = particles;
+        s->multiplier_unknown = multipliers;
     }
     return status;
 }
 
-/* Places and columns. */
-static sinew_status lay_out(sinew_saddle *s, sinew_error *error)
+/* Numbering of unknowns and columns. */
+static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
-    s->particle_place = sinew_allocate(a, (size_t)s->free_count, sizeof *s->particle_place);
-    s->row_place = sinew_allocate(a, (size_t)s->rows->row_count, sizeof *s->row_place);
-    s->early = sinew_allocate_zero(a, (size_t)s->rows->row_count, 1);
-    if (!s->particle_place || !s->row_place || !s->early)
-        return sinew_fail_memory(error, "the order of rows");
+    s->particle_unknown = sinew_allocate(a, (size_t)s->free_count, sizeof *s->particle_unknown);
+    s->multiplier_unknown = sinew_allocate(a, (size_t)s->constraints->constraint_count, sizeof *s->multiplier_unknown);
+    s->early = sinew_allocate_zero(a, (size_t)s->constraints->constraint_count, 1);
+    if (!s->particle_unknown || !s->multiplier_unknown || !s->early)
+        return sinew_fail_memory(error, "the order of constraints");
     sinew_saddle_choose_early(s);
     sinew_status status = sinew_saddle_order_particles(s, error);
-    if (status == SINEW_OK && sinew_saddle_rows_can_be_last(s))
-        status = try_rows_last(s, error);
+    if (status == SINEW_OK && sinew_saddle_constraints_can_be_last(s))
+        status = try_constraints_last(s, error);
     return status == SINEW_OK && !s->column ? build_columns(s, error) : status;
 }
 
@@ -237,9 +240,9 @@ static int32_t *make_map(const sinew_saddle *s, size_t count)
 static bool make_maps(sinew_saddle *s)
 {
     size_t numbers[LIST_COUNT] = {9 * (size_t)s->assembly->column[s->free_count]};
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
-        const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->constraint_count;
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
+        const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->per_element;
         numbers[FROM_JACOBIAN] += e * m * n * 3;
         numbers[FROM_ALPHA] += e * m * m;
         numbers[FROM_BLOCKS] += s->curved && set->curved ? e * 9 * (n * (n + 1) / 2) : 0;
@@ -251,11 +254,11 @@ static bool make_maps(sinew_saddle *s)
     s->block_at = make_map(s, numbers[FROM_BLOCKS]);
     if (!s->hessian || !s->hessian_at || !s->jacobian_at || !s->alpha_at || !s->block_at)
         return false;
-    visit_entries(s, map_entry, s);
+    visit_saddle_entries(s, map_entry, s);
     return true;
 }
 
-static sinew_status allocate_numbers(sinew_saddle *s, sinew_error *error)
+static sinew_status saddle_allocate_numbers(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
     const size_t n = (size_t)s->count, entries = s->column[n];
@@ -265,17 +268,17 @@ static sinew_status allocate_numbers(sinew_saddle *s, sinew_error *error)
     s->floors = sinew_allocate(a, n, sizeof *s->floors);
     s->right = sinew_allocate(a, n, sizeof *s->right);
     s->solution = sinew_allocate(a, n, sizeof *s->solution);
-    s->is_row = sinew_allocate_zero(a, n, sizeof *s->is_row);
-    s->doubtful = sinew_allocate(a, SINEW_SADDLE_DOUBTS, sizeof *s->doubtful);
-    s->left = sinew_allocate(a, (size_t)SINEW_SADDLE_DOUBTS * SINEW_SADDLE_DOUBTS, sizeof *s->left);
-    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_row &&
-                      s->doubtful && s->left;
-    for (int32_t r = 0; good && r < s->rows->row_count; r++)
-        s->is_row[s->row_place[r]] = 1;
+    s->is_multiplier = sinew_allocate_zero(a, n, sizeof *s->is_multiplier);
+    s->uncertain = sinew_allocate(a, SINEW_RANK_CHECK_MAX, sizeof *s->uncertain);
+    s->left = sinew_allocate(a, (size_t)SINEW_RANK_CHECK_MAX * SINEW_RANK_CHECK_MAX, sizeof *s->left);
+    const bool good = s->values && s->scaled && s->scale && s->floors && s->right && s->solution && s->is_multiplier &&
+                      s->uncertain && s->left;
+    for (int32_t r = 0; good && r < s->constraints->constraint_count; r++)
+        s->is_multiplier[s->multiplier_unknown[r]] = 1;
     return good && make_maps(s) ? SINEW_OK : sinew_fail_memory(error, "the system of constraints");
 }
 
-sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *rows, uint32_t kind,
+sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *constraints, uint32_t kind,
                                   sinew_error *error)
 {
     sinew_saddle *s = sinew_allocate_zero(&rest->allocator, 1, sizeof *s);
@@ -283,21 +286,22 @@ sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints
     if (s) {
         s->allocator = rest->allocator;
         s->rest = rest;
-        s->rows = rows;
-        for (int32_t t = 0; t < rows->set_count && kind & (SINEW_SADDLE_CURVED | SINEW_SADDLE_TAUT); t++)
-            s->curved |= rows->sets[t].curved;
+        s->constraints = constraints;
+        for (int32_t t = 0; t < constraints->set_count && kind & (SINEW_SADDLE_CURVED | SINEW_SADDLE_TENSION_STIFFNESS);
+             t++)
+            s->curved |= constraints->sets[t].curved;
         s->assembly = sinew_assembly_create(rest, kind & SINEW_SADDLE_MASSES ? 0 : rest->task_count, NULL, error);
         status = s->assembly ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
     if (status == SINEW_OK) {
         s->free_count = s->assembly->free_count;
-        s->count = 3 * s->free_count + rows->row_count;
-        status = lay_out(s, error);
+        s->count = 3 * s->free_count + constraints->constraint_count;
+        status = saddle_lay_out(s, error);
     }
     if (status == SINEW_OK)
-        status = allocate_numbers(s, error);
+        status = saddle_allocate_numbers(s, error);
     if (status == SINEW_OK)
-        s->ldl = sinew_ldl_create(&s->allocator, sinew_lanes()->dense, s->count, s->column, s->row, error);
+        s->ldl = sinew_ldl_create(&s->allocator, sinew_simd()->dense, s->count, s->column, s->row, error);
     if (status == SINEW_OK && s->ldl)
         return s;
     sinew_saddle_destroy(s);
@@ -312,9 +316,10 @@ void sinew_saddle_destroy(sinew_saddle *s)
     sinew_ldl_destroy(s->ldl);
     if (s->assembly)
         sinew_assembly_destroy(s->rest, s->assembly);
-    void *arrays[] = {s->particle_place, s->row_place,   s->column,   s->row,      s->values, s->scaled, s->hessian,
-                      s->hessian_at,     s->jacobian_at, s->alpha_at, s->block_at, s->scale,  s->floors, s->right,
-                      s->solution,       s->is_row,      s->early,    s->doubtful, s->left,   s};
+    void *arrays[] = {
+        s->particle_unknown, s->multiplier_unknown, s->column,   s->row,       s->values, s->scaled, s->hessian,
+        s->hessian_at,       s->jacobian_at,        s->alpha_at, s->block_at,  s->scale,  s->floors, s->right,
+        s->solution,         s->is_multiplier,      s->early,    s->uncertain, s->left,   s};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
 }
@@ -332,25 +337,26 @@ static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
                 s->values[s->hessian_at[k]] += s->hessian[k];
         return;
     }
-    for (int32_t j = 0; j < s->free_count && !o->quasistatic; j++)
+    for (int32_t j = 0; j < s->free_count && !o->step.quasistatic; j++)
         for (int32_t c = 0; c < 3; c++)
-            s->values[s->column[s->particle_place[j] + c + 1] - 1] += (double)o->mass[as->particle[j]] / (o->h * o->h);
+            s->values[s->column[s->particle_unknown[j] + c + 1] - 1] +=
+                (double)o->step.mass[as->particle[j]] / (o->step.h * o->step.h);
 }
 
-static void add_rows(sinew_saddle *s, const sinew_row_set *set, int32_t e, const uint8_t *active)
+static void add_constraints(sinew_saddle *s, const sinew_constraint_set *set, int32_t e, const uint8_t *active)
 {
-    const int32_t m = set->constraint_count;
+    const int32_t m = set->per_element;
     for (int32_t i = 0; i < m; i++) {
-        const int32_t row = sinew_row_of(set, e, i);
-        const double *J = sinew_row_jacobian(s->rows, set, e, i);
-        const bool on = !active || active[row];
+        const int32_t constraint = sinew_constraint_index(set, e, i);
+        const double *J = sinew_constraint_jacobian(s->constraints, set, e, i);
+        const bool on = !active || active[constraint];
         for (int32_t k = 0; k < 3 * set->vertex_count && on; k++)
-            if (s->jacobian_at[J - s->rows->J + k] >= 0)
-                s->values[s->jacobian_at[J - s->rows->J + k]] += J[k];
-        for (int32_t j = 0; j <= i && !(set->whole && e > 0); j++) {
-            const bool both = on && (!active || active[sinew_row_of(set, e, j)]);
+            if (s->jacobian_at[J - s->constraints->J + k] >= 0)
+                s->values[s->jacobian_at[J - s->constraints->J + k]] += J[k];
+        for (int32_t j = 0; j <= i && !(set->global && e > 0); j++) {
+            const bool both = on && (!active || active[sinew_constraint_index(set, e, j)]);
             s->values[s->alpha_at[set->compliance_at + (size_t)((e * m + i) * m + j)]] -=
-                both     ? sinew_row_compliance(s->rows, set, e, i, j)
+                both     ? sinew_constraint_compliance(s->constraints, set, e, i, j)
                 : i == j ? 1
                          : 0;
         }
@@ -358,16 +364,16 @@ static void add_rows(sinew_saddle *s, const sinew_row_set *set, int32_t e, const
 }
 
 /* A vertex that an element names twice gets both mirror images of that block, the diagonal twice. */
-static void subtract_blocks(sinew_saddle *s, const sinew_row_set *set, int32_t e)
+static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
 {
-    const int32_t *particles = sinew_row_particles(s->rows, set, e), n = set->vertex_count;
+    const int32_t *particles = sinew_constraint_particles(s->constraints, set, e), n = set->vertex_count;
     size_t at = set->block_at + (size_t)e * 9 * (size_t)(n * (n + 1) / 2);
     for (int32_t a = 0; a < n; a++)
         for (int32_t b = 0; b <= a; b++) {
             const bool twice = a != b && particles[a] == particles[b];
             for (int32_t k = 0; k < 9; k++, at++)
                 if (s->block_at[at] >= 0)
-                    s->values[s->block_at[at]] -= (twice && k % 4 == 0 ? 2 : 1) * s->rows->blocks[at];
+                    s->values[s->block_at[at]] -= (twice && k % 4 == 0 ? 2 : 1) * s->constraints->blocks[at];
         }
 }
 
@@ -378,7 +384,7 @@ static void measure_diagonal(sinew_saddle *s)
     for (int32_t j = 0; j < s->free_count; j++) {
         double trace = 0;
         for (int32_t c = 0; c < 3; c++)
-            trace += fabs(s->values[s->column[s->particle_place[j] + c + 1] - 1]);
+            trace += fabs(s->values[s->column[s->particle_unknown[j] + c + 1] - 1]);
         sum += trace;
         squares += trace * trace;
     }
@@ -390,10 +396,10 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
 {
     memset(s->values, 0, s->column[s->count] * sizeof *s->values);
     add_hessian(s, fill);
-    for (int32_t t = 0; t < s->rows->set_count; t++) {
-        const sinew_row_set *set = &s->rows->sets[t];
+    for (int32_t t = 0; t < s->constraints->set_count; t++) {
+        const sinew_constraint_set *set = &s->constraints->sets[t];
         for (int32_t e = 0; e < set->element_count; e++) {
-            add_rows(s, set, e, fill->active);
+            add_constraints(s, set, e, fill->active);
             if (fill->curvature && set->curved)
                 subtract_blocks(s, set, e);
         }
@@ -401,38 +407,38 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
-/* scale of rows = J diag(A)^-1 J^T + alpha, where that of particles is known. */
-static void measure_rows(sinew_saddle *s)
+/* scale of constraints = J diag(A)^-1 J^T + alpha, after that of particles. */
+static void measure_constraints(sinew_saddle *s)
 {
-    for (int32_t r = 0; r < s->rows->row_count; r++)
-        s->scale[s->row_place[r]] = fabs(s->values[s->column[s->row_place[r] + 1] - 1]);
+    for (int32_t r = 0; r < s->constraints->constraint_count; r++)
+        s->scale[s->multiplier_unknown[r]] = fabs(s->values[s->column[s->multiplier_unknown[r] + 1] - 1]);
     for (int32_t k = 0; k < s->count; k++)
         for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++) {
             const int32_t i = s->row[at];
-            if (s->is_row[i] == s->is_row[k])
+            if (s->is_multiplier[i] == s->is_multiplier[k])
                 continue;
-            const int32_t row = s->is_row[k] ? k : i, particle = s->is_row[k] ? i : k;
-            s->scale[row] += pow(s->values[at] * s->scale[particle], 2);
+            const int32_t multiplier = s->is_multiplier[k] ? k : i, particle = s->is_multiplier[k] ? i : k;
+            s->scale[multiplier] += pow(s->values[at] * s->scale[particle], 2);
         }
 }
 
-/* scale of particles = |A_ii|^-1/2, of rows (J diag(A)^-1 J^T + alpha)^-1/2; a hard row has a floor, an early one a
- * lift. */
+/* scale of particles = |A_ii|^-1/2, of constraints (J diag(A)^-1 J^T + alpha)^-1/2; hard constraints get a floor, early
+ * ones a lifted diagonal. */
 static void find_scales(sinew_saddle *s, double shift)
 {
     memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
     for (int32_t j = 0; j < s->free_count; j++)
         for (int32_t c = 0; c < 3; c++) {
-            const int32_t k = s->particle_place[j] + c;
+            const int32_t k = s->particle_unknown[j] + c;
             const double size = fabs(s->values[s->column[k + 1] - 1] + shift * s->mean);
             s->scale[k] = size > 1e-10 * s->mean ? 1 / sqrt(size) : 1 / sqrt(s->mean > 0 ? s->mean : 1);
         }
-    measure_rows(s);
-    for (int32_t r = 0; r < s->rows->row_count; r++) {
-        const int32_t k = s->row_place[r];
+    measure_constraints(s);
+    for (int32_t r = 0; r < s->constraints->constraint_count; r++) {
+        const int32_t k = s->multiplier_unknown[r];
         const double alpha = -s->values[s->column[k + 1] - 1];
         s->scale[k] = s->scale[k] > 0 ? 1 / sqrt(s->scale[k]) : 1;
-        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? fmax(REDUNDANT, s->doubt) : 0;
+        s->floors[k] = s->early[r] ? -LIFTED : alpha == 0 ? fmax(REDUNDANT, s->pivot_min) : 0;
     }
 }
 
@@ -444,19 +450,19 @@ static void fill_scaled(sinew_saddle *s, double shift)
             s->scaled[at] = s->values[at] * s->scale[k] * s->scale[s->row[at]];
     for (int32_t j = 0; j < s->free_count && shift > 0; j++)
         for (int32_t c = 0; c < 3; c++) {
-            const int32_t k = s->particle_place[j] + c;
+            const int32_t k = s->particle_unknown[j] + c;
             s->scaled[s->column[k + 1] - 1] += shift * s->mean * s->scale[k] * s->scale[k];
         }
 }
 
-/* Rows have negative pivots. One that comes out positive where no second look was taken, or where A is badly
- * conditioned, is what round-off has left of zero behind a small pivot: the floor is raised until it is none. */
-static bool factorise_rows(sinew_saddle *s, double shift)
+/* Constraints have negative pivots. A positive one, without a rank check or with an ill-conditioned A, is round-off
+ * after a small pivot: the floor is raised until none is positive. */
+static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
-    const double clear = good ? sinew_saddle_doubt(s) : 0;
+    const double clear = good ? sinew_saddle_certain_pivot(s) : 0;
     if (clear > 0) {
-        sinew_saddle_look_again(s, clear, fmax(REDUNDANT, s->doubt));
+        sinew_saddle_check_rank(s, clear, fmax(REDUNDANT, s->pivot_min));
         fill_scaled(s, shift);
         good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);
     }
@@ -473,30 +479,30 @@ bool sinew_saddle_factorise(sinew_saddle *s, double shift)
 {
     find_scales(s, shift);
     fill_scaled(s, shift);
-    return factorise_rows(s, shift) && s->inertia.positive == 3 * s->free_count;
+    return factorise_constraints(s, shift) && s->inertia.positive == 3 * s->free_count;
 }
 
-bool sinew_saddle_dropped(const sinew_saddle *s, int32_t row)
+bool sinew_saddle_dropped(const sinew_saddle *s, int32_t constraint)
 {
-    return sinew_ldl_dropped(s->ldl, s->row_place[row]);
+    return sinew_ldl_dropped(s->ldl, s->multiplier_unknown[constraint]);
 }
 
 double sinew_saddle_solve(sinew_saddle *s, const double *a, const double *b, double *dq, double *y)
 {
     for (int32_t j = 0; j < s->free_count; j++)
         for (int32_t c = 0; c < 3; c++) {
-            const int32_t k = s->particle_place[j] + c;
+            const int32_t k = s->particle_unknown[j] + c;
             s->right[k] = s->scale[k] * a[3 * j + c];
         }
-    for (int32_t r = 0; r < s->rows->row_count; r++)
-        s->right[s->row_place[r]] = s->scale[s->row_place[r]] * b[r];
+    for (int32_t r = 0; r < s->constraints->constraint_count; r++)
+        s->right[s->multiplier_unknown[r]] = s->scale[s->multiplier_unknown[r]] * b[r];
     const double left = sinew_ldl_solve(s->ldl, s->right, s->solution, REFINEMENTS);
     for (int32_t j = 0; j < s->free_count; j++)
         for (int32_t c = 0; c < 3; c++) {
-            const int32_t k = s->particle_place[j] + c;
+            const int32_t k = s->particle_unknown[j] + c;
             dq[3 * j + c] = s->scale[k] * s->solution[k];
         }
-    for (int32_t r = 0; r < s->rows->row_count; r++)
-        y[r] = -s->scale[s->row_place[r]] * s->solution[s->row_place[r]];
+    for (int32_t r = 0; r < s->constraints->constraint_count; r++)
+        y[r] = -s->scale[s->multiplier_unknown[r]] * s->solution[s->multiplier_unknown[r]];
     return left;
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * scd.c: stable constrained dynamics (Tournier, Nesme, Gilles, Faure 2015; slides "Geometric Stiffness"): one
- * Newton step of implicit Euler with constraints, from q_n and the multipliers of the last step.
+ * scd.c: stable constrained dynamics (Tournier, Nesme, Gilles, Faure 2015; slides "Geometric Stiffness"): one Newton
+ * step of implicit Euler with constraints, from q_n and the multipliers of the last step.
  *
  *     [ M/h^2 + H - sum_i lambda_n,i d2C_i   J^T   ] [  dq       ]   [ M/h^2 (q_tilde - q_n) - grad psi ]
  *     [ J                                   -alpha ] [ -lambda   ] = [ -C                               ]
  *
  * The sum is the geometric stiffness: how the directions of constraint forces turn as particles move. Without it
- * (`geometric` = off) a rope under tension has nothing against moving across itself, and large steps blow up.
+ * (`geometric` = off) a rope under tension has no lateral stiffness, and large steps are unstable.
  *
- * The multipliers are part of the state: a world that loads a state goes on with the same bits. Where all of them are
- * zero, as in the first step, one more system without the sum finds them: else a rope that begins under tension and not
- * quite straight would explode in that step.
+ * The multipliers are part of the state: a world that loads a state continues with the same bits. If all are zero, as
+ * in the first step, an additional system without the sum finds them. Otherwise the first step of a rope that starts
+ * under tension and not quite straight is unstable.
  *
  * Under compression the stiffness of an edge is negative, and with it the matrix may be near to singular or not
- * definite within the constraints. So edges under compression leave theirs out (`geometric` = exact keeps them), but
- * for the six of a rigid body.
+ * definite within the constraints. So it is left out for edges under compression (`geometric` = exact keeps it), except
+ * for the six edges of a rigid body.
  *
- * Known limits: that of joints and of energies over more vertices is kept, whatever its sign; where the matrix is then
- * not definite, a multiple of the identity is added and the step says indefinite. Inequalities as in kkt.
+ * Known limits: the stiffness of joints and of energies over more vertices is kept with any sign. If the matrix is then
+ * not definite, a multiple of the identity is added and the step reports indefinite. Inequalities as in kkt.
  */
 #include <string.h>
 
 #include "solve/kkt/kkt_common.h"
 
 enum {
-    ROWS,
+    CONSTRAINTS,
     GEOMETRIC,
     PARAMETER_COUNT
 };
@@ -37,7 +37,7 @@ enum {
 };
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
-    [ROWS] = SINEW_ROWS_PARAMETER,
+    [CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER,
     [GEOMETRIC] = {.name = "geometric",
                    .unit = "",
                    .choices = "on|off|exact",
@@ -51,73 +51,73 @@ static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF ? SINEW_SADDLE_CURVED : 0;
     const size_t start = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    return sinew_row_solve_prepare(s, (int)s->def.parameters[ROWS], kind, start, error);
+    return sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, start, error);
 }
 
-/* lambda stays: it is the last step's. */
+/* lambda keeps the values of the last step. */
 static void scd_begin(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
-    memset(r->redundant, 0, (size_t)r->rows->row_count);
+    sinew_kkt *r = s->memory;
+    memset(r->redundant, 0, (size_t)r->constraints->constraint_count);
     r->redundant_count = 0;
 }
 
-static bool is_slack(const sinew_row_solve *r)
+static bool is_slack(const sinew_kkt *r)
 {
-    for (int32_t i = 0; i < r->rows->row_count; i++)
+    for (int32_t i = 0; i < r->constraints->constraint_count; i++)
         if (r->lambda[i] != 0)
             return false;
     return true;
 }
 
-/* One system from s->q, with the geometric stiffness of the multipliers that are there where `curved`. */
+/* One system from s->q, with the geometric stiffness of the current multipliers if `curved`. */
 static uint32_t take_system(sinew_solve *s, bool curved)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     const sinew_saddle_fill fill = {
         .q = s->q, .hessian = true, .project = true, .curvature = curved, .active = r->active};
     if (curved)
-        sinew_row_curve(r, s->q, s->def.parameters[GEOMETRIC] == GEOMETRIC_ON);
-    memset(r->lambda, 0, (size_t)r->rows->row_count * sizeof *r->lambda);
-    sinew_row_gather(s, s->q, false);
-    sinew_row_evaluate(r, s->q);
-    sinew_row_predict_active(s);
-    sinew_row_gather_rows(r);
-    return sinew_row_step(s, &fill);
+        sinew_kkt_curve(r, s->q, s->def.parameters[GEOMETRIC] == GEOMETRIC_ON);
+    memset(r->lambda, 0, (size_t)r->constraints->constraint_count * sizeof *r->lambda);
+    sinew_kkt_gather(s, s->q, false);
+    sinew_kkt_evaluate(r, s->q);
+    sinew_kkt_predict_active(s);
+    sinew_kkt_gather_constraints(r);
+    return sinew_kkt_step(s, &fill);
 }
 
 static uint32_t scd_iterate(sinew_solve *s)
 {
-    sinew_row_solve *r = s->memory;
-    const bool curved = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF && r->rows->row_count > 0;
+    sinew_kkt *r = s->memory;
+    const bool curved = s->def.parameters[GEOMETRIC] != GEOMETRIC_OFF && r->constraints->constraint_count > 0;
     if (!curved || !is_slack(r))
         return take_system(s, curved);
-    /* No multipliers yet: a system without geometric stiffness finds them, and its motion is thrown away. */
+    /* No multipliers yet: a system without geometric stiffness computes them, and its motion is discarded. */
     const size_t size = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
     memcpy(r->own, s->q, size);
     const uint32_t bits = take_system(s, false);
     if (bits || is_slack(r))
         return bits;
     memcpy(s->q, r->own, size);
-    s->done = false;
+    s->converged = false;
     return take_system(s, true);
 }
 
 static size_t scd_state_size(const sinew_solve *s)
 {
-    const sinew_row_solve *r = s->memory;
-    return (size_t)r->rows->row_count * sizeof *r->lambda;
+    const sinew_kkt *r = s->memory;
+    return (size_t)r->constraints->constraint_count * sizeof *r->lambda;
 }
 
 static void scd_state_save(const sinew_solve *s, void *bytes)
 {
-    const sinew_row_solve *r = s->memory;
+    const sinew_kkt *r = s->memory;
     memcpy(bytes, r->lambda, scd_state_size(s));
 }
 
 static bool scd_state_load(sinew_solve *s, const void *bytes, size_t size)
 {
-    sinew_row_solve *r = s->memory;
+    sinew_kkt *r = s->memory;
     if (size != scd_state_size(s))
         return false;
     memcpy(r->lambda, bytes, size);
@@ -131,9 +131,9 @@ const sinew_solver_ops sinew_solver_scd = {
              .parameter_count = PARAMETER_COUNT,
              .default_iterations = 1,
              .needs = 0},
-    SINEW_ROW_OPS,
+    SINEW_KKT_OPS,
     .prepare = scd_prepare,
-    .release = sinew_row_solve_release,
+    .release = sinew_kkt_release,
     .begin = scd_begin,
     .iterate = scd_iterate,
     .state_size = scd_state_size,

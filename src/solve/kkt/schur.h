@@ -4,22 +4,22 @@
  *
  *     (J A^-1 J^T + alpha) y = b - J A^-1 a,    dq = A^-1 (a + J^T y)
  *
- * S = J A^-1 J^T + alpha is positive definite where rows do not depend on each other (notes, KKT; Baraff 1996), so the
- * sparse Cholesky factorisation of Hessians serves: rows by threes are its blocks, with rows of their own in the last.
+ * S = J A^-1 J^T + alpha is positive definite if constraints are independent (notes, KKT; Baraff 1996), so the sparse
+ * Cholesky factorisation of Hessians is used: its 3x3 blocks are groups of three constraints, the last one padded.
  */
 #ifndef SINEW_SRC_SOLVE_KKT_SCHUR_H
 #define SINEW_SRC_SOLVE_KKT_SCHUR_H
 
 #include "solve/kkt/saddle_system.h"
 
-typedef struct sinew_row_schur sinew_row_schur;
+typedef struct sinew_schur sinew_schur;
 
-/* Borrows rows, objective and numbering of the saddle. NULL on failure. */
-sinew_row_schur *sinew_row_schur_create(const sinew_saddle *saddle, sinew_error *error);
-void sinew_row_schur_destroy(sinew_row_schur *schur); /* NULL is fine */
-/* As sinew_saddle_solve, J and alpha as the rows have them; rows that are not active are left out. False: S is not
- * positive definite, some rows depend on each other. */
-bool sinew_row_schur_solve(sinew_row_schur *schur, const uint8_t *active, const double *a, const double *b, double *dq,
-                           double *y);
+/* Borrows constraints, objective and numbering of the saddle. NULL on failure. */
+sinew_schur *sinew_schur_create(const sinew_saddle *saddle, sinew_error *error);
+void sinew_schur_destroy(sinew_schur *schur); /* accepts NULL */
+/* Solves like sinew_saddle_solve, with the current J and alpha; inactive constraints are left out. False: S is not
+ * positive definite, some constraints are dependent. */
+bool sinew_schur_solve(sinew_schur *schur, const uint8_t *active, const double *a, const double *b, double *dq,
+                       double *y);
 
 #endif

@@ -2,33 +2,33 @@
  *
  * assembled.c: Newton's linear systems with the assembled sparse Hessian: Cholesky, LU, QR, Gauss-Seidel sweeps.
  *
- * Cholesky tells where the matrix is not positive definite; a multiple of the identity then makes it so. LU and QR take
- * any regular matrix, and sweeps do what they do: they may give a direction that does not descend.
+ * Cholesky detects a matrix that is not positive definite, which is then shifted by a multiple of the identity. LU and
+ * QR solve any regular matrix; they and Gauss-Seidel sweeps may give a direction that is no descent direction.
  */
 #include <math.h>
 #include <string.h>
 
 #include "linear/factor/cholesky.h"
 #include "linear/krylov/gauss_seidel.h"
-#include "linear/factor/lu_qr.h"
+#include "linear/factor/indefinite_solver.h"
 #include "mesh/topology.h"
 #include "objective/assembly.h"
 #include "solve/newton/newton.h"
 #include "solve/newton/rank_one_terms.h"
 
-/* Sweeps between two looks at the residual of the linear system: a look costs as much as a sweep. */
-#define SWEEPS_A_LOOK 8
+/* Sweeps between two checks of the linear residual: a check costs as much as a sweep. */
+#define SWEEPS_PER_CHECK 8
 
-/* One of the three has its factors; the others stay empty. */
+/* Only the factor of the chosen linear solver is set; the others are empty. */
 typedef struct assembled {
     sinew_assembly *assembly;
     sinew_cholesky *cholesky;
-    sinew_general *general;
+    sinew_indefinite_solver *indefinite;
     sinew_gauss_seidel gs;
-    double *right, *solution; /* [3 * free_count] */
-    int32_t *order;           /* [free_count] of elimination; NULL: ascending */
-    int64_t plain_size;       /* Cholesky: numbers in L without contacts */
-    sinew_newton_rows rows;   /* of factors: constraints of whole surfaces */
+    double *right, *solution;      /* [3 * free_count] */
+    int32_t *order;                /* [free_count] elimination order; NULL: ascending */
+    int64_t plain_size;            /* Cholesky: count of numbers in L without contacts */
+    sinew_rank_one_terms rank_one; /* rank-one terms of global constraints, for factorisations */
 } assembled;
 
 static sinew_status status_of(const sinew_error *error)
@@ -36,22 +36,21 @@ static sinew_status status_of(const sinew_error *error)
     return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
 }
 
-/* ---- Common ---------------------------------------------------------------------------------- */
+/* ---- Shared by all linear solvers: elimination order, buffers, gather and scatter ------------------------ */
 
-/* The order in which the rows of the objective's first tasks fill in least, the caller's to release; NULL on failure.
- */
+/* A fill-reducing order of the matrix of the objective's first tasks, released by the caller; NULL on failure. */
 static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
     sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
     if (!first)
         return NULL;
     int32_t *order = sinew_allocate(&o->allocator, (size_t)first->free_count, sizeof *order);
-    sinew_real *places = sinew_assembly_places(first, o);
-    sinew_status status = order && places ? SINEW_OK : sinew_fail_memory(error, "the elimination order");
+    sinew_real *positions = sinew_assembly_rest_positions(first, o);
+    sinew_status status = order && positions ? SINEW_OK : sinew_fail_memory(error, "the elimination order");
     if (status == SINEW_OK)
-        status = sinew_fill_reducing_order(&o->allocator, first->free_count, first->column, first->row, places, order,
-                                           error);
-    sinew_release(&o->allocator, places);
+        status = sinew_fill_reducing_order(&o->allocator, first->free_count, first->column, first->row, positions,
+                                           order, error);
+    sinew_release(&o->allocator, positions);
     sinew_assembly_destroy(o, first);
     if (status == SINEW_OK)
         return order;
@@ -59,9 +58,9 @@ static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_e
     return NULL;
 }
 
-/* Room for the matrix of the objective's first tasks in an order that suits factorisations, or (not) in the particles'
- * own. */
-static assembled *prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_count, bool reorder, sinew_error *error)
+/* Allocates the matrix of the objective's first tasks, in a fill-reducing order or in the order of particles. */
+static assembled *assembled_prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_count, bool reorder,
+                                           sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     assembled *a = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *a);
@@ -83,16 +82,16 @@ static assembled *prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_c
     return NULL;
 }
 
-static void release(sinew_solve *s, sinew_newton *n)
+static void assembled_release(sinew_solve *s, sinew_newton *n)
 {
     const sinew_objective *o = s->objective;
     assembled *a = n->memory;
     if (!a)
         return;
     sinew_cholesky_destroy(a->cholesky);
-    sinew_general_destroy(a->general);
+    sinew_indefinite_solver_destroy(a->indefinite);
     sinew_gauss_seidel_destroy(&a->gs);
-    sinew_newton_rows_destroy(&a->rows, o);
+    sinew_rank_one_terms_destroy(&a->rank_one, o);
     sinew_assembly_destroy(o, a->assembly);
     sinew_release(&o->allocator, a->order);
     sinew_release(&o->allocator, a->right);
@@ -102,7 +101,7 @@ static void release(sinew_solve *s, sinew_newton *n)
 }
 
 /* right = -gradient over the free particles */
-static void gather_right(const sinew_solve *s, const assembled *a)
+static void assembled_gather_right(const sinew_solve *s, const assembled *a)
 {
     for (int32_t k = 0; k < a->assembly->free_count; k++)
         for (size_t c = 0; c < 3; c++)
@@ -118,7 +117,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
 
 /* ---- Cholesky -------------------------------------------------------------------------------- */
 
-/* The objective's tasks but for contacts, which come last. */
+/* Number of the objective's tasks without contacts, which come last. */
 static int32_t plain_tasks(const sinew_objective *o)
 {
     int32_t count = o->task_count;
@@ -127,36 +126,35 @@ static int32_t plain_tasks(const sinew_objective *o)
     return count;
 }
 
-static sinew_status analyse(const sinew_objective *o, assembled *a, sinew_error *error)
+static sinew_status assembled_analyse(const sinew_objective *o, assembled *a, sinew_error *error)
 {
     const sinew_assembly *as = a->assembly;
-    a->cholesky =
-        sinew_cholesky_create(&o->allocator, sinew_lanes()->dense, as->free_count, as->column, as->row, error);
+    a->cholesky = sinew_cholesky_create(&o->allocator, sinew_simd()->dense, as->free_count, as->column, as->row, error);
     return a->cholesky ? SINEW_OK : status_of(error);
 }
 
-/* The matrix of all tasks in an order in place of the one at hand. */
-static sinew_status lay_out(const sinew_objective *o, assembled *a, const int32_t *order, sinew_error *error)
+/* Replaces the matrix by that of all tasks in the given order. */
+static sinew_status assembled_lay_out(const sinew_objective *o, assembled *a, const int32_t *order, sinew_error *error)
 {
     sinew_cholesky_destroy(a->cholesky);
     a->cholesky = NULL;
     sinew_assembly_destroy(o, a->assembly);
     a->assembly = sinew_assembly_create(o, o->task_count, order, error);
-    return a->assembly ? analyse(o, a, error) : status_of(error);
+    return a->assembly ? assembled_analyse(o, a, error) : status_of(error);
 }
 
-/* Contacts come into the matrix in the order that is good without them: most are between neighbours, or with colliders,
- * and add nothing to its pattern. Only where they fill it in, a new order is looked for. */
-static sinew_status layer_direct(sinew_solve *s, sinew_newton *n, sinew_error *error)
+/* The matrix with contacts keeps the order without them: most contacts are between neighbours or with colliders and do
+ * not change its pattern. A new order is computed only if they increase the fill. */
+static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
-    const double most = 1.3;
+    const double max = 1.3;
     const sinew_objective *o = s->objective;
     assembled *a = n->memory;
-    const sinew_status status = lay_out(o, a, a->order, error);
-    if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= most * (double)a->plain_size)
+    const sinew_status status = assembled_lay_out(o, a, a->order, error);
+    if (status != SINEW_OK || (double)sinew_cholesky_factor_size(a->cholesky) <= max * (double)a->plain_size)
         return status;
     int32_t *order = find_order(o, o->task_count, error);
-    const sinew_status again = order ? lay_out(o, a, order, error) : status_of(error);
+    const sinew_status again = order ? assembled_lay_out(o, a, order, error) : status_of(error);
     sinew_release(&o->allocator, order);
     return again;
 }
@@ -165,25 +163,25 @@ static sinew_status prepare_direct(sinew_solve *s, sinew_newton *n, sinew_error 
 {
     const sinew_objective *o = s->objective;
     const int32_t plain = plain_tasks(o);
-    assembled *a = prepare_common(s, n, plain, true, error);
+    assembled *a = assembled_prepare_common(s, n, plain, true, error);
     if (!a)
         return status_of(error);
-    const sinew_status status = analyse(o, a, error);
+    const sinew_status status = assembled_analyse(o, a, error);
     if (status != SINEW_OK)
         return status;
     a->plain_size = sinew_cholesky_factor_size(a->cholesky);
-    const sinew_status rows = sinew_newton_rows_create(&a->rows, o, a->assembly, error);
-    if (rows != SINEW_OK)
-        return rows;
-    return plain < o->task_count ? layer_direct(s, n, error) : SINEW_OK;
+    const sinew_status terms = sinew_rank_one_terms_create(&a->rank_one, o, a->assembly, error);
+    if (terms != SINEW_OK)
+        return terms;
+    return plain < o->task_count ? direct_update_contacts(s, n, error) : SINEW_OK;
 }
 
 static bool resolve_direct(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
-    gather_right(s, a);
+    assembled_gather_right(s, a);
     sinew_cholesky_solve(a->cholesky, a->right, a->solution);
-    sinew_newton_rows_correct(&a->rows, a->solution);
+    sinew_rank_one_terms_correct(&a->rank_one, a->solution);
     scatter_direction(a, n->d);
     return true;
 }
@@ -194,14 +192,14 @@ static bool back_direct(void *context, const double *b, double *x)
     return true;
 }
 
-/* The matrix plus so much of the identity, and what its solves need. */
+/* Factorises the matrix plus a multiple of the identity, and updates the rank-one terms. */
 static bool factorise_direct(const sinew_solve *s, assembled *a, double shift)
 {
     return sinew_cholesky_factorise(a->cholesky, shift, NULL) == SINEW_OK &&
-           sinew_newton_rows_take(&a->rows, s->objective, a->assembly, s->q, back_direct, a->cholesky);
+           sinew_rank_one_terms_take(&a->rank_one, s->objective, a->assembly, s->q, back_direct, a->cholesky);
 }
 
-static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool project)
+static sinew_newton_outcome assembled_solve_direct(sinew_solve *s, sinew_newton *n, bool project)
 {
     assembled *a = n->memory;
     sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_cholesky_values(a->cholesky));
@@ -210,7 +208,7 @@ static sinew_newton_outcome solve_direct(sinew_solve *s, sinew_newton *n, bool p
     return resolve_direct(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
-/* The Hessian that was just refused, plus ever more of the identity. */
+/* Factorises the indefinite Hessian plus growing multiples of the identity. */
 static bool shift(sinew_solve *s, sinew_newton *n)
 {
     assembled *a = n->memory;
@@ -223,10 +221,10 @@ static bool shift(sinew_solve *s, sinew_newton *n)
 
 const sinew_newton_linear sinew_newton_direct = {
     .prepare = prepare_direct,
-    .layer = layer_direct,
+    .update_contacts = direct_update_contacts,
     .assembled = true,
-    .release = release,
-    .solve = solve_direct,
+    .release = assembled_release,
+    .solve = assembled_solve_direct,
     .resolve = resolve_direct,
     .rescue = shift,
     .tells = true,
@@ -234,74 +232,74 @@ const sinew_newton_linear sinew_newton_direct = {
 
 /* ---- LU and QR ------------------------------------------------------------------------------- */
 
-static sinew_status prepare_general(sinew_solve *s, sinew_newton *n, const sinew_general_method *method,
-                                    sinew_error *error)
+static sinew_status prepare_indefinite(sinew_solve *s, sinew_newton *n, const char *method, sinew_error *error)
 {
-    assembled *a = prepare_common(s, n, s->objective->task_count, true, error);
+    assembled *a = assembled_prepare_common(s, n, s->objective->task_count, true, error);
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
-    a->general = sinew_general_create(&s->objective->allocator, method, as->free_count, as->column, as->row, error);
-    return a->general ? sinew_newton_rows_create(&a->rows, s->objective, as, error) : status_of(error);
+    a->indefinite =
+        sinew_indefinite_solver_create(&s->objective->allocator, method, as->free_count, as->column, as->row, error);
+    return a->indefinite ? sinew_rank_one_terms_create(&a->rank_one, s->objective, as, error) : status_of(error);
 }
 
 static sinew_status prepare_lu(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
-    return prepare_general(s, n, &sinew_lu, error);
+    return prepare_indefinite(s, n, "lu", error);
 }
 
 static sinew_status prepare_qr(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
-    return prepare_general(s, n, &sinew_qr, error);
+    return prepare_indefinite(s, n, "qr", error);
 }
 
-static bool resolve_general(sinew_solve *s, sinew_newton *n)
+static bool resolve_indefinite(sinew_solve *s, sinew_newton *n)
 {
     const assembled *a = n->memory;
-    gather_right(s, a);
-    if (sinew_general_solve(a->general, a->right, a->solution, NULL) != SINEW_OK)
+    assembled_gather_right(s, a);
+    if (sinew_indefinite_solver_solve(a->indefinite, a->right, a->solution, NULL) != SINEW_OK)
         return false;
-    sinew_newton_rows_correct(&a->rows, a->solution);
+    sinew_rank_one_terms_correct(&a->rank_one, a->solution);
     scatter_direction(a, n->d);
     return true;
 }
 
-static bool back_general(void *context, const double *b, double *x)
+static bool back_indefinite(void *context, const double *b, double *x)
 {
-    return sinew_general_solve(context, b, x, NULL) == SINEW_OK;
+    return sinew_indefinite_solver_solve(context, b, x, NULL) == SINEW_OK;
 }
 
-static sinew_newton_outcome solve_general(sinew_solve *s, sinew_newton *n, bool project)
+static sinew_newton_outcome solve_indefinite(sinew_solve *s, sinew_newton *n, bool project)
 {
     assembled *a = n->memory;
-    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_general_values(a->general));
-    if (sinew_general_factorise(a->general, NULL) != SINEW_OK ||
-        !sinew_newton_rows_take(&a->rows, s->objective, a->assembly, s->q, back_general, a->general))
+    sinew_assembly_fill(a->assembly, s->objective, s->q, project, sinew_indefinite_solver_values(a->indefinite));
+    if (sinew_indefinite_solver_factorise(a->indefinite, NULL) != SINEW_OK ||
+        !sinew_rank_one_terms_take(&a->rank_one, s->objective, a->assembly, s->q, back_indefinite, a->indefinite))
         return SINEW_NEWTON_FAILED;
-    return resolve_general(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
+    return resolve_indefinite(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
 const sinew_newton_linear sinew_newton_lu = {
     .prepare = prepare_lu,
     .assembled = true,
-    .release = release,
-    .solve = solve_general,
-    .resolve = resolve_general,
+    .release = assembled_release,
+    .solve = solve_indefinite,
+    .resolve = resolve_indefinite,
 };
 
 const sinew_newton_linear sinew_newton_qr = {
     .prepare = prepare_qr,
     .assembled = true,
-    .release = release,
-    .solve = solve_general,
-    .resolve = resolve_general,
+    .release = assembled_release,
+    .solve = solve_indefinite,
+    .resolve = resolve_indefinite,
 };
 
 /* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
 
-/* Colours of the rows: two rows that share a block have different ones. */
-static sinew_status colour_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,
-                                int32_t *colour_count, sinew_error *error)
+/* Colours of the matrix rows: two rows that share a block have different colours. */
+static sinew_status colour_matrix_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,
+                                       int32_t *colour_count, sinew_error *error)
 {
     const int32_t blocks = as->column[as->free_count];
     int32_t *pairs = sinew_allocate(&o->allocator, 2 * (size_t)blocks, sizeof *pairs);
@@ -322,14 +320,14 @@ static sinew_status colour_rows(const sinew_objective *o, const sinew_assembly *
 static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    assembled *a = prepare_common(s, n, o->task_count, false, error);
+    assembled *a = assembled_prepare_common(s, n, o->task_count, false, error);
     if (!a)
         return status_of(error);
     const sinew_assembly *as = a->assembly;
     int32_t colour_count = 0, *colours = sinew_allocate(&o->allocator, (size_t)as->free_count, sizeof *colours);
     sinew_status status = colours ? SINEW_OK : sinew_fail_memory(error, "the colours of the matrix");
     if (status == SINEW_OK)
-        status = colour_rows(o, as, colours, &colour_count, error);
+        status = colour_matrix_rows(o, as, colours, &colour_count, error);
     if (status == SINEW_OK)
         status = sinew_gauss_seidel_create(&o->allocator, &a->gs, o->thread_count, as->free_count, as->column, as->row,
                                            colours, colour_count, error);
@@ -340,13 +338,13 @@ static sinew_status prepare_gs(sinew_solve *s, sinew_newton *n, sinew_error *err
 static void sweep_to(sinew_solve *s, sinew_newton *n, double target)
 {
     const assembled *a = n->memory;
-    const int32_t most = sinew_newton_inner(n);
-    gather_right(s, a);
+    const int32_t max = sinew_newton_inner(n);
+    assembled_gather_right(s, a);
     memset(a->solution, 0, 3 * (size_t)a->assembly->free_count * sizeof *a->solution);
-    for (int32_t sweep = 1; sweep <= most; sweep++) {
+    for (int32_t sweep = 1; sweep <= max; sweep++) {
         sinew_gauss_seidel_sweep(&a->gs, n->omega, a->right, a->solution);
         s->linear_iterations++;
-        if (target > 0 && sweep % SWEEPS_A_LOOK == 0 &&
+        if (target > 0 && sweep % SWEEPS_PER_CHECK == 0 &&
             !(sinew_gauss_seidel_residual(&a->gs, a->right, a->solution) > target))
             break;
     }
@@ -371,7 +369,7 @@ static sinew_newton_outcome solve_gs(sinew_solve *s, sinew_newton *n, bool proje
 const sinew_newton_linear sinew_newton_gs = {
     .prepare = prepare_gs,
     .assembled = true,
-    .release = release,
+    .release = assembled_release,
     .solve = solve_gs,
     .resolve = resolve_gs,
 };

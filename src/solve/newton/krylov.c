@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate
- * gradients need it positive definite and notice where it is not; biconjugate gradients take what comes.
+ * krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate gradients
+ * need a positive definite Hessian and detect negative curvature; biconjugate gradients take any.
  */
 #include "linear/krylov/bicgstab.h"
 #include "linear/krylov/pcg.h"
 #include "solve/coarse/coarse_correction.h"
 #include "solve/newton/newton.h"
 
-/* Either has its own arrays; the other's stay NULL. */
+/* Only the arrays of the chosen method are allocated; the others are NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
-    sinew_block_inverse blocks; /* of pcg */
-    sinew_coarse coarse;        /* of pcg, where it is asked for */
+    sinew_block_inverse blocks; /* preconditioner of pcg */
+    sinew_coarse coarse;        /* coarse preconditioner of pcg, if requested */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] */
 } krylov;
 
-static krylov *prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *error)
+static krylov *krylov_prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     krylov *k = n->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *k);
@@ -30,7 +30,7 @@ static krylov *prepare_common(sinew_solve *s, sinew_newton *n, sinew_error *erro
     return sinew_objective_need_tangents(o, error) == SINEW_OK ? k : NULL;
 }
 
-static void release(sinew_solve *s, sinew_newton *n)
+static void krylov_release(sinew_solve *s, sinew_newton *n)
 {
     const sinew_allocator *allocator = &s->objective->allocator;
     krylov *k = n->memory;
@@ -46,7 +46,7 @@ static void release(sinew_solve *s, sinew_newton *n)
 }
 
 /* The Hessian at q as a product, its diagonal blocks in `precondition`. */
-static void linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
+static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
 {
     sinew_objective *o = s->objective;
     const krylov *k = n->memory;
@@ -62,13 +62,13 @@ static void set_right(const sinew_solve *s, sinew_newton *n)
         n->trial[i] = -s->gradient[i];
 }
 
-/* The tolerance of a system whose solution is only looked at, not followed. */
+/* Tolerance of a solve that is measured only, not used as a direction. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
 }
 
-static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
+static void krylov_multiply(void *context, const sinew_real *x, sinew_real *Ax)
 {
     sinew_objective_product(context, x, Ax);
 }
@@ -78,7 +78,7 @@ static void multiply(void *context, const sinew_real *x, sinew_real *Ax)
 static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     sinew_objective *o = s->objective;
-    krylov *k = prepare_common(s, n, error);
+    krylov *k = krylov_prepare_common(s, n, error);
     if (!k)
         return SINEW_ERROR_MEMORY;
     sinew_status status =
@@ -89,8 +89,8 @@ static sinew_status prepare_cg(sinew_solve *s, sinew_newton *n, sinew_error *err
                               : status;
 }
 
-/* z = B^-1 r + P A^-1 P^T r: blocks for what is short, aggregates for what is long (coarse_correction.h). */
-static void precondition(void *context, const sinew_real *r, sinew_real *z)
+/* z = B^-1 r + P A^-1 P^T r: blocks for short wavelengths, aggregates for long ones (coarse/coarse_correction.h). */
+static void krylov_precondition(void *context, const sinew_real *r, sinew_real *z)
 {
     krylov *k = context;
     sinew_block_inverse_apply(&k->blocks, r, z);
@@ -100,37 +100,37 @@ static void precondition(void *context, const sinew_real *r, sinew_real *z)
         sinew_filter(k->coarse.objective, z);
 }
 
-static bool run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
+static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
 {
     krylov *k = n->memory;
     set_right(s, n);
     const sinew_pcg_result result =
-        sinew_pcg_solve(&k->pcg, (sinew_linear_map){multiply, s->objective}, (sinew_linear_map){precondition, k},
-                        n->trial, n->d, tolerance, sinew_newton_inner(n));
+        sinew_pcg_solve(&k->pcg, (sinew_linear_map){krylov_multiply, s->objective},
+                        (sinew_linear_map){krylov_precondition, k}, n->trial, n->d, tolerance, sinew_newton_inner(n));
     s->linear_iterations += result.iterations;
     return !result.indefinite;
 }
 
-/* Conjugate gradients stop where the curvature turns negative; the direction gathered until then will do. */
+/* Conjugate gradients stop at negative curvature; the direction so far is used. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
-    run_cg(s, n, loosest(n));
+    krylov_run_cg(s, n, loosest(n));
     return true;
 }
 
-static sinew_newton_outcome solve_cg(sinew_solve *s, sinew_newton *n, bool project)
+static sinew_newton_outcome krylov_solve_cg(sinew_solve *s, sinew_newton *n, bool project)
 {
     krylov *k = n->memory;
-    linearise(s, n, project, &k->blocks);
+    krylov_linearise(s, n, project, &k->blocks);
     if (n->aggregate > 0)
         sinew_coarse_fill(&k->coarse, s->q);
-    return run_cg(s, n, sinew_newton_forcing(s, n)) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_INDEFINITE;
+    return krylov_run_cg(s, n, sinew_newton_forcing(s, n)) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_INDEFINITE;
 }
 
 const sinew_newton_linear sinew_newton_cg = {
     .prepare = prepare_cg,
-    .release = release,
-    .solve = solve_cg,
+    .release = krylov_release,
+    .solve = krylov_solve_cg,
     .resolve = resolve_cg,
     .tells = true,
 };
@@ -140,7 +140,7 @@ const sinew_newton_linear sinew_newton_cg = {
 static sinew_status prepare_bicgstab(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
-    krylov *k = prepare_common(s, n, error);
+    krylov *k = krylov_prepare_common(s, n, error);
     return k ? sinew_bicgstab_create(&o->allocator, &k->bicgstab, o->particle_count, o->thread_count, error)
              : SINEW_ERROR_MEMORY;
 }
@@ -149,8 +149,8 @@ static void run_bicgstab(sinew_solve *s, sinew_newton *n, double tolerance)
 {
     krylov *k = n->memory;
     set_right(s, n);
-    const sinew_bicgstab_result result =
-        sinew_bicgstab_solve(&k->bicgstab, multiply, s->objective, n->trial, n->d, tolerance, sinew_newton_inner(n));
+    const sinew_bicgstab_result result = sinew_bicgstab_solve(&k->bicgstab, krylov_multiply, s->objective, n->trial,
+                                                              n->d, tolerance, sinew_newton_inner(n));
     s->linear_iterations += result.iterations;
 }
 
@@ -163,14 +163,14 @@ static bool resolve_bicgstab(sinew_solve *s, sinew_newton *n)
 static sinew_newton_outcome solve_bicgstab(sinew_solve *s, sinew_newton *n, bool project)
 {
     krylov *k = n->memory;
-    linearise(s, n, project, &k->bicgstab.precondition);
+    krylov_linearise(s, n, project, &k->bicgstab.precondition);
     run_bicgstab(s, n, sinew_newton_forcing(s, n));
     return SINEW_NEWTON_SOLVED;
 }
 
 const sinew_newton_linear sinew_newton_bicgstab = {
     .prepare = prepare_bicgstab,
-    .release = release,
+    .release = krylov_release,
     .solve = solve_bicgstab,
     .resolve = resolve_bicgstab,
 };

@@ -5,12 +5,12 @@
  *     (M - h^2 K) v+ = M v_n + h f(q_n),    q+ = q_n + h v+,    K = grad f(q_n)
  *
  * Forces at the end of the step are replaced by their first-order expansion at its start: one linear system a step.
- * With H = M/h^2 - K that is H (q+ - q_n) = -grad g(q_n): one iteration of newton (newton.c), which does the
- * work, from q_n, with the exact Hessian and without line search.
+ * With H = M/h^2 - K that is H (q+ - q_n) = -grad g(q_n): one iteration of newton.c from q_n, with the exact Hessian
+ * and without line search.
  *
  * Known limits: first-order in h, and damped as implicit Euler is, but stable only where the expansion holds: a step
- * that turns or stretches far overshoots. Where H is not definite, Cholesky adds a multiple of the identity and the
- * step is marked `indefinite`; LU and QR solve it as it is, and the step may go up.
+ * with large rotation or stretch overshoots. Where H is not definite, Cholesky adds a multiple of the identity and the
+ * step is marked `indefinite`; LU and QR solve the indefinite system, and g may increase.
  */
 #include "solve/newton/newton.h"
 
@@ -28,7 +28,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .choices = "direct|lu|qr",
                 .maximum = 2,
                 .preset = 0,
-                .meaning = "sparse Cholesky, sparse LU, sparse QR; the latter two take matrices that are not definite"},
+                .meaning =
+                    "sparse Cholesky, sparse LU, sparse QR; the latter two take matrices that are not definite, in "
+                    "sinew-reproduce alone"},
 };
 
 static sinew_status linear_implicit_prepare(sinew_solve *s, sinew_error *error)
@@ -46,7 +48,7 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
              .directions = true},
     .prepare = linear_implicit_prepare,
     .release = sinew_newton_release,
-    /* Not TRANSIENT: contacts come and go between iterations, and there is one. */
+    /* Not TRANSIENT: contacts change between iterations, and there is only one. */
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,

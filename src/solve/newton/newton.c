@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton.c: Newton's method on the objective: the referee for every other solver.
+ * newton.c: Newton's method on the objective: the reference for every other solver.
  *
  *     H d = -grad g(q),    q <- q + alpha d,    alpha by line search on g
  *
- * H is the exact Hessian where that is positive definite (its Cholesky factorisation tells), else the sum of element
- * Hessians projected to positive semi-definite (Teran et al. 2005), which with M/h^2 or enough pins is definite; should
- * even that fail, a multiple of the identity is added and the step says so. How the system is solved is a choice
- * (newton.h): by sparse Cholesky, LU or QR, by conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks
- * as preconditioner, or by Gauss-Seidel sweeps. The latter three, LU and QR also stand for what PBNG
- * (sections 11.1.3, 11.1.4) is compared with: a few inner iterations, no line search, the exact Hessian come what may.
+ * H is the exact Hessian if its Cholesky factorisation shows that it is positive definite, else the sum of projected
+ * element Hessians (Teran et al. 2005), which is definite with M/h^2 or enough pins. If that fails, a multiple of the
+ * identity is added, with a warning. The linear solver is a parameter (newton.h): by sparse Cholesky, LU or QR, by
+ * conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks as preconditioner, or by Gauss-Seidel sweeps.
+ * The latter three, LU and QR reproduce the comparisons of PBNG (sections 11.1.3, 11.1.4): a few inner iterations, no
+ * line search, the exact Hessian always.
  *
- * Known limits: finds a local minimum; the one it finds depends on where it starts. Full steps along the directions of
- * an indefinite Hessian may go anywhere; a step that ends beyond the numbers leaves the state as it was.
+ * Known limits: finds a local minimum, which depends on the start. Full steps along directions of an indefinite Hessian
+ * may diverge; a non-finite step leaves the state unchanged.
  */
 #include <math.h>
 #include <string.h>
@@ -35,11 +35,11 @@ enum {
     PARAMETER_COUNT
 };
 
-/* In the order of the parameter's choices. */
+/* Linear solvers in the order of the parameter's choices. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_cg, &sinew_newton_bicgstab,
                                                      &sinew_newton_lu,     &sinew_newton_gs, &sinew_newton_qr};
 
-#define PATIENCE_MOST 16
+#define PATIENCE_MAX 16
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [LINEAR] =
@@ -49,7 +49,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
          .maximum = 5,
          .preset = 0,
          .meaning =
-             "sparse Cholesky, (bi)conjugate gradients without a matrix, sparse LU, Gauss-Seidel sweeps, sparse QR"},
+             "sparse Cholesky, (bi)conjugate gradients without a matrix, sparse LU, Gauss-Seidel sweeps, sparse QR; lu "
+             "and qr in sinew-reproduce alone"},
     [HESSIAN] = {.name = "hessian",
                  .unit = "",
                  .choices = "auto|projected|exact",
@@ -61,14 +62,16 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                      .choices = "on|off",
                      .maximum = 1,
                      .preset = 0,
-                     .meaning = "off: full steps whatever the objective does"},
+                     .meaning = "off: full steps without a check of the objective"},
     [CG_ITERATIONS] = {.name = "cg_iterations",
+                       .expert = true,
                        .unit = "",
                        .minimum = 1,
                        .maximum = 1e6,
                        .preset = 2000,
                        .meaning = "cg, bicgstab, gs: most inner iterations of one outer one"},
     [CG_TOLERANCE] = {.name = "cg_tolerance",
+                      .expert = true,
                       .unit = "",
                       .minimum = 0,
                       .maximum = 1,
@@ -82,6 +85,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                .preset = 0,
                .meaning = "cg, bicgstab, gs: exactly so many inner iterations; 0: as many as the tolerance wants"},
     [OMEGA] = {.name = "omega",
+               .expert = true,
                .unit = "",
                .minimum = 0,
                .maximum = 2,
@@ -90,6 +94,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                .open_maximum = true,
                .meaning = "gs: relaxation; above 1 goes further with each row, faster or less stable"},
     [PRECONDITIONER] = {.name = "preconditioner",
+                        .expert = true,
                         .unit = "",
                         .choices = "blocks|coarse",
                         .maximum = 1,
@@ -106,7 +111,7 @@ double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n)
 
 int32_t sinew_newton_inner(const sinew_newton *n)
 {
-    return n->inner > 0 ? n->inner : n->inner_most;
+    return n->inner > 0 ? n->inner : n->inner_max;
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -134,7 +139,7 @@ static sinew_status newton_prepare(sinew_solve *s, sinew_error *error)
                              .hessian = (sinew_newton_hessian)p[HESSIAN],
                              .search = p[LINE_SEARCH] == 0,
                              .inner = (int32_t)p[INNER],
-                             .inner_most = (int32_t)p[CG_ITERATIONS],
+                             .inner_max = (int32_t)p[CG_ITERATIONS],
                              .inner_tolerance = (double)p[CG_TOLERANCE],
                              .omega = (double)p[OMEGA]};
     if (settings.linear == &sinew_newton_cg && p[PRECONDITIONER] > 0)
@@ -150,8 +155,8 @@ sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error 
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
-    if (n->linear->layer && s->resuming && !(changed & SINEW_CHANGED_PINS))
-        return n->linear->layer(s, n, error);
+    if (n->linear->update_contacts && changed & SINEW_CHANGED_IN_STEP && !(changed & SINEW_CHANGED_PINS))
+        return n->linear->update_contacts(s, n, error);
     n->linear->release(s, n);
     return n->linear->prepare(s, n, error);
 }
@@ -171,13 +176,13 @@ void sinew_newton_release(sinew_solve *s)
 
 /* ---- Direction ------------------------------------------------------------------------------- */
 
-/* Where the exact Hessian was not definite it is rarely so in the next iteration: waits ever longer. */
-static void note_exact(sinew_newton *n, bool exact)
+/* After an indefinite exact Hessian the next one is rarely definite: retries are spaced at growing intervals. */
+static void keep_exact(sinew_newton *n, bool exact)
 {
     if (exact)
         n->wait = n->patience = 0;
     else if (n->try_exact)
-        n->wait = n->patience = n->patience < 1 ? 1 : n->patience < PATIENCE_MOST ? 2 * n->patience : PATIENCE_MOST;
+        n->wait = n->patience = n->patience < 1 ? 1 : n->patience < PATIENCE_MAX ? 2 * n->patience : PATIENCE_MAX;
     else if (n->wait > 0)
         n->wait--;
 }
@@ -188,20 +193,20 @@ static bool descends(const sinew_solve *s, const sinew_newton *n)
     return sinew_dot(s->gradient, n->d, o->particle_count, o->thread_count) <= 0;
 }
 
-/* d from the exact Hessian where that is asked for and good, else from the projected one. A linear solver that does not
- * notice an indefinite matrix is judged by whether its direction descends. */
-static bool find_direction(sinew_solve *s, sinew_newton *n)
+/* d from the exact Hessian if requested and definite, else from the projected one. For linear solvers that do not
+ * detect an indefinite matrix, the slope of the direction decides. */
+static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
 {
     const sinew_newton_linear *linear = n->linear;
     sinew_newton_outcome outcome = linear->solve(s, n, !n->try_exact);
     bool good = outcome == SINEW_NEWTON_SOLVED && (linear->tells || descends(s, n));
-    note_exact(n, n->try_exact && good);
+    keep_exact(n, n->try_exact && good);
     if (!good && n->try_exact && n->hessian == SINEW_NEWTON_AUTO) {
         outcome = linear->solve(s, n, true);
         good = outcome == SINEW_NEWTON_SOLVED;
     }
     if (!good)
-        s->notes |= SINEW_STEP_INDEFINITE;
+        s->warnings |= SINEW_STEP_INDEFINITE;
     n->linearised =
         outcome == SINEW_NEWTON_INDEFINITE && linear->rescue ? linear->rescue(s, n) : outcome != SINEW_NEWTON_FAILED;
     return n->linearised;
@@ -226,20 +231,20 @@ uint32_t sinew_newton_iterate(sinew_solve *s)
         return SINEW_STEP_NOT_FINITE;
     const double before = s->residual;
     n->try_exact = n->hessian == SINEW_NEWTON_EXACT || (n->hessian == SINEW_NEWTON_AUTO && n->wait == 0);
-    if (!find_direction(s, n))
+    if (!newton_find_direction(s, n))
         return SINEW_STEP_STALLED;
     double alpha = (n->search ? sinew_line_search : sinew_full_step)(s, n->d, n->trial, n->trial_gradient);
-    /* Near the minimum steps are full and residuals fall: the exact Hessian then makes them fall quadratically. */
+    /* Near the minimum steps are full and residuals decrease: the exact Hessian then converges quadratically. */
     if (alpha == 1 && s->residual < 0.5 * before)
         n->wait = 0;
     if (alpha > 0)
         return 0;
-    /* Once more with the other Hessian before giving up. */
+    /* Tries the other Hessian before the step stalls. */
     n->wait = 1;
     return n->try_exact && n->hessian == SINEW_NEWTON_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
-/* With the factor of the step's last H, where there is one. */
+/* Uses the factor of the last H of this step, if one exists. */
 bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton.h: what Newton's method (newton.c) asks of a linear solver, and the linear solvers it can choose from.
+ * newton.h: the interface of linear solvers of Newton's method (newton.c), and its linear solvers.
  *
  *     direct     sparse Cholesky of the assembled matrix                      assembled.c
- *     lu         sparse LU with pivoting: matrices of any definiteness        assembled.c
- *     qr         sparse QR: the same, at a higher price                        assembled.c
+ *     lu         sparse LU with pivoting, registered (sinew/linear.h)         assembled.c
+ *     qr         sparse QR, the same at a higher price                        assembled.c
  *     gs         over-relaxed Gauss-Seidel sweeps over the assembled matrix   assembled.c
  *     cg         conjugate gradients, matrix-free                             krylov.c
  *     bicgstab   stabilised biconjugate gradients, matrix-free                krylov.c
@@ -16,13 +16,13 @@
 
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
-    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; d as `rescue` says */
-    SINEW_NEWTON_FAILED      /* no direction */
+    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; see `rescue` for d */
+    SINEW_NEWTON_FAILED      /* no direction was found */
 } sinew_newton_outcome;
 
-/* Which Hessian a direction is from; in the order of the choices of newton's parameter. */
+/* The Hessian of a direction, in the order of the choices of newton's parameter. */
 typedef enum sinew_newton_hessian {
-    SINEW_NEWTON_AUTO, /* exact where that is definite, else projected */
+    SINEW_NEWTON_AUTO, /* the exact Hessian if definite, else the projected one */
     SINEW_NEWTON_PROJECTED,
     SINEW_NEWTON_EXACT
 } sinew_newton_hessian;
@@ -30,18 +30,19 @@ typedef enum sinew_newton_hessian {
 typedef struct sinew_newton sinew_newton;
 
 typedef struct sinew_newton_linear {
-    /* Sets n->memory up; called with it NULL. */
+    /* Sets up n->memory, which is NULL before the call. */
     sinew_status (*prepare)(sinew_solve *s, sinew_newton *n, sinew_error *error);
-    /* Takes over other contacts, all else being as it was. NULL: release and prepare. */
-    sinew_status (*layer)(sinew_solve *s, sinew_newton *n, sinew_error *error);
-    void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or half made */
+    /* Takes over changed contacts, with everything else unchanged. NULL: release and prepare. */
+    sinew_status (*update_contacts)(sinew_solve *s, sinew_newton *n, sinew_error *error);
+    void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or incomplete */
     /* d = -H^-1 gradient, H exact or projected at s->q */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
-    /* d = -H^-1 gradient once more, at a new q but with the H of the last solve or rescue; false: cannot */
+    /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; false: not possible */
     bool (*resolve)(sinew_solve *s, sinew_newton *n);
-    /* After INDEFINITE: makes a direction all the same. NULL: d is one already. */
+    /* Computes a descent direction by a shift of H, after SINEW_NEWTON_INDEFINITE. NULL: d already is a descent
+     * direction. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
-    bool tells;     /* notices where H is not positive definite */
+    bool tells;     /* detects that H is not positive definite */
     bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */
 } sinew_newton_linear;
 
@@ -51,27 +52,28 @@ extern const sinew_newton_linear sinew_newton_direct, sinew_newton_lu, sinew_new
 struct sinew_newton {
     const sinew_newton_linear *linear;
     sinew_newton_hessian hessian;
-    bool search;            /* line search; else full steps */
-    bool try_exact;         /* in this iteration */
-    bool linearised;        /* there is an H of this step that resolve can use */
-    int32_t wait, patience; /* auto: iterations until the exact Hessian is tried again, and after the next refusal */
+    bool search;     /* line search; else full steps */
+    bool try_exact;  /* this iteration tries the exact Hessian */
+    bool linearised; /* H was computed in this step, so `resolve` can use it */
+    int32_t wait,
+        patience; /* auto: iterations until the exact Hessian is tried again; the same after the next refusal */
     sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
-    void *memory;                           /* the linear solver's own */
-    int32_t inner;                          /* iterations of an inner iteration: exactly these, or 0: to a tolerance */
-    int32_t inner_most;                     /* at most, when inner is 0 */
-    double inner_tolerance;                 /* loosest, when inner is 0 */
-    double omega;                           /* of Gauss-Seidel sweeps */
-    int32_t aggregate;                      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
-    double shift;                           /* of the last rescue, in units of the mean stiffness */
+    void *memory;                           /* data of the linear solver */
+    int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
+    int32_t inner_max;      /* largest number of inner iterations if inner is 0 */
+    double inner_tolerance; /* largest relative tolerance if inner is 0 */
+    double omega;           /* over-relaxation of Gauss-Seidel sweeps */
+    int32_t aggregate;      /* cg: particles of an aggregate of its coarse preconditioner; 0: none */
+    double shift;           /* shift of the last rescue, in units of the mean stiffness */
 };
 
-/* Relative tolerance and most iterations of the inner iteration at hand: it tightens as the residual falls (Eisenstat
- * and Walker 1996), so that the end is superlinear; 0 where their number is given. */
+/* Relative tolerance and largest number of iterations of the current inner solve: the tolerance tightens with the
+ * residual (Eisenstat and Walker 1996) for superlinear convergence; 0 if the number is given. */
 double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n);
 int32_t sinew_newton_inner(const sinew_newton *n);
 
-/* Newton's own operations, for solvers that are one of its iterations (linear_implicit.c). create sets s->memory
- * up with what `settings` says of the linear solver, the Hessian and the search; its arrays are ignored. */
+/* Newton's own operations, for solvers that are one of its iterations (linear_implicit.c). create sets up s->memory
+ * with the linear solver, Hessian and search of `settings`; its arrays are ignored. */
 sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error);
 sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error);
 void sinew_newton_release(sinew_solve *s);

@@ -8,34 +8,34 @@
 
 #include "objective/global_constraints.h"
 
-sinew_status sinew_newton_rows_create(sinew_newton_rows *r, const sinew_objective *o, const sinew_assembly *as,
-                                      sinew_error *error)
+sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *r, const sinew_objective *o, const sinew_assembly *as,
+                                         sinew_error *error)
 {
-    const size_t count = (size_t)sinew_rows_count(o), size = 3 * (size_t)as->free_count;
+    const size_t count = (size_t)sinew_global_constraints_count(o), size = 3 * (size_t)as->free_count;
     if (count == 0)
         return SINEW_OK;
     r->size = size;
-    r->whole = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *r->whole);
+    r->gradient = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *r->gradient);
     r->slopes = sinew_allocate_zero(&o->allocator, count * size, sizeof *r->slopes);
     r->answers = sinew_allocate_zero(&o->allocator, count * size, sizeof *r->answers);
     r->small = sinew_allocate_zero(&o->allocator, count * count, sizeof *r->small);
     r->weights = sinew_allocate_zero(&o->allocator, count, sizeof *r->weights);
     r->sums = sinew_allocate_zero(&o->allocator, count, sizeof *r->sums);
-    if (!r->whole || !r->slopes || !r->answers || !r->small || !r->weights || !r->sums)
-        return sinew_fail_memory(error, "the gradients of whole rows");
+    if (!r->gradient || !r->slopes || !r->answers || !r->small || !r->weights || !r->sums)
+        return sinew_fail_memory(error, "the gradients of global constraints");
     r->count = (int32_t)count;
     return SINEW_OK;
 }
 
-void sinew_newton_rows_destroy(sinew_newton_rows *r, const sinew_objective *o)
+void sinew_rank_one_terms_destroy(sinew_rank_one_terms *r, const sinew_objective *o)
 {
-    void *arrays[] = {r->whole, r->slopes, r->answers, r->small, r->weights, r->sums};
+    void *arrays[] = {r->gradient, r->slopes, r->answers, r->small, r->weights, r->sums};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
-    *r = (sinew_newton_rows){0};
+    *r = (sinew_rank_one_terms){0};
 }
 
-static double dot(const double *a, const double *b, size_t size)
+static double rank_one_dot(const double *a, const double *b, size_t size)
 {
     double sum = 0;
     for (size_t i = 0; i < size; i++)
@@ -44,13 +44,13 @@ static double dot(const double *a, const double *b, size_t size)
 }
 
 /* The small matrix becomes its Cholesky factor, lower triangle. */
-static bool factorise_small(const sinew_newton_rows *r)
+static bool rank_one_factorise_small(const sinew_rank_one_terms *r)
 {
     const size_t n = (size_t)r->count;
     for (size_t j = 0; j < n; j++) {
         double *row = r->small + j * n;
         for (size_t k = 0; k <= j; k++) {
-            const double left = row[k] - dot(row, r->small + k * n, k);
+            const double left = row[k] - rank_one_dot(row, r->small + k * n, k);
             if (k == j && !(left > 0))
                 return false;
             row[k] = k == j ? sqrt(left) : left / r->small[k * n + k];
@@ -59,31 +59,31 @@ static bool factorise_small(const sinew_newton_rows *r)
     return true;
 }
 
-bool sinew_newton_rows_take(sinew_newton_rows *r, const sinew_objective *o, const sinew_assembly *as,
-                            const sinew_real *q, sinew_back_solve *solve, void *context)
+bool sinew_rank_one_terms_take(sinew_rank_one_terms *r, const sinew_objective *o, const sinew_assembly *as,
+                               const sinew_real *q, sinew_back_solve *solve, void *context)
 {
     const size_t n = (size_t)r->count;
     for (size_t k = 0; k < n; k++) {
         double *slope = r->slopes + k * r->size;
-        r->weights[k] = sinew_row_gradient(o, (int32_t)k, q, r->whole);
+        r->weights[k] = sinew_global_constraint_gradient(o, (int32_t)k, q, r->gradient);
         for (size_t i = 0; i < r->size; i++)
-            slope[i] = (double)r->whole[4 * (size_t)as->particle[i / 3] + i % 3];
+            slope[i] = (double)r->gradient[4 * (size_t)as->particle[i / 3] + i % 3];
         if (!solve(context, slope, r->answers + k * r->size))
             return false;
         for (size_t j = 0; j <= k; j++)
-            r->small[k * n + j] = dot(slope, r->answers + j * r->size, r->size);
-        /* A row that is switched off has no gradient either: any number but zero will do. */
+            r->small[k * n + j] = rank_one_dot(slope, r->answers + j * r->size, r->size);
+        /* A constraint that is switched off has no gradient either: any nonzero number is valid. */
         r->small[k * n + k] += r->weights[k] > 0 ? 1 / r->weights[k] : 1;
     }
-    return factorise_small(r);
+    return rank_one_factorise_small(r);
 }
 
-void sinew_newton_rows_correct(const sinew_newton_rows *r, double *x)
+void sinew_rank_one_terms_correct(const sinew_rank_one_terms *r, double *x)
 {
     const size_t n = (size_t)r->count;
     for (size_t k = 0; k < n; k++) {
-        r->sums[k] = dot(r->slopes + k * r->size, x, r->size);
-        r->sums[k] = (r->sums[k] - dot(r->small + k * n, r->sums, k)) / r->small[k * n + k];
+        r->sums[k] = rank_one_dot(r->slopes + k * r->size, x, r->size);
+        r->sums[k] = (r->sums[k] - rank_one_dot(r->small + k * n, r->sums, k)) / r->small[k * n + k];
     }
     for (size_t k = n; k-- > 0;) {
         for (size_t j = k + 1; j < n; j++)

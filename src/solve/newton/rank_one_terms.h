@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * rank_one_terms.h: Newton's systems with constraints of whole surfaces (objective/global_constraints.h): the assembled matrix A
- * has all of the Hessian but for one dense term of rank one a row,
+ * rank_one_terms.h: Newton's systems with global constraints (objective/global_constraints.h): the assembled matrix A
+ * has all of the Hessian except one dense rank-one term per constraint,
  *
- *     H = A + G W G^T,   G the gradients of the rows' C, W = diag(1 / alpha)
+ *     H = A + G W G^T,   G the gradients of the terms' C, W = diag(1 / alpha)
  *     H^-1 b = x - Y (W^-1 + G^T Y)^-1 G^T x,   x = A^-1 b,  Y = A^-1 G            (Woodbury)
  *
- * Rows are few: one solve each when A has been factorised, and a small dense system.
+ * Global constraints are few: one solve each after A has been factorised, and a small dense system.
  */
 #ifndef SINEW_SRC_SOLVE_NEWTON_RANK_ONE_TERMS_H
 #define SINEW_SRC_SOLVE_NEWTON_RANK_ONE_TERMS_H
@@ -14,26 +14,27 @@
 #include "objective/assembly.h"
 #include "solve/solver.h"
 
-typedef struct sinew_newton_rows {
-    int32_t count;            /* 0: none, and nothing below */
-    size_t size;              /* numbers of a vector over the free particles */
-    sinew_real *whole;        /* [particle_count][4] work space */
+typedef struct sinew_rank_one_terms {
+    int32_t count;            /* number of terms; 0: nothing below is allocated */
+    size_t size;              /* count of numbers in a vector over the free particles */
+    sinew_real *gradient;     /* [particle_count][4] work space */
     double *slopes, *answers; /* [count][size] G and Y */
     double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
     double *sums;             /* [count] */
-} sinew_newton_rows;
+} sinew_rank_one_terms;
 
-/* x = A^-1 b with the matrix as it was last factorised; false: could not. */
+/* x = A^-1 b with the last factorisation; false on failure. */
 typedef bool sinew_back_solve(void *context, const double *b, double *x);
 
-/* Allocates for the rows that the objective has; on failure too it is to be destroyed. Zeroed is fine. */
-sinew_status sinew_newton_rows_create(sinew_newton_rows *rows, const sinew_objective *objective,
-                                      const sinew_assembly *assembly, sinew_error *error);
-void sinew_newton_rows_destroy(sinew_newton_rows *rows, const sinew_objective *objective);
-/* Takes over the rows at q, after A was factorised there. False: could not. */
-bool sinew_newton_rows_take(sinew_newton_rows *rows, const sinew_objective *objective, const sinew_assembly *assembly,
-                            const sinew_real *q, sinew_back_solve *solve, void *context);
+/* Allocates for the global constraints of the objective; must be destroyed after failure, too. Zeroed is valid. */
+sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *terms, const sinew_objective *objective,
+                                         const sinew_assembly *assembly, sinew_error *error);
+void sinew_rank_one_terms_destroy(sinew_rank_one_terms *terms, const sinew_objective *objective);
+/* Updates the terms at q, after A was factorised there. False on failure. */
+bool sinew_rank_one_terms_take(sinew_rank_one_terms *terms, const sinew_objective *objective,
+                               const sinew_assembly *assembly, const sinew_real *q, sinew_back_solve *solve,
+                               void *context);
 /* x = H^-1 b from x = A^-1 b. */
-void sinew_newton_rows_correct(const sinew_newton_rows *rows, double *x);
+void sinew_rank_one_terms_correct(const sinew_rank_one_terms *terms, double *x);
 
 #endif

@@ -8,22 +8,22 @@
  *     global   q <- q + S^-1 (M/h^2 (q_tilde - q) + sum_j w_j^2 D_j^T (z_j - u_j - D_j q)),   S = M/h^2 + sum w_j^2
  * D_j^T D_j
  *
- * The local step is exact (a proximal map in singular values), so every energy that has one is taken. Hard energies,
- * those that are the distance to a set, become the set's indicator, thesis (4.76): z_j is the projection of D_j q + u_j
- * on it. Their z satisfy the constraint in every iteration, q at convergence only; their stiffness is that of their
- * weight and nothing else. The global step is written for the increment, which keeps the centre of mass in single
+ * The local step is exact (a proximal map in singular values), so every energy with a proximal map is accepted. Hard
+ * energies, those that are the distance to a set, become the set's indicator, thesis (4.76): z_j is the projection of
+ * D_j q + u_j on it. Their z satisfy the constraint in every iteration, q at convergence only; their stiffness is that
+ * of their weight only. The global step is written for the increment, which keeps the centre of mass in single
  * precision too.
  *
- * The weights decide the speed: w_j^2 = c^2 k_j with k_j the stiffness that PD would use. See automatic_factor() for
- * how c is chosen when the user does not, and admm_penalty.h for how it follows the iterations then. With a new c the
- * multipliers w^2 u stay what they are, and S is factorised anew in its old pattern.
+ * The weights decide the speed: w_j^2 = c^2 k_j with k_j the stiffness that PD would use. automatic_factor() chooses c
+ * by default, and admm_penalty.h adapts it during iterations. With a new c the multipliers w^2 u stay the same, and S
+ * is factorised again in its old pattern.
  *
- * Contacts are not split: the global step minimises over q with them in it (contact_global_step.h). As split elements they held
- * what should slide, with weights that are isotropic and duals that begin at zero: a sliding box went 4 % of its way in
- * 20 iterations, 29 % at best, and 99.9 % so.
+ * Contacts are not split: the global step minimises over q with contacts included (contact_global_step.h). Split
+ * contacts, with isotropic weights and duals that start at zero, resisted sliding: a box moved 4 % of its displacement
+ * in 20 iterations, 29 % at best, against 99.9 % now.
  *
- * Iterates need not have a finite energy: where an energy has a barrier, what is handed out is pulled back towards the
- * last iterate that had. Iterates that are no numbers any more begin again at q_n with a larger weight.
+ * Iterates may have an infinite energy: if an energy has a barrier, the returned positions are moved back towards the
+ * last finite iterate. Non-finite iterates restart at q_n with a larger weight.
  */
 #include <float.h>
 #include <math.h>
@@ -60,59 +60,59 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct admm {
     sinew_global global;
-    sinew_weighing weighing;
+    sinew_weight_assignment weight_assignment;
     size_t *first_weight; /* [task_count] offset of each task in weights */
-    size_t *first_dual;   /* [task_count] offset in u */
+    size_t *first_dual;   /* [task_count] offset of each task in u */
     size_t dual_count, weight_count;
     sinew_real *weights; /* w^2 of each element lane */
     sinew_real *u;       /* [dual_count] */
     sinew_real *b;       /* [particle_count][4] */
-    sinew_real *dq;      /* [particle_count][4] b itself where the weight is the user's */
-    sinew_touch_step touch;
+    sinew_real *dq;      /* [particle_count][4]; the same array as b if the user sets the weight */
+    sinew_contact_global_step touch;
     bool any_hard;
-    size_t *first_hard; /* [task_count] offset in hard, of tasks whose energy is */
+    size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
     sinew_real *hard;   /* data of hard elements, HARDER times as stiff: their proximal map is the projection */
 
-    /* Where it is not: what follows the iterations. */
+    /* Members for adaptive weights only. */
     bool automatic;
     sinew_weight_rule rule;
-    int32_t restarts;      /* of this step */
-    sinew_real *stiffness; /* k of each element lane */
+    int32_t restarts;      /* number of restarts in this step */
+    sinew_real *stiffness; /* stiffness k of each element lane */
     sinew_real *u_before;  /* [dual_count] */
-    double *task_moves;    /* [task_count] w^2 |du|^2 */
+    double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
-    /* With barriers: */
+    /* Members for energies with barriers only. */
     bool barrier, moved;       /* q is newer than s->q */
-    sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last one handed out */
+    sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last iterate that was copied to s->q */
 
-    /* Bytes that there are of arrays over tasks, lanes and duals. */
-    size_t first_weight_room, first_dual_room, weight_room, u_room, stiffness_room, u_before_room, move_room,
-        first_hard_room, hard_room;
+    /* Capacities in bytes of the arrays over tasks, lanes and duals. */
+    size_t first_weight_capacity, first_dual_capacity, weight_capacity, u_capacity, stiffness_capacity,
+        u_before_capacity, move_capacity, first_hard_capacity, hard_capacity;
 } admm;
 
-/* How much stiffer hard elements are taken in the local step than their weight: beyond what a number can tell from
- * infinite, z = (k p + w^2 y) / (k + w^2) = p, and far from where products overflow. */
+/* Stiffness of hard elements in the local step over their weight: large enough that z = (k p + w^2 y) / (k + w^2) = p
+ * in floating point, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* How the weight is chosen. Iterations of this kind, on a function whose curvature along its local coordinates lies
- * between a and b, contract fastest with w^2 = sqrt(a b): smaller weights leave stiff directions swinging, larger ones
- * make soft ones crawl (Ghadimi et al. 2015, "Optimal parameter selection for the alternating direction method of
- * multipliers: quadratic problems", section III). In units of k the curvatures are the eigenvalues of S^-1 H at the
- * rest shape (spectrum.h): 1 for pure strain, more where k is below the stiffness of a change of volume, and down to
- * about (width / length)^2 for a beam's bending and twisting. Inertia is in both matrices, so that both ends go to 1,
- * and c to PD's own weight, as h^2 k goes to zero.
+/* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
+ * sqrt(a b): smaller weights let stiff directions oscillate, larger ones slow down soft directions (Ghadimi et al.
+ * 2015, "Optimal parameter selection for the alternating direction method of multipliers: quadratic problems", section
+ * III). In units of k the curvatures are the eigenvalues of S^-1 H at the rest shape (spectrum.h): 1 for pure strain,
+ * more where k is below the stiffness of a change of volume, and down to about (width / length)^2 for a beam's bending
+ * and twisting. Inertia is in both matrices, so that both ends go to 1, and c to PD's own weight, as h^2 k goes to
+ * zero.
  *
- * Weights that are too small fail where ones too large are only slow, so c is taken a fifth above the optimum. The
- * least: below it iterates swing too far to come back, and sheets of springs have modes without any stiffness. */
+ * Too small weights diverge, too large ones are only slow, so c is a fifth above the optimum. The minimum prevents
+ * divergence; sheets of springs have modes without stiffness. */
 static double automatic_factor(const sinew_spectrum *spectrum)
 {
-    const double above = 1.2, least = 0.3;
-    return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), least);
+    const double above = 1.2, min = 0.3;
+    return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), min);
 }
 
-/* S follows the rule's c, local steps take the new weights, w^2 u stays. Where S does not, the old c does. */
+/* S and local steps take over the rule's c, w^2 u stays. If S fails, the old c is kept. */
 static bool set_factor(sinew_solve *s, double c_before)
 {
     const sinew_objective *o = s->objective;
@@ -131,23 +131,23 @@ static bool set_factor(sinew_solve *s, double c_before)
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static bool make_task_room(const sinew_objective *o, admm *a)
+static bool reserve_task(const sinew_objective *o, admm *a)
 {
     const sinew_allocator *m = &o->allocator;
     const size_t tasks = (size_t)o->task_count;
-    return sinew_make_room(m, &a->first_weight, &a->first_weight_room, tasks, sizeof *a->first_weight) &&
-           sinew_make_room(m, &a->first_dual, &a->first_dual_room, tasks, sizeof *a->first_dual) &&
-           sinew_make_room(m, &a->first_hard, &a->first_hard_room, tasks, sizeof *a->first_hard) &&
-           (!a->automatic || sinew_make_room(m, &a->task_moves, &a->move_room, tasks, sizeof *a->task_moves));
+    return sinew_reserve(m, &a->first_weight, &a->first_weight_capacity, tasks, sizeof *a->first_weight) &&
+           sinew_reserve(m, &a->first_dual, &a->first_dual_capacity, tasks, sizeof *a->first_dual) &&
+           sinew_reserve(m, &a->first_hard, &a->first_hard_capacity, tasks, sizeof *a->first_hard) &&
+           (!a->automatic || sinew_reserve(m, &a->task_moves, &a->move_capacity, tasks, sizeof *a->task_moves));
 }
 
-static bool make_lane_room(const sinew_objective *o, admm *a)
+static bool reserve_wide(const sinew_objective *o, admm *a)
 {
     const sinew_allocator *m = &o->allocator;
-    return sinew_make_room(m, &a->weights, &a->weight_room, a->weight_count, sizeof *a->weights) &&
+    return sinew_reserve(m, &a->weights, &a->weight_capacity, a->weight_count, sizeof *a->weights) &&
            (!a->automatic ||
-            (sinew_make_room(m, &a->stiffness, &a->stiffness_room, a->weight_count, sizeof *a->stiffness) &&
-             sinew_make_room(m, &a->u_before, &a->u_before_room, a->dual_count, sizeof *a->u_before)));
+            (sinew_reserve(m, &a->stiffness, &a->stiffness_capacity, a->weight_count, sizeof *a->stiffness) &&
+             sinew_reserve(m, &a->u_before, &a->u_before_capacity, a->dual_count, sizeof *a->u_before)));
 }
 
 /* A copy of the iterate where an energy has a barrier. */
@@ -156,23 +156,23 @@ static bool make_copies(const sinew_objective *o, admm *a)
     const size_t size = 4 * (size_t)o->particle_count;
     if (!a->barrier || a->last_good)
         return true;
-    sinew_release(&o->allocator, a->q); /* of a time without memory for both */
+    sinew_release(&o->allocator, a->q); /* left from a call that ran out of memory */
     a->q = sinew_allocate_zero(&o->allocator, size, sizeof *a->q);
     a->last_good = a->q ? sinew_allocate_zero(&o->allocator, size, sizeof *a->last_good) : NULL;
     return a->last_good;
 }
 
-/* Duals of transient elements are zero after elements have changed, those of fixed ones, `kept` numbers, stay while a
- * step goes on. */
-static bool make_dual_room(const sinew_objective *o, admm *a, size_t kept)
+/* Duals of transient elements are reset after a change of elements; the first `kept` numbers, of fixed elements, stay
+ * within a step. */
+static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
 {
-    if (a->u_room < a->dual_count * sizeof *a->u) {
+    if (a->u_capacity < a->dual_count * sizeof *a->u) {
         const size_t spare = a->dual_count + a->dual_count / 2;
         sinew_real *u = sinew_reallocate(&o->allocator, a->u, kept, spare, sizeof *u);
         if (!u)
             return false;
         a->u = u;
-        a->u_room = spare * sizeof *u;
+        a->u_capacity = spare * sizeof *u;
     }
     if (a->dual_count > kept) /* u may be NULL where nothing has duals */
         memset(a->u + kept, 0, (a->dual_count - kept) * sizeof *a->u);
@@ -181,10 +181,10 @@ static bool make_dual_room(const sinew_objective *o, admm *a, size_t kept)
 
 static size_t hard_numbers(const sinew_task *task)
 {
-    return task->batch->hard ? sinew_task_lanes(task) * (size_t)task->batch->ops->data_count : 0;
+    return task->batch->hard ? sinew_task_padded_count(task) * (size_t)task->batch->ops->data_count : 0;
 }
 
-static bool make_hard_room(const sinew_objective *o, admm *a)
+static bool reserve_hard(const sinew_objective *o, admm *a)
 {
     size_t count = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
@@ -192,10 +192,10 @@ static bool make_hard_room(const sinew_objective *o, admm *a)
         count += hard_numbers(&o->tasks[t]);
     }
     a->any_hard = count > 0;
-    return !a->any_hard || sinew_make_spare_room(&o->allocator, &a->hard, &a->hard_room, count, sizeof *a->hard);
+    return !a->any_hard || sinew_reserve_spare(&o->allocator, &a->hard, &a->hard_capacity, count, sizeof *a->hard);
 }
 
-/* Numbers of hard elements as they are now: targets move, and elements are switched. */
+/* Updates data of hard elements: targets move, and elements are switched. */
 static void take_hard(const sinew_objective *o, admm *a)
 {
     for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
@@ -211,35 +211,35 @@ static void take_hard(const sinew_objective *o, admm *a)
     }
 }
 
-/* Places of the tasks that there are in arrays over lanes and duals. Weights and stiffness of fixed ones stay where
- * they are; who grows loses them. */
-static bool lay_out(const sinew_objective *o, admm *a, bool resuming)
+/* Offsets of the current tasks in arrays over elements and duals. Weights and stiffness of fixed elements keep their
+ * offsets; arrays that grow lose their content. */
+static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
 {
-    if (!make_task_room(o, a))
+    if (!reserve_task(o, a))
         return false;
     size_t kept = 0;
     a->weight_count = a->dual_count = 0;
     a->barrier = false;
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
-        const size_t lanes = sinew_task_lanes(task);
+        const size_t padded_count = sinew_task_padded_count(task);
         a->first_weight[t] = a->weight_count;
         a->first_dual[t] = a->dual_count;
-        a->weight_count += lanes;
-        a->dual_count += lanes * 3 * (size_t)task->batch->ops->row_count;
+        a->weight_count += padded_count;
+        a->dual_count += padded_count * 3 * (size_t)task->batch->ops->reduced_count;
         a->barrier = a->barrier || task->batch->ops->barrier;
-        kept = resuming && t < o->fixed_task_count ? a->dual_count : kept;
+        kept = in_step && t < o->fixed_task_count ? a->dual_count : kept;
     }
-    return make_lane_room(o, a) && make_copies(o, a) && make_dual_room(o, a, kept) && make_hard_room(o, a);
+    return reserve_wide(o, a) && make_copies(o, a) && reserve_dual(o, a, kept) && reserve_hard(o, a);
 }
 
-/* Weights of tasks first .. last - 1 as their elements show, with the factor at hand. */
-static void weigh(sinew_solve *s, int32_t first, int32_t last)
+/* Weights of tasks first .. last - 1 for the current state of their elements and the current factor. */
+static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
 {
     admm *a = s->memory;
     const size_t from = first < last ? a->first_weight[first] : 0;
-    const size_t count = sinew_lanes_between(s->objective, first, last);
-    sinew_weigh(s->objective, first, last, &a->weighing, a->weights + from);
+    const size_t count = sinew_wide_between(s->objective, first, last);
+    sinew_element_weights(s->objective, first, last, &a->weight_assignment, a->weights + from);
     if (!a->automatic)
         return;
     const double c = a->rule.memory.c;
@@ -248,7 +248,7 @@ static void weigh(sinew_solve *s, int32_t first, int32_t last)
         a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
 }
 
-/* S with the weights of PD shows how the iterations would go, and is then scaled. */
+/* S with the weights of PD predicts the convergence, and is then scaled. */
 static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -271,39 +271,43 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "ADMM");
     a->automatic = factor == 0;
     a->rule.memory.c = 1;
-    a->weighing = (sinew_weighing){(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
-                                   a->automatic ? 1 : (sinew_real)(factor * factor)};
+    a->weight_assignment =
+        (sinew_weight_assignment){(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH],
+                                  a->automatic ? 1 : (sinew_real)(factor * factor)};
     a->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->b);
     a->dq = a->automatic ? sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *a->dq) : a->b;
-    if (!a->b || !a->dq || !lay_out(o, a, false))
+    if (!a->b || !a->dq || !admm_lay_out(o, a, false))
         return sinew_fail_memory(error, "ADMM");
-    weigh(s, 0, o->task_count);
-    const sinew_global_rule rule = {
-        .weighing = a->weighing, .rescaled = a->automatic, .beside = true, .factorisations = &s->factorisations};
+    admm_set_weights(s, 0, o->task_count);
+    const sinew_global_rule rule = {.weight_assignment = a->weight_assignment,
+                                    .rescaled = a->automatic,
+                                    .contacts_by_blocks = true,
+                                    .factorisations = &s->factorisations};
     sinew_status status = sinew_global_create(&a->global, o, &rule, error);
-    if (status == SINEW_OK && !sinew_touch_step_reserve(&a->touch, &a->global, o))
+    if (status == SINEW_OK && !sinew_contact_global_step_reserve(&a->touch, &a->global, o))
         status = sinew_fail_memory(error, "ADMM");
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
-/* The factor c of the weights stays as the iterations have made it: it is saved with the state. */
+/* The adapted factor c of the weights is kept; it is saved with the state. */
 static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_objective *o = s->objective;
     admm *a = s->memory;
     const bool grown = changed & SINEW_CHANGED_TRANSIENT, data = changed & SINEW_CHANGED_DATA;
-    const size_t room = a->weight_room + a->stiffness_room;
-    if (grown && !lay_out(o, a, s->resuming))
+    const size_t capacity = a->weight_capacity + a->stiffness_capacity;
+    if (grown && !admm_lay_out(o, a, (changed & SINEW_CHANGED_IN_STEP) != 0))
         return sinew_fail_memory(error, "ADMM");
     for (int32_t t = 0; t < o->fixed_task_count; t++)
-        if (data || room != a->weight_room + a->stiffness_room ||
+        if (data || capacity != a->weight_capacity + a->stiffness_capacity ||
             (changed & SINEW_CHANGED_SWITCHED && o->tasks[t].batch->switchable))
-            weigh(s, t, t + 1);
-    weigh(s, o->fixed_task_count, o->task_count);
+            admm_set_weights(s, t, t + 1);
+    admm_set_weights(s, o->fixed_task_count, o->task_count);
     take_hard(o, a);
     const sinew_status status = sinew_global_refresh(&a->global, o, changed, error);
-    return status != SINEW_OK || sinew_touch_step_reserve(&a->touch, &a->global, o) ? status
-                                                                                    : sinew_fail_memory(error, "ADMM");
+    return status != SINEW_OK || sinew_contact_global_step_reserve(&a->touch, &a->global, o)
+               ? status
+               : sinew_fail_memory(error, "ADMM");
 }
 
 static void admm_release(sinew_solve *s)
@@ -313,7 +317,7 @@ static void admm_release(sinew_solve *s)
     if (!a)
         return;
     sinew_global_destroy(&a->global, o);
-    sinew_touch_step_release(&a->touch, o);
+    sinew_contact_global_step_release(&a->touch, o);
     void *arrays[] = {
         a->first_weight, a->first_dual, a->first_hard, a->hard, a->weights,   a->u, a->dq == a->b ? NULL : a->dq, a->b,
         a->stiffness,    a->u_before,   a->task_moves, a->q,    a->last_good, a};
@@ -356,7 +360,7 @@ static void admm_begin(sinew_solve *s)
     }
 }
 
-static void admm_resume(sinew_solve *s, uint32_t what)
+static void admm_contacts_changed(sinew_solve *s, uint32_t what)
 {
     admm *a = s->memory;
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
@@ -374,7 +378,7 @@ static double dual_move(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;
     const sinew_task *task = &s->objective->tasks[t];
-    const size_t W = (size_t)task->batch->width, rows = 3 * (size_t)task->batch->ops->row_count;
+    const size_t W = (size_t)task->batch->width, rows = 3 * (size_t)task->batch->ops->reduced_count;
     const sinew_real *u = a->u + a->first_dual[t], *before = a->u_before + a->first_dual[t];
     const int32_t *element = task->batch->element + (size_t)task->chunk->first_group * W;
     double sum = 0;
@@ -390,7 +394,7 @@ static double dual_move(const sinew_solve *s, int32_t t)
     return sum;
 }
 
-static void local_step(void *context, int32_t task, sinew_reduced_kernel *kernel)
+static void admm_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel)
 {
     sinew_solve *s = context;
     const admm *a = s->memory;
@@ -399,11 +403,11 @@ static void local_step(void *context, int32_t task, sinew_reduced_kernel *kernel
     kernel->u = a->u + a->first_dual[task];
     if (a->automatic)
         a->task_moves[task] = 0;
-    if (of->batch->ops->contact && a->global.touches)
+    if (of->batch->ops->contact && a->global.has_contacts)
         return;
     if (a->automatic)
         memcpy(a->u_before + a->first_dual[task], kernel->u,
-               (size_t)of->chunk->group_count * (size_t)of->batch->width * 3 * (size_t)of->batch->ops->row_count *
+               (size_t)of->chunk->group_count * (size_t)of->batch->width * 3 * (size_t)of->batch->ops->reduced_count *
                    sizeof *a->u);
     if (of->batch->hard)
         kernel->groups.data = a->hard + a->first_hard[task];
@@ -420,26 +424,26 @@ static void inertia_terms(const void *context, int32_t first, int32_t last, doub
     for (int32_t i = first; i < last; i++)
         for (size_t c = 0; c < 3; c++) {
             const double move = (double)dq[4 * (size_t)i + c];
-            sums[0] += (double)o->mass[i] / (o->h * o->h) * move * move;
+            sums[0] += (double)o->step.mass[i] / (o->step.h * o->step.h) * move * move;
         }
 }
 
-/* Begins the step again where it was, with a larger weight. */
-static void restart(sinew_solve *s)
+/* Restarts the iterations of the step with a larger weight. */
+static void admm_restart(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
     admm *a = s->memory;
     sinew_real *q = iterate_of(s);
     const double c_before = a->rule.memory.c;
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        memcpy(q + 4 * i, (o->pinned[i] ? o->q_tilde : s->q_start) + 4 * i, 4 * sizeof *q);
+        memcpy(q + 4 * i, (o->step.pinned[i] ? o->step.q_tilde : s->q_start) + 4 * i, 4 * sizeof *q);
     forget_duals(a);
     sinew_weight_restart(&a->rule);
     set_factor(s, c_before);
     a->restarts++;
 }
 
-/* The size that round-off of the positions alone gives to an iteration: what is that small says nothing. */
+/* Smallest meaningful size (admm_penalty.h) of the change in an iteration; anything below is round-off of positions. */
 static double round_off_size(const sinew_solve *s)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
@@ -450,21 +454,21 @@ static double round_off_size(const sinew_solve *s)
 static void watch(sinew_solve *s)
 {
     enum {
-        MOST_RESTARTS = 6
+        MAX_RESTARTS = 6
     };
     const sinew_objective *o = s->objective;
     admm *a = s->memory;
     const double c_before = a->rule.memory.c;
     const double global = sinew_dot(a->b, a->dq, o->particle_count, o->thread_count);
     double inertia = 0, local = 0;
-    if (!o->quasistatic)
+    if (!o->step.quasistatic)
         sinew_sum(inertia_terms, s, o->particle_count, 1, &inertia, o->thread_count);
     for (int32_t t = 0; t < o->task_count; t++)
         local += a->task_moves[t];
     const double size = sqrt(fmax(global, 0) + local), elastic = fmax(global - inertia, 0);
     if (!isfinite(size)) {
-        if (a->restarts < MOST_RESTARTS)
-            restart(s);
+        if (a->restarts < MAX_RESTARTS)
+            admm_restart(s);
     } else if (size > round_off_size(s) && sinew_weight_observe(&a->rule, size, sqrt(local / fmax(elastic, DBL_MIN))))
         set_factor(s, c_before);
 }
@@ -474,10 +478,10 @@ static uint32_t admm_iterate(sinew_solve *s)
     sinew_objective *o = s->objective;
     admm *a = s->memory;
     sinew_real *q = iterate_of(s);
-    sinew_objective_local(o, q, local_step, s, a->b);
+    sinew_objective_local(o, q, admm_local_step, s, a->b);
     sinew_objective_add_inertia(o, 1, q, a->b);
-    if (a->global.touches)
-        sinew_touch_step_solve(&a->touch, &a->global, o, q, a->b, a->dq);
+    if (a->global.has_contacts)
+        sinew_contact_global_step_solve(&a->touch, &a->global, o, q, a->b, a->dq);
     else
         sinew_global_solve(&a->global, o, a->b, a->dq);
     sinew_add_scaled(q, 1, a->dq, o->particle_count, o->thread_count);
@@ -489,8 +493,8 @@ static uint32_t admm_iterate(sinew_solve *s)
     return 0;
 }
 
-/* s->q = the iterate, or the first point on the way back to the last good one where the energy is finite. */
-static void admm_settle(sinew_solve *s)
+/* s->q = the iterate, or the first point towards the last finite one with finite energy. */
+static void admm_flush(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
     admm *a = s->memory;
@@ -562,8 +566,8 @@ const sinew_solver_ops sinew_solver_admm = {
     .hard = SINEW_CAN_PROJECT,
     .begin = admm_begin,
     .iterate = admm_iterate,
-    .resume = admm_resume,
-    .settle = admm_settle,
+    .contacts_changed = admm_contacts_changed,
+    .flush = admm_flush,
     .precondition = admm_precondition,
     .state_size = admm_state_size,
     .state_save = admm_state_save,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * admm_penalty.c: see admm_penalty.h. The numbers were chosen on the random scenes of tests/test_admm_spinning.c.
+ * admm_penalty.c: see admm_penalty.h. The constants were tuned on the random scenes of tests/test_admm_spinning.c.
  */
 #include "solve/projective/admm_penalty.h"
 
 #include <math.h>
 
 enum {
-    BLOCK = 8,      /* iterations between two looks */
-    SETTLING = 3,   /* iterations after a change that say more about the change than about the weight */
-    FIRST_LOOK = 3, /* iterations after which a weight far too small is seen at once */
+    BLOCK = 8,        /* iterations of a block: the weight is reviewed after each block */
+    SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
+    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is detected */
     BLOW_UP_BLOCKS = 8,
     LONG = 4 /* blocks */
 };
 
-/* Smaller weights let iterates swing too far, larger ones stand still. */
-static const double least = 0.1, most = 1e4;
-/* Borders must be this much apart for the weight to go between them; smaller changes are not worth a factorisation. */
+/* Smaller weights let iterates oscillate too far, larger ones stall. */
+static const double min = 0.1, max = 1e4;
+/* Smallest ratio of the borders between which the weight may move; smaller changes are not worth a factorisation. */
 static const double apart = 1.1, worthwhile = 1.15;
 static const double largest_rise = 2, largest_fall = 0.6, rise_of_cycles = 1.4;
 
@@ -27,7 +27,7 @@ void sinew_weight_start(sinew_weight_rule *rule, double c)
 
 bool sinew_weight_sane(const sinew_weight_memory *m)
 {
-    /* Squares of c have to stay numbers in single precision too, and the count must not run over. */
+    /* Squares of c must be finite in single precision, and the count must not overflow. */
     const double smallest = 1e-6, largest = 1e12;
     return m->c >= smallest && m->c <= largest && m->low >= 0 && isfinite(m->low) && m->high > 0 && m->firm >= 0 &&
            isfinite(m->firm) && m->rate >= 0 && isfinite(m->rate) && m->ratio > 0 && isfinite(m->ratio) &&
@@ -52,11 +52,11 @@ static double within_borders(const sinew_weight_memory *m, double c)
     return m->low > 0 ? fmax(c, m->low * apart) : fmin(c, m->high / apart);
 }
 
-/* Moves c by about `factor`; what it was becomes a border. A strong wish moves a border that is in its way. */
-static bool change(sinew_weight_rule *rule, double factor)
+/* Multiplies c by about `factor`; the old value becomes a border. A strong change moves a border that blocks it. */
+static bool penalty_change(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
-    const double wanted = fmin(fmax(m->c * factor, least), most);
+    const double wanted = fmin(fmax(m->c * factor, min), max);
     if (factor > 1) {
         m->low = fmax(m->low, m->c);
         if (factor >= largest_rise && wanted > m->high / apart)
@@ -67,7 +67,7 @@ static bool change(sinew_weight_rule *rule, double factor)
             m->low = fmin(m->low, m->firm);
     }
     double c = within_borders(m, wanted);
-    /* PD's own weight is exact where nothing turns: it is not stepped over on the way up. */
+    /* PD's own weight is exact without rotation: an increase of c stops there. */
     if (m->c < 0.8 && c > 1)
         c = 1;
     if (c > m->c / worthwhile && c < m->c * worthwhile)
@@ -79,14 +79,14 @@ static bool change(sinew_weight_rule *rule, double factor)
     return true;
 }
 
-/* A weight with which iterations do not converge is a border that stays. */
+/* A weight without convergence is a permanent border. */
 static bool leave_cycle(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
     m->firm = m->c;
     if (m->high < 1.2 * m->c * factor)
         m->high = INFINITY;
-    return change(rule, factor);
+    return penalty_change(rule, factor);
 }
 
 void sinew_weight_disturb(sinew_weight_rule *rule)
@@ -99,7 +99,7 @@ void sinew_weight_restart(sinew_weight_rule *rule)
     sinew_weight_memory *m = &rule->memory;
     m->firm = m->low = m->c;
     m->high = INFINITY;
-    m->c = fmin(3 * m->c, most);
+    m->c = fmin(3 * m->c, max);
     m->changes++;
     watch_anew(rule, SETTLING);
 }
@@ -111,8 +111,8 @@ static double wish(double ratio)
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Steps that need few iterations do not get a new weight half-way; when the whole of the last one speaks for it, the
- * next one begins with another. */
+/* Steps with few iterations keep their weight; if the whole step suggests a change, the next step starts with the new
+ * weight. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;
@@ -122,14 +122,14 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     m->high /= yield;
     rule->changes = 0;
     const bool wanted = m->rate > slow && (m->ratio > far_off || m->ratio < 1 / far_off);
-    const bool changed = wanted && change(rule, wish(m->ratio));
+    const bool changed = wanted && penalty_change(rule, wish(m->ratio));
     m->rate = 0;
     m->ratio = 1;
     watch_anew(rule, 2);
     return changed;
 }
 
-/* Shrinking an iteration, and mean of R, since the end of block `from`. */
+/* Decrease of the size per iteration, and mean of R, since the end of block `from`. */
 static double rate_since(const sinew_weight_rule *rule, int32_t from)
 {
     return pow(rule->sizes[rule->blocks] / rule->sizes[from], 1.0 / (BLOCK * (rule->blocks - from)));
@@ -140,13 +140,13 @@ static double ratio_since(const sinew_weight_rule *rule, int32_t from)
     return exp((rule->log_ratios[rule->blocks] - rule->log_ratios[from]) / (BLOCK * (rule->blocks - from)));
 }
 
-/* How far from one R has to be: the less the longer it was averaged. */
-static double doubt(int32_t blocks)
+/* Smallest distance of R from one that counts: it decreases with the length of the average. */
+static double ratio_uncertainty(int32_t blocks)
 {
     return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
 }
 
-/* Slow for long: then a ratio near one counts too, and a border that is in the way was set by a beginning. */
+/* Slow convergence for long: a ratio near one counts too, and a border that blocks it was set by the start. */
 static bool push_on(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
@@ -155,11 +155,11 @@ static bool push_on(sinew_weight_rule *rule, double ratio)
         m->low = m->firm = 0;
     if (ratio > far_off)
         m->high = INFINITY;
-    return (ratio > off && change(rule, fmax(wish(ratio), step))) ||
-           (ratio < 1 / off && change(rule, fmin(wish(ratio), 1 / step)));
+    return (ratio > off && penalty_change(rule, fmax(wish(ratio), step))) ||
+           (ratio < 1 / off && penalty_change(rule, fmin(wish(ratio), 1 / step)));
 }
 
-static bool look(sinew_weight_rule *rule)
+static bool review_weight(sinew_weight_rule *rule)
 {
     const double standing = 0.99, growing = 1.05, slow = 0.88, crawling = 0.97;
     const int32_t half = rule->blocks / 2, last = rule->blocks - 1;
@@ -169,22 +169,23 @@ static bool look(sinew_weight_rule *rule)
     rule->memory.ratio = rule->changes > 0 ? 1 : ratio_since(rule, 0);
     if ((rate_now > standing && ratio_now > 0.8) || rate_now > growing)
         return leave_cycle(rule, fmin(fmax(sqrt(ratio_now), rise_of_cycles), 2.5));
-    const double far_off = doubt(rule->blocks - half);
+    const double far_off = ratio_uncertainty(rule->blocks - half);
     if (rule->changes >= SINEW_WEIGHT_CHANGES || rule->blocks < 1 + 2 * rule->changes || fmin(rate, rate_now) < slow)
         return false;
     if (rule->blocks - half >= LONG && rate > crawling)
         return push_on(rule, ratio);
-    /* An average that the last block speaks against is one side of a swing. */
-    return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) && change(rule, wish(ratio));
+    /* An average contradicted by the last block is one side of an oscillation. */
+    return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
+           penalty_change(rule, wish(ratio));
 }
 
-/* A weight below PD's own that is far too small shows from the start. */
-static bool first_look(sinew_weight_rule *rule, double size)
+/* A weight below PD's own that is far too small is detected early. */
+static bool review_weight_early(sinew_weight_rule *rule, double size)
 {
     const double slow = 0.5, far_off = 5;
-    const double ratio = exp(rule->log_ratio / FIRST_LOOK), rate = pow(size / rule->sizes[0], 1.0 / FIRST_LOOK);
+    const double ratio = exp(rule->log_ratio / EARLY_REVIEW), rate = pow(size / rule->sizes[0], 1.0 / EARLY_REVIEW);
     return rule->changes == 0 && rule->memory.c < 0.9 && ratio > far_off && rate > slow &&
-           change(rule, fmin(sqrt(ratio), 2.5));
+           penalty_change(rule, fmin(sqrt(ratio), 2.5));
 }
 
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)
@@ -201,12 +202,12 @@ bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio)
     rule->log_ratio += log(fmin(fmax(ratio, 1 / swing), swing));
     if (size > blow_up * rule->sizes[0] && rule->blocks < BLOW_UP_BLOCKS)
         return leave_cycle(rule, rise_of_cycles);
-    if (rule->since == FIRST_LOOK && first_look(rule, size))
+    if (rule->since == EARLY_REVIEW && review_weight_early(rule, size))
         return true;
     if (rule->since % BLOCK != 0 || rule->blocks + 1 >= SINEW_WEIGHT_BLOCKS)
         return false;
     rule->blocks++;
     rule->sizes[rule->blocks] = size;
     rule->log_ratios[rule->blocks] = rule->log_ratio;
-    return look(rule);
+    return review_weight(rule);
 }

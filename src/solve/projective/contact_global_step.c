@@ -9,17 +9,18 @@
 
 #include "base/reduce.h"
 
-#define NEWTONS     2   /* iterations: the third and fourth double the solves and gain nothing, measured on cloths */
-#define TOLERANCE   0.1 /* on the residual, of the first one: the local step will ask for something else */
-#define DECREASE    1e-4
-#define SHRINK      0.1
-#define ALPHA_LEAST 1e-6
+#define NEWTONS 2 /* iterations: the third and fourth double the solves and gain nothing, measured on cloths */
+#define TOLERANCE                                                                                                      \
+    0.1 /* on the residual, relative to the first: the next local step changes b anyway; chosen, not measured */
+#define DECREASE  1e-4
+#define SHRINK    0.1
+#define ALPHA_MIN 1e-6
 
-bool sinew_touch_step_reserve(sinew_touch_step *s, const sinew_global *g, const sinew_objective *o)
+bool sinew_contact_global_step_reserve(sinew_contact_global_step *s, const sinew_global *g, const sinew_objective *o)
 {
     sinew_real **const arrays[] = {&s->x, &s->r, &s->t, &s->p, &s->Sp};
     bool good = true;
-    for (size_t i = 0; g->touches && i < sizeof arrays / sizeof arrays[0]; i++) {
+    for (size_t i = 0; g->has_contacts && i < sizeof arrays / sizeof arrays[0]; i++) {
         if (!*arrays[i])
             *arrays[i] = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof **arrays[i]);
         good = good && *arrays[i];
@@ -27,16 +28,17 @@ bool sinew_touch_step_reserve(sinew_touch_step *s, const sinew_global *g, const 
     return good;
 }
 
-void sinew_touch_step_release(sinew_touch_step *s, const sinew_objective *o)
+void sinew_contact_global_step_release(sinew_contact_global_step *s, const sinew_objective *o)
 {
     sinew_real *const arrays[] = {s->x, s->r, s->t, s->p, s->Sp};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
-    *s = (sinew_touch_step){0};
+    *s = (sinew_contact_global_step){0};
 }
 
-/* x + alpha p along the direction with enough decrease of the function; moves x there. Returns alpha. */
-static double search(sinew_touch_step *s, sinew_global *g, const sinew_objective *o, double before)
+/* Moves x to x + alpha p with sufficient decrease of the function. Returns alpha. */
+static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
+                                  double before)
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
     const double slope = -sinew_dot(s->t, s->p, n, threads), first = -sinew_dot(s->r, s->p, n, threads);
@@ -45,9 +47,9 @@ static double search(sinew_touch_step *s, sinew_global *g, const sinew_objective
     while (slope < 0) {
         sinew_add_scaled(s->x, (sinew_real)(alpha - gone), s->p, n, threads);
         gone = alpha;
-        const double change =
-            alpha * first + alpha * alpha / 2 * second + sinew_beside_value(&g->beside, o, s->x) - before;
-        if (change <= DECREASE * alpha * slope || alpha < ALPHA_LEAST)
+        const double change = alpha * first + alpha * alpha / 2 * second +
+                              sinew_contact_blocks_value(&g->contact_blocks, o, s->x) - before;
+        if (change <= DECREASE * alpha * slope || alpha < ALPHA_MIN)
             break;
         const double best = -slope * alpha * alpha / (2 * (change - alpha * slope));
         alpha = fmin(fmax(best, SHRINK * alpha), 0.5 * alpha);
@@ -55,8 +57,8 @@ static double search(sinew_touch_step *s, sinew_global *g, const sinew_objective
     return gone;
 }
 
-void sinew_touch_step_solve(sinew_touch_step *s, sinew_global *g, const sinew_objective *o, const sinew_real *q,
-                            sinew_real *b, sinew_real *d)
+void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
+                                     const sinew_real *q, sinew_real *b, sinew_real *d)
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
     const size_t size = 4 * (size_t)n;
@@ -65,7 +67,8 @@ void sinew_touch_step_solve(sinew_touch_step *s, sinew_global *g, const sinew_ob
     memcpy(s->r, b, size * sizeof *b);
     for (int k = 0; k < NEWTONS; k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
-        const double value = sinew_beside_take_away(&g->beside, o, s->x, s->t); /* t = b - S d - psi_c' */
+        const double value =
+            sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t); /* t = b - S d - psi_c' */
         const double residual = sinew_norm(s->t, n, threads);
         target = k == 0 ? TOLERANCE * residual : target;
         if (!(residual > target))
@@ -73,7 +76,7 @@ void sinew_touch_step_solve(sinew_touch_step *s, sinew_global *g, const sinew_ob
         sinew_global_linearise(g, o, s->x);
         sinew_global_solve(g, o, s->t, s->p);
         sinew_global_multiply(g, o, s->p, s->Sp);
-        const double alpha = search(s, g, o, value);
+        const double alpha = contact_line_search(s, g, o, value);
         sinew_add_scaled(s->r, (sinew_real)-alpha, s->Sp, n, threads);
     }
     for (size_t i = 0; i < size; i++) {

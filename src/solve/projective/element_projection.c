@@ -10,75 +10,21 @@
 /* Weight of the constraint in units of w, stage by stage. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
-#define SMALL 5e-4 /* a step, of the element's size, after which only round-off is to come */
+#define SMALL 5e-4 /* step relative to the size of the element, below which steps are round-off */
 #else
 static const double stages[] = {1, 1e2, 1e4, 1e6, 1e7};
 #define SMALL 1e-8
 #endif
 enum {
     STAGES = sizeof stages / sizeof stages[0],
-    STEPS = 12,      /* of a stage */
-    LAST_STEPS = 20, /* of the last */
+    STEPS = 12,      /* largest number of steps of a stage */
+    LAST_STEPS = 20, /* largest number of steps of the last stage */
     HALVINGS = 8
 };
 
-typedef struct point_set {
-    sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX], g[SINEW_POINT * SINEW_STENCIL_MAX];
-} point_set;
-
-static sinew_kernel kernel_at(const sinew_sqp *e, const double *p, point_set *points)
-{
-    memset(points, 0, sizeof *points);
-    for (int32_t a = 0; a < e->point_count; a++)
-        for (int32_t c = 0; c < 3; c++)
-            points->x[SINEW_POINT * a + c] = (sinew_real)p[3 * a + c];
-    return (sinew_kernel){.groups = {.count = 1, .vertex = e->vertex, .data = e->data},
-                          .x = points->x,
-                          .g = points->g,
-                          .tangent = e->tangent,
-                          .blocks = e->blocks};
-}
-
-static double psi_at(const sinew_sqp *e, const double *p)
-{
-    point_set points;
-    const sinew_kernel kernel = kernel_at(e, p, &points);
-    return e->ops->value(&kernel);
-}
-
-static void gradient_at(const sinew_sqp *e, const double *p, double *gradient)
-{
-    point_set points;
-    const sinew_kernel kernel = kernel_at(e, p, &points);
-    e->ops->gradient(&kernel);
-    for (int32_t i = 0; i < 3 * e->point_count; i++)
-        gradient[i] = (double)points.g[SINEW_POINT * (i / 3) + i % 3];
-}
-
-void sinew_sqp_hessian(const sinew_sqp *e, const double *p, bool project, double *H)
-{
-    point_set points;
-    const int32_t n = e->ops->info.vertex_count, size = 3 * e->point_count;
-    sinew_kernel kernel = kernel_at(e, p, &points);
-    kernel.project = project;
-    e->ops->linearise(&kernel);
-    e->ops->hessian(&kernel);
-    memset(H, 0, (size_t)(size * size) * sizeof *H);
-    const sinew_real *block = e->blocks;
-    for (int32_t a = 0; a < n; a++)
-        for (int32_t b = 0; b <= a; b++, block += 9) {
-            const int32_t row = 3 * (e->vertex[a] / SINEW_POINT), column = 3 * (e->vertex[b] / SINEW_POINT);
-            for (int32_t i = 0; i < 9; i++) {
-                H[(row + i / 3) * size + column + i % 3] += (double)block[i];
-                if (a != b)
-                    H[(column + i % 3) * size + row + i / 3] += (double)block[i];
-            }
-        }
-}
-
 double sinew_sqp_distance(const sinew_sqp *e, const double *p)
 {
-    const int32_t m = e->point_count;
+    const int32_t m = e->element.point_count;
     double sum = 0;
     for (int32_t a = 0; a < m; a++)
         for (int32_t b = 0; b < m; b++)
@@ -93,10 +39,10 @@ double sinew_sqp_distance(const sinew_sqp *e, const double *p)
 static bool solve_dense(double *A, int32_t n, double *d)
 {
     for (int32_t j = 0; j < n; j++) {
-        const double whole = A[j * n + j];
+        const double diagonal = A[j * n + j];
         for (int32_t k = 0; k < j; k++)
             A[j * n + j] -= A[j * n + k] * A[j * n + k];
-        if (!(A[j * n + j] > 1e-14 * whole))
+        if (!(A[j * n + j] > 1e-14 * diagonal))
             return false;
         A[j * n + j] = sqrt(A[j * n + j]);
         for (int32_t i = j + 1; i < n; i++) {
@@ -118,59 +64,59 @@ static bool solve_dense(double *A, int32_t n, double *d)
     return true;
 }
 
-/* Whether neither A nor the energy feels translations. */
+/* Whether translations change neither A nor the energy. */
 static bool is_free(const sinew_sqp *e)
 {
-    const int32_t m = e->point_count;
+    const int32_t m = e->element.point_count;
     double sum = 0, trace = 0;
     for (int32_t i = 0; i < m * m; i++) {
         sum += e->metric[i];
         trace += i % (m + 1) == 0 ? e->metric[i] : 0;
     }
-    return !(e->ops->rigid_cost & SINEW_COSTS_TRANSLATION) && sum <= 1e-6 * trace;
+    return !(e->element.ops->rigid_cost & SINEW_COSTS_TRANSLATION) && sum <= 1e-6 * trace;
 }
 
 /* N/m: w A^T A of a point */
 static double mean_weight(const sinew_sqp *e)
 {
     double trace = 0;
-    for (int32_t a = 0; a < e->point_count; a++)
-        trace += e->metric[a * e->point_count + a];
-    return e->weight * trace / e->point_count;
+    for (int32_t a = 0; a < e->element.point_count; a++)
+        trace += e->metric[a * e->element.point_count + a];
+    return e->weight * trace / e->element.point_count;
 }
 
-/* H = w A^T A + rho H; translations, which cost nothing, get a weight, as they are not to be solved for */
+/* H = w A^T A + rho H; free translations get a weight, to keep H regular */
 static void add_metric(const sinew_sqp *e, double rho, double *H)
 {
-    const int32_t m = e->point_count, size = 3 * m;
-    const double hold = is_free(e) ? mean_weight(e) : 0;
+    const int32_t m = e->element.point_count, size = 3 * m;
+    const double regularisation = is_free(e) ? mean_weight(e) : 0;
     for (int32_t i = 0; i < size; i++)
         for (int32_t j = 0; j < size; j++) {
             H[i * size + j] *= rho;
             if (i % 3 == j % 3)
-                H[i * size + j] += e->weight * e->metric[i / 3 * m + j / 3] + hold;
+                H[i * size + j] += e->weight * e->metric[i / 3 * m + j / 3] + regularisation;
         }
 }
 
-/* Takes from d what is the same for all points. */
+/* Subtracts the mean over all points from d. */
 static void remove_mean(const sinew_sqp *e, double *d)
 {
     const int32_t coordinates = is_free(e) ? 3 : 0;
     for (int32_t c = 0; c < coordinates; c++) {
         double mean = 0;
-        for (int32_t a = 0; a < e->point_count; a++)
-            mean += d[3 * a + c] / e->point_count;
-        for (int32_t a = 0; a < e->point_count; a++)
+        for (int32_t a = 0; a < e->element.point_count; a++)
+            mean += d[3 * a + c] / e->element.point_count;
+        for (int32_t a = 0; a < e->element.point_count; a++)
             d[3 * a + c] -= mean;
     }
 }
 
 /* d = -(w A^T A + rho H)^-1 (w A^T A (p - x) + rho grad psi), H exact where that is definite */
-static bool find_step(const sinew_sqp *e, double rho, const double *p, double *d)
+static bool projection_find_step(const sinew_sqp *e, double rho, const double *p, double *d)
 {
-    const int32_t m = e->point_count, size = 3 * m;
-    double H[SINEW_SQP_ROOM * SINEW_SQP_ROOM], right[SINEW_SQP_ROOM];
-    gradient_at(e, p, right);
+    const int32_t m = e->element.point_count, size = 3 * m;
+    double H[SINEW_SQP_CAPACITY * SINEW_SQP_CAPACITY], right[SINEW_SQP_CAPACITY];
+    sinew_element_gradient(&e->element, p, right);
     for (int32_t i = 0; i < size; i++) {
         right[i] *= -rho;
         for (int32_t b = 0; b < m; b++)
@@ -178,7 +124,7 @@ static bool find_step(const sinew_sqp *e, double rho, const double *p, double *d
     }
     remove_mean(e, right);
     for (int projected = 0; projected < 2; projected++) {
-        sinew_sqp_hessian(e, p, projected == 1, H);
+        sinew_element_hessian(&e->element, p, projected == 1, H);
         add_metric(e, rho, H);
         memcpy(d, right, (size_t)size * sizeof *d);
         if (solve_dense(H, size, d)) {
@@ -199,44 +145,44 @@ static double size_of(const double *d, int32_t count)
     return sqrt(sum);
 }
 
-/* m: from the mean of the points to these, all together; of a single point 0 */
+/* m: size of the element, from the mean of its points; 0 for a single point */
 static double extent_of(const sinew_sqp *e)
 {
     double sum = 0;
     for (int32_t c = 0; c < 3; c++)
-        for (int32_t a = 0; a < e->point_count; a++)
+        for (int32_t a = 0; a < e->element.point_count; a++)
             for (int32_t b = 0; b < a; b++)
                 sum += (e->x[3 * a + c] - e->x[3 * b + c]) * (e->x[3 * a + c] - e->x[3 * b + c]);
-    return sqrt(sum / e->point_count);
+    return sqrt(sum / e->element.point_count);
 }
 
 static double merit(const sinew_sqp *e, double rho, const double *p)
 {
-    return sinew_sqp_distance(e, p) + rho * psi_at(e, p);
+    return sinew_sqp_distance(e, p) + rho * sinew_element_value(&e->element, p);
 }
 
-/* p += t d with the first t = 1, 1/2, ... that lowers the merit; the last one where none does */
-static void take_step(const sinew_sqp *e, double rho, const double *d, double *p)
+/* p += t d with the first t = 1, 1/2, ... that decreases the merit, else the last one */
+static void projection_take_step(const sinew_sqp *e, double rho, const double *d, double *p)
 {
     const double before = merit(e, rho, p);
-    double next[SINEW_SQP_ROOM], t = 1;
+    double next[SINEW_SQP_CAPACITY], t = 1;
     for (int halving = 0; halving < HALVINGS; halving++, t *= 0.5) {
-        for (int32_t i = 0; i < 3 * e->point_count; i++)
+        for (int32_t i = 0; i < 3 * e->element.point_count; i++)
             next[i] = p[i] + t * d[i];
         if (merit(e, rho, next) <= before)
             break;
     }
-    memcpy(p, next, 3 * (size_t)e->point_count * sizeof *p);
+    memcpy(p, next, 3 * (size_t)e->element.point_count * sizeof *p);
 }
 
-/* Steps of full length at the last rho; whether they became small. */
-static bool finish(const sinew_sqp *e, double *p)
+/* Full steps at the last rho; returns whether they became small. */
+static bool projection_finish(const sinew_sqp *e, double *p)
 {
-    const int32_t size = 3 * e->point_count;
+    const int32_t size = 3 * e->element.point_count;
     const double extent = extent_of(e);
-    double d[SINEW_SQP_ROOM], before = HUGE_VAL;
+    double d[SINEW_SQP_CAPACITY], before = HUGE_VAL;
     for (int step = 0; step < LAST_STEPS; step++) {
-        if (!find_step(e, stages[STAGES - 1], p, d))
+        if (!projection_find_step(e, stages[STAGES - 1], p, d))
             return false;
         const double length = size_of(d, size);
         if (!isfinite(length) || (step > 2 && length > 10 * before))
@@ -252,38 +198,38 @@ static bool finish(const sinew_sqp *e, double *p)
 
 static bool approach(const sinew_sqp *e, double *p)
 {
-    double d[SINEW_SQP_ROOM];
+    double d[SINEW_SQP_CAPACITY];
     const double extent = extent_of(e);
-    memcpy(p, e->x, 3 * (size_t)e->point_count * sizeof *p);
+    memcpy(p, e->x, 3 * (size_t)e->element.point_count * sizeof *p);
     for (int stage = 0; stage < STAGES; stage++)
         for (int step = 0; step < STEPS; step++) {
-            if (!find_step(e, stages[stage], p, d))
+            if (!projection_find_step(e, stages[stage], p, d))
                 return false;
-            take_step(e, stages[stage], d, p);
-            if (size_of(d, 3 * e->point_count) <= 1e-3 * extent)
+            projection_take_step(e, stages[stage], d, p);
+            if (size_of(d, 3 * e->element.point_count) <= 1e-3 * extent)
                 break;
         }
-    return finish(e, p);
+    return projection_finish(e, p);
 }
 
-/* On the set but for what rho leaves: there rho psi is the rho-th part of the distance. */
+/* Whether p is on the set up to the error of rho: there rho psi is 1/rho of the distance. */
 static bool is_on_set(const sinew_sqp *e, const double *p)
 {
     const double extent = extent_of(e), round_off = 1e2 * SMALL * SMALL * mean_weight(e) * extent * extent;
-    return psi_at(e, p) <= 1e-2 / stages[STAGES - 1] * sinew_sqp_distance(e, p) + round_off;
+    return sinew_element_value(&e->element, p) <= 1e-2 / stages[STAGES - 1] * sinew_sqp_distance(e, p) + round_off;
 }
 
 bool sinew_sqp_project(const sinew_sqp *e, bool known, double *p)
 {
-    const size_t bytes = 3 * (size_t)e->point_count * sizeof *p;
-    double next[SINEW_SQP_ROOM];
+    const size_t bytes = 3 * (size_t)e->element.point_count * sizeof *p;
+    double next[SINEW_SQP_CAPACITY];
     memcpy(next, p, bytes);
-    bool good = known && finish(e, next) && is_on_set(e, next);
+    bool good = known && projection_finish(e, next) && is_on_set(e, next);
     good = good || (approach(e, next) && is_on_set(e, next));
     if (known && (!good || sinew_sqp_distance(e, next) >= sinew_sqp_distance(e, p)))
         return true;
-    /* Not found, and no nearer to the set than x itself is: no force is better than a wrong one. */
-    const bool nearer = good || psi_at(e, next) < psi_at(e, e->x);
+    /* No convergence, and p is no nearer to the set than x: zero force instead of a wrong one. */
+    const bool nearer = good || sinew_element_value(&e->element, next) < sinew_element_value(&e->element, e->x);
     memcpy(p, nearer ? next : e->x, bytes);
     return good;
 }

@@ -7,46 +7,47 @@
 #include <string.h>
 
 /* Elements of a group, in any variant of the lanes. */
-#define LANES_MOST 64
+#define SIMD_WIDTH_MAX 64
 
-size_t sinew_task_lanes(const sinew_task *task)
+size_t sinew_task_padded_count(const sinew_task *task)
 {
     return (size_t)task->chunk->group_count * (size_t)task->batch->width;
 }
 
-size_t sinew_lanes_between(const sinew_objective *o, int32_t first, int32_t last)
+size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
 {
     size_t count = 0;
     for (int32_t t = first; t < last; t++)
-        count += sinew_task_lanes(&o->tasks[t]);
+        count += sinew_task_padded_count(&o->tasks[t]);
     return count;
 }
 
 /* ---- Entries of elements --------------------------------------------------------------------- */
 
-/* Room for the rows of any one task's D. */
-static size_t row_count(const sinew_objective *o, int32_t task_count)
+/* Numbers of the largest D of a task. */
+static size_t reduction_size(const sinew_objective *o, int32_t task_count)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (int32_t t = 0; t < task_count; t++) {
         const sinew_energy_ops *ops = o->tasks[t].batch->ops;
-        size_t size = sinew_task_lanes(&o->tasks[t]) * (size_t)ops->row_count * (size_t)ops->info.vertex_count;
-        most = size > most ? size : most;
+        size_t size =
+            sinew_task_padded_count(&o->tasks[t]) * (size_t)ops->reduced_count * (size_t)ops->info.vertex_count;
+        max = size > max ? size : max;
     }
-    return most;
+    return max;
 }
 
 /* Entries of one group's elements at their vertices a and b: w sum_r d_ra d_rb */
-static inline __attribute__((always_inline)) void group_entries(const sinew_energy_ops *ops, const sinew_real *rows,
+static inline __attribute__((always_inline)) void group_entries(const sinew_energy_ops *ops, const sinew_real *D,
                                                                 size_t W, size_t a, size_t b, const double *weights,
                                                                 double *entries)
 {
-    const size_t n = (size_t)ops->info.vertex_count, R = (size_t)ops->row_count;
+    const size_t n = (size_t)ops->info.vertex_count, R = (size_t)ops->reduced_count;
     for (size_t lane = 0; lane < W; lane++)
         entries[lane] = 0;
     for (size_t r = 0; r < R; r++)
         for (size_t lane = 0; lane < W; lane++)
-            entries[lane] += (double)rows[(r * n + a) * W + lane] * (double)rows[(r * n + b) * W + lane];
+            entries[lane] += (double)D[(r * n + a) * W + lane] * (double)D[(r * n + b) * W + lane];
     for (size_t lane = 0; lane < W; lane++)
         entries[lane] *= weights[lane];
 }
@@ -54,19 +55,18 @@ static inline __attribute__((always_inline)) void group_entries(const sinew_ener
 /* Called for each entry in a pass over those of all elements. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
-/* The entries of one group; returns where the next one's begin in map. */
-static inline __attribute__((always_inline)) const int32_t *visit_group(const sinew_task *task, size_t W, size_t group,
-                                                                        const sinew_real *rows, const double *weights,
-                                                                        const int32_t *map, entry_visitor *visit,
-                                                                        void *context)
+/* The entries of one group; returns the start of the next group in map. */
+static inline __attribute__((always_inline)) const int32_t *
+visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_real *D, const double *weights,
+                   const int32_t *map, entry_visitor *visit, void *context)
 {
     const size_t n = (size_t)task->batch->ops->info.vertex_count;
     const int32_t *vertex = task->batch->vertex + ((size_t)task->chunk->first_group + group) * n * W;
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;
-    double entries[LANES_MOST];
+    double entries[SIMD_WIDTH_MAX];
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b <= a; b++, map += W) {
-            group_entries(task->batch->ops, rows + group * (size_t)task->batch->ops->row_count * n * W, W, a, b,
+            group_entries(task->batch->ops, D + group * (size_t)task->batch->ops->reduced_count * n * W, W, a, b,
                           weights, entries);
             for (size_t lane = 0; lane < W; lane++)
                 visit(context, particle[vertex[a * W + lane] / SINEW_POINT],
@@ -76,9 +76,10 @@ static inline __attribute__((always_inline)) const int32_t *visit_group(const si
 }
 
 /* `switched`: without elements that are off. */
-static inline __attribute__((always_inline)) void visit_entries(const sinew_objective *o, const sinew_global_matrix *d,
-                                                                const sinew_real *weights, bool switched,
-                                                                entry_visitor *visit, void *context)
+static inline __attribute__((always_inline)) void visit_global_entries(const sinew_objective *o,
+                                                                       const sinew_global_matrix *d,
+                                                                       const sinew_real *weights, bool switched,
+                                                                       entry_visitor *visit, void *context)
 {
     for (int32_t t = 0; t < d->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
@@ -86,18 +87,18 @@ static inline __attribute__((always_inline)) void visit_entries(const sinew_obje
         const int32_t *map = d->pattern->map + d->pattern->task_map[t];
         const int32_t *element = task->batch->element + (size_t)task->chunk->first_group * W;
         sinew_reduced_kernel kernel = {.groups = sinew_batch_groups(task->batch, task->chunk)};
-        kernel.rows = d->rows;
+        kernel.D = d->D;
         task->batch->ops->reduce(&kernel);
         for (size_t group = 0; group < (size_t)task->chunk->group_count; group++, element += W, weights += W) {
-            double own[LANES_MOST];
+            double own[SIMD_WIDTH_MAX];
             for (size_t lane = 0; lane < W; lane++)
                 own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
                                 ? 0
                                 : (double)weights[lane];
             /* Lanes in loops of a known length. */
-            map = W == 4   ? visit_group(task, 4, group, d->rows, own, map, visit, context)
-                  : W == 8 ? visit_group(task, 8, group, d->rows, own, map, visit, context)
-                           : visit_group(task, W, group, d->rows, own, map, visit, context);
+            map = W == 4   ? visit_global_group(task, 4, group, d->D, own, map, visit, context)
+                  : W == 8 ? visit_global_group(task, 8, group, d->D, own, map, visit, context)
+                           : visit_global_group(task, W, group, d->D, own, map, visit, context);
         }
     }
 }
@@ -116,18 +117,18 @@ sinew_status sinew_global_matrix_create(sinew_global_matrix *d, const sinew_obje
     d->elastic = sinew_allocate(&o->allocator, entries, sizeof *d->elastic);
     d->value = sinew_allocate(&o->allocator, entries, sizeof *d->value);
     d->column = sinew_allocate(&o->allocator, n + 1, sizeof *d->column);
-    d->rows = sinew_allocate(&o->allocator, row_count(o, task_count), sizeof *d->rows);
-    if (!d->locals || !d->elastic || !d->value || !d->column || !d->rows)
+    d->D = sinew_allocate(&o->allocator, reduction_size(o, task_count), sizeof *d->D);
+    if (!d->locals || !d->elastic || !d->value || !d->column || !d->D)
         return sinew_fail_memory(error, "the global matrix");
     for (size_t j = 0; j <= n; j++)
-        d->column[j] = d->pattern->column[j];
+        d->column[j] = (size_t)d->pattern->column[j];
     return SINEW_OK;
 }
 
 void sinew_global_matrix_release(sinew_global_matrix *d, const sinew_objective *o)
 {
     sinew_assembly_destroy(o, d->pattern);
-    void *arrays[] = {d->locals, d->elastic, d->value, d->column, d->rows};
+    void *arrays[] = {d->locals, d->elastic, d->value, d->column, d->D};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
     *d = (sinew_global_matrix){0};
@@ -147,7 +148,7 @@ static void fill_entries(sinew_global_matrix *d, const sinew_objective *o, const
 {
     const sinew_assembly *as = d->pattern;
     memset(d->locals, 0, (size_t)as->local_count * sizeof *d->locals);
-    visit_entries(o, d, weights, switched, add_local, d);
+    visit_global_entries(o, d, weights, switched, add_local, d);
     for (int32_t k = 0; k < as->column[as->free_count]; k++) {
         double sum = 0;
         for (int32_t l = as->first_local[k]; l < as->first_local[k + 1]; l++)
@@ -156,7 +157,7 @@ static void fill_entries(sinew_global_matrix *d, const sinew_objective *o, const
     }
 }
 
-void sinew_global_matrix_weigh(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights)
+void sinew_global_matrix_assign_weights(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights)
 {
     fill_entries(d, o, weights, false, d->elastic);
 }
@@ -169,8 +170,8 @@ void sinew_global_matrix_sum(sinew_global_matrix *d, const sinew_objective *o, d
         fill_entries(d, o, weights, true, d->value);
     for (int32_t k = 0; k < as->column[as->free_count]; k++)
         d->value[k] = scale * elastic[k];
-    for (int32_t j = 0; j < as->free_count && !o->quasistatic; j++)
-        d->value[as->column[j]] += (double)o->mass[as->particle[j]] / (o->h * o->h);
+    for (int32_t j = 0; j < as->free_count && !o->step.quasistatic; j++)
+        d->value[as->column[j]] += (double)o->step.mass[as->particle[j]] / (o->step.h * o->step.h);
 }
 
 void sinew_global_matrix_multiply(const sinew_global_matrix *d, const sinew_objective *o, const sinew_real *x,
@@ -204,7 +205,7 @@ typedef struct coupling_pass {
 static void add_coupling(void *context, int32_t i, int32_t j, int32_t map, double value)
 {
     const coupling_pass *pass = context;
-    const uint8_t *pinned = pass->objective->pinned;
+    const uint8_t *pinned = pass->objective->step.pinned;
     sinew_coupling *c = pass->coupling;
     (void)map;
     if (pinned[i] == pinned[j] || value == 0)
@@ -221,15 +222,15 @@ bool sinew_coupling_find(sinew_coupling *c, sinew_global_matrix *d, const sinew_
 {
     coupling_pass pass = {o, c, false};
     c->count = 0;
-    visit_entries(o, d, weights, false, add_coupling, &pass);
+    visit_global_entries(o, d, weights, false, add_coupling, &pass);
     const size_t count = (size_t)c->count;
-    if (!sinew_make_room(&o->allocator, &c->row, &c->row_room, count, sizeof *c->row) ||
-        !sinew_make_room(&o->allocator, &c->pin, &c->pin_room, count, sizeof *c->pin) ||
-        !sinew_make_room(&o->allocator, &c->value, &c->value_room, count, sizeof *c->value))
+    if (!sinew_reserve(&o->allocator, &c->row, &c->row_capacity, count, sizeof *c->row) ||
+        !sinew_reserve(&o->allocator, &c->pin, &c->pin_capacity, count, sizeof *c->pin) ||
+        !sinew_reserve(&o->allocator, &c->value, &c->value_capacity, count, sizeof *c->value))
         return false;
     c->count = 0;
     pass.fill = true;
-    visit_entries(o, d, weights, false, add_coupling, &pass);
+    visit_global_entries(o, d, weights, false, add_coupling, &pass);
     return true;
 }
 

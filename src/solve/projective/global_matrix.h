@@ -4,9 +4,8 @@
  *
  *     S = M/h^2 + scale sum_j w_j D_j^T D_j
  *
- * Its pattern is the Hessian's (objective/assembly.h) with scalars for blocks: lower triangle by columns, diagonal
- * first, over the free particles. The pattern is kept, so that other weights, another h or another scale are numeric
- * work only.
+ * Its pattern is that of the Hessian (objective/assembly.h) with scalars instead of blocks: lower triangle by columns,
+ * diagonal first, over the free particles. The pattern is kept: new weights, h or scale need numeric work only.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_GLOBAL_MATRIX_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_GLOBAL_MATRIX_H
@@ -14,13 +13,13 @@
 #include "objective/assembly.h"
 
 typedef struct sinew_global_matrix {
-    int32_t task_count; /* the objective's first tasks, whose elements it holds */
+    int32_t task_count; /* number of the objective's tasks, from the first, whose elements are in S */
     sinew_assembly *pattern;
-    int64_t *column;  /* [free_count + 1] the pattern's, as solvers want them */
-    double *elastic;  /* [entries] sum w D^T D of each entry, all elements switched on */
-    double *value;    /* [entries] S */
-    double *locals;   /* [local_count] */
-    sinew_real *rows; /* of the largest task */
+    size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
+    double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
+    double *value;   /* [entries] S */
+    double *locals;  /* [local_count] */
+    sinew_real *D;   /* work space: D of the largest task */
 } sinew_global_matrix;
 
 /* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]]. */
@@ -28,33 +27,33 @@ typedef struct sinew_coupling {
     int32_t count;
     int32_t *row, *pin; /* particles */
     double *value;
-    size_t row_room, pin_room, value_room;
+    size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;
 
-/* The pattern, and room for the rest. Allocates; on failure too it is to be released. */
+/* Builds the pattern and allocates values; must be released after failure, too. */
 sinew_status sinew_global_matrix_create(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         int32_t task_count, sinew_error *error);
 void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
 
-/* Takes over weights [lanes of its tasks]: into elastic. */
-void sinew_global_matrix_weigh(sinew_global_matrix *matrix, const sinew_objective *objective,
-                               const sinew_real *weights);
-/* value = S. `weights` NULL: of elastic. Else: of these weights, without elements that are switched off. */
+/* Adds elements to `elastic`, with weights [elements of the matrix's tasks, with fillers]. */
+void sinew_global_matrix_assign_weights(sinew_global_matrix *matrix, const sinew_objective *objective,
+                                        const sinew_real *weights);
+/* value = S. `weights` NULL: S uses `elastic`. Else S uses these weights, without elements that are switched off. */
 void sinew_global_matrix_sum(sinew_global_matrix *matrix, const sinew_objective *objective, double scale,
                              const sinew_real *weights);
 /* Ax = S x, both [particle_count][4]; x is zero at pins, Ax is. */
 void sinew_global_matrix_multiply(const sinew_global_matrix *matrix, const sinew_objective *objective,
                                   const sinew_real *x, sinew_real *Ax);
 
-/* Finds the coupling of these weights; allocates where it has grown. False without memory. */
+/* Computes the coupling with pins for these weights; allocates only to grow. False without memory. */
 bool sinew_coupling_find(sinew_coupling *coupling, sinew_global_matrix *matrix, const sinew_objective *objective,
                          const sinew_real *weights);
 /* b -= scale S q_pins */
 void sinew_coupling_move(const sinew_coupling *coupling, double scale, const sinew_real *q, sinew_real *b);
 void sinew_coupling_release(sinew_coupling *coupling, const sinew_objective *objective);
 
-/* Element lanes of a task, fillers included, and of tasks first .. last - 1. */
-size_t sinew_task_lanes(const sinew_task *task);
-size_t sinew_lanes_between(const sinew_objective *objective, int32_t first, int32_t last);
+/* Number of elements of a task, fillers included, and of tasks first .. last - 1. */
+size_t sinew_task_padded_count(const sinew_task *task);
+size_t sinew_wide_between(const sinew_objective *objective, int32_t first, int32_t last);
 
 #endif

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd.c: Projective Dynamics (Bouaziz et al. 2014; thesis algorithm 4): local projections, one constant global
- * matrix.
+ * pd.c: Projective Dynamics (Bouaziz et al. 2014; thesis algorithm 4): local projections, one constant global matrix.
  *
  *     local    p_j = proj_j(D_j q)                              every element by itself
  *     global   S q = M/h^2 q_tilde + sum_j k_j D_j^T p_j,       S = M/h^2 + sum_j k_j D_j^T D_j, factorised once
  *
  * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p), so that the same
- * iteration reads q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both are offered. In
- * exact arithmetic they are one; in round-off they are not: solving for the position asks for a small difference of
- * large numbers when k h^2 is large against the masses, and in single precision the centre of mass jumps. The increment
- * form, the default, loses only what is lost in the gradient.
+ * iteration reads q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both forms are
+ * available and equal in exact arithmetic. With round-off they differ: the position form subtracts large numbers when k
+ * h^2 is large against the masses, and in single precision the centre of mass jumps. The increment form, the default,
+ * has only the round-off of the gradient.
  *
- * Where bodies touch, contacts are beside S (contact_blocks.h) and a step is as long as a line search on g says: a contact that
- * closes on the way is in no matrix.
+ * Contacts are not part of S (contact_blocks.h), and a line search on g sets the step length: a contact that closes
+ * during the step is in no matrix.
  *
  * Never increases g. Converges linearly; the larger h^2 k / m, the slower. Known limits: energies that are a squared
  * distance to a set, and no others.
  *
- * That is `coordinates` = reduced, A and B being the energy's own D. With other coordinates, or `sets` = any, elements
- * have copies of their vertices, and Phi of pd_general.h is minimised in place of g: it never increases either.
+ * This is `coordinates` = reduced, with A and B the energy's own D. With other coordinates, or `sets` = any, elements
+ * have copies of their vertices, and Phi of pd_general.h is minimised instead of g. It never increases either.
  */
 #include <string.h>
 
@@ -45,6 +44,7 @@ enum {
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [FORM] = {.name = "form",
+              .expert = true,
               .unit = "",
               .choices = "increment|position",
               .maximum = 1,
@@ -60,6 +60,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                      .meaning = "A and B of the paper: each energy's own; points as they are, less their mean, less "
                                 "one; Jacobi with momentum (14)"},
     [SETS] = {.name = "sets",
+              .expert = true,
               .unit = "",
               .choices = "own|any",
               .maximum = 1,
@@ -67,6 +68,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
               .meaning = "any: every energy as k/2 times the squared distance to where it is zero, by SQP; another "
                          "energy than its own"},
     [FACTOR] = {.name = "factor",
+                .expert = true,
                 .unit = "",
                 .choices = "double|single",
                 .maximum = 1,
@@ -77,11 +79,12 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct pd {
     bool position;
-    sinew_global global;                /* of reduced coordinates and the energies' own sets ... */
-    sinew_sets *sets;                   /* ... or, not NULL, in place of it */
-    sinew_real *b;                      /* [particle_count][4] right-hand side and solution */
-    sinew_real *work;                   /* [particle_count][4] with sets */
-    sinew_real *trial, *trial_gradient; /* [particle_count][4] of line searches; NULL until something touches */
+    sinew_global global;       /* constant matrix for reduced coordinates */
+    sinew_pd_general *general; /* used instead of `global` if not NULL */
+    sinew_real *b;             /* [particle_count][4] right-hand side and solution */
+    sinew_real *work;          /* [particle_count][4] with sets */
+    sinew_real *trial,
+        *trial_gradient; /* [particle_count][4] work space of line searches; NULL before the first contact */
 } pd;
 
 static bool has_copies(const sinew_solver_def *def)
@@ -96,23 +99,23 @@ static uint32_t pd_needs(const sinew_solver_def *def)
     return def->parameters[COORDINATES] == SINEW_COORDINATES_REDUCED ? SINEW_CAN_REDUCE : 0;
 }
 
-/* Copies, weights and matrix anew; what was is gone also on failure. */
-static sinew_status make_sets(sinew_solve *s, pd *p, sinew_error *error)
+/* Rebuilds copies, weights and matrix; the old ones are released also on failure. */
+static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_coordinates coordinates = (sinew_coordinates)s->def.parameters[COORDINATES];
     sinew_error local = {0};
-    sinew_sets_destroy(p->sets, s->objective);
-    p->sets = sinew_sets_create(s->objective, coordinates, &local);
-    return p->sets ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
+    sinew_pd_general_destroy(p->general, s->objective);
+    p->general = sinew_pd_general_create(s->objective, coordinates, &local);
+    return p->general ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
 }
 
 static sinew_status need_search(sinew_solve *s, pd *p, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
-    if (!p->global.touches || p->trial_gradient)
+    if (!p->global.has_contacts || p->trial_gradient)
         return SINEW_OK;
-    sinew_release(&o->allocator, p->trial); /* of a time without memory for both */
+    sinew_release(&o->allocator, p->trial); /* left from a call that ran out of memory */
     p->trial = sinew_allocate_zero(&o->allocator, size, sizeof *p->trial);
     p->trial_gradient = p->trial ? sinew_allocate_zero(&o->allocator, size, sizeof *p->trial_gradient) : NULL;
     return p->trial_gradient ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
@@ -126,9 +129,9 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail_memory(error, "projective dynamics");
     p->position = s->def.parameters[FORM] == FORM_POSITION;
     p->b = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->b);
-    const sinew_global_rule rule = {.weighing = {1, 1, 1},
+    const sinew_global_rule rule = {.weight_assignment = {1, 1, 1},
                                     .factorisations = &s->factorisations,
-                                    .beside = !p->position,
+                                    .contacts_by_blocks = !p->position,
                                     .position = p->position,
                                     .single = s->def.parameters[FACTOR] > 0};
     if (!p->b)
@@ -141,14 +144,14 @@ static sinew_status pd_prepare(sinew_solve *s, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "pd: form = position goes with coordinates = reduced and sets = own; use form = increment");
     p->work = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *p->work);
-    return p->work ? make_sets(s, p, error) : sinew_fail_memory(error, "projective dynamics");
+    return p->work ? make_pd_general(s, p, error) : sinew_fail_memory(error, "projective dynamics");
 }
 
 static sinew_status pd_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     pd *p = s->memory;
     if (has_copies(&s->def))
-        return make_sets(s, p, error);
+        return make_pd_general(s, p, error);
     const sinew_status status = sinew_global_refresh(&p->global, s->objective, changed, error);
     return status == SINEW_OK ? need_search(s, p, error) : status;
 }
@@ -160,7 +163,7 @@ static void pd_release(sinew_solve *s)
     if (!p)
         return;
     sinew_global_destroy(&p->global, o);
-    sinew_sets_destroy(p->sets, o);
+    sinew_pd_general_destroy(p->general, o);
     sinew_release(&o->allocator, p->b);
     sinew_release(&o->allocator, p->work);
     sinew_release(&o->allocator, p->trial);
@@ -174,8 +177,8 @@ static void pd_begin(sinew_solve *s)
     pd *p = s->memory;
     p->global.solves = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    if (p->sets)
-        sinew_sets_begin(p->sets);
+    if (p->general)
+        sinew_pd_general_begin(p->general);
 }
 
 static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
@@ -184,7 +187,7 @@ static void project(void *context, int32_t task, sinew_reduced_kernel *kernel)
     o->tasks[task].batch->ops->local_project(kernel);
 }
 
-/* S q = M/h^2 q_tilde + sum k D^T p, what the pins contribute moved to the right */
+/* S q = M/h^2 q_tilde + sum k D^T p, with the terms of pins on the right-hand side */
 static void solve_position(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
@@ -193,11 +196,11 @@ static void solve_position(sinew_solve *s, pd *p)
     sinew_global_move_pins(&p->global, s->q, p->b);
     sinew_global_solve(&p->global, o, p->b, p->b);
     for (int32_t i = 0; i < o->particle_count; i++)
-        if (!o->pinned[i])
+        if (!o->step.pinned[i])
             memcpy(s->q + 4 * (size_t)i, p->b + 4 * (size_t)i, 4 * sizeof *s->q);
 }
 
-static uint32_t iterate_touching(sinew_solve *s, pd *p)
+static uint32_t pd_iterate_contacts(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
     sinew_solve_evaluate(s);
@@ -208,14 +211,14 @@ static uint32_t iterate_touching(sinew_solve *s, pd *p)
     return sinew_line_search(s, p->b, p->trial, p->trial_gradient) > 0 ? 0 : SINEW_STEP_STALLED;
 }
 
-static uint32_t iterate(sinew_solve *s, pd *p)
+static uint32_t pd_local_global(sinew_solve *s, pd *p)
 {
     sinew_objective *o = s->objective;
-    if (!p->sets && p->global.touches)
-        return iterate_touching(s, p);
-    if (p->sets) {
-        sinew_sets_local(p->sets, o, s->q, p->b);
-        sinew_sets_solve(p->sets, o, p->b, p->b);
+    if (!p->general && p->global.has_contacts)
+        return pd_iterate_contacts(s, p);
+    if (p->general) {
+        sinew_pd_general_local(p->general, o, s->q, p->b);
+        sinew_pd_general_solve(p->general, o, p->b, p->b);
         sinew_add_scaled(s->q, 1, p->b, o->particle_count, o->thread_count);
     } else if (p->position) {
         solve_position(s, p);
@@ -231,7 +234,7 @@ static uint32_t iterate(sinew_solve *s, pd *p)
 static uint32_t pd_iterate(sinew_solve *s)
 {
     pd *p = s->memory;
-    const uint32_t bits = iterate(s, p);
+    const uint32_t bits = pd_local_global(s, p);
     s->linear_iterations = p->global.solves;
     return bits;
 }
@@ -239,21 +242,22 @@ static uint32_t pd_iterate(sinew_solve *s)
 static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     pd *p = s->memory;
-    if (p->sets)
-        sinew_sets_solve(p->sets, s->objective, r, z);
+    if (p->general)
+        sinew_pd_general_solve(p->general, s->objective, r, z);
     else
         sinew_global_solve(&p->global, s->objective, r, z);
     return true;
 }
 
-/* Phi; what forces do in a world without inertia is a part of `elastic` */
+/* Phi; the work of forces in quasistatic steps is part of `elastic` */
 static double pd_own_objective(sinew_solve *s)
 {
     const pd *p = s->memory;
-    const double forces =
-        s->objective->quasistatic && p->sets ? s->terms.elastic - sinew_objective_elastic(s->objective, s->q) : 0;
+    const double forces = s->objective->step.quasistatic && p->general
+                              ? s->terms.elastic - sinew_objective_elastic(s->objective, s->q)
+                              : 0;
     return s->terms.inertia + forces +
-           (p->sets ? sinew_sets_value(p->sets, s->objective, s->q, p->work) : s->terms.elastic);
+           (p->general ? sinew_pd_general_value(p->general, s->objective, s->q, p->work) : s->terms.elastic);
 }
 
 const sinew_solver_ops sinew_solver_pd = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_general.c: copies, metrics, weights and the local step of pd_general.h; the matrix is pd_general_matrix.c's.
+ * pd_general.c: copies, metrics, weights and the local step of pd_general.h; the matrix is in pd_general_matrix.c.
  */
 #include "solve/projective/pd_general.h"
 
@@ -16,13 +16,13 @@
 static void metric_identity(sinew_set_element *e, const sinew_objective *o)
 {
     (void)o;
-    for (int32_t a = 0; a < e->sqp.point_count; a++)
-        e->metric[a * e->sqp.point_count + a] = 1;
+    for (int32_t a = 0; a < e->sqp.element.point_count; a++)
+        e->metric[a * e->sqp.element.point_count + a] = 1;
 }
 
 static void metric_mean(sinew_set_element *e, const sinew_objective *o)
 {
-    const int32_t m = e->sqp.point_count;
+    const int32_t m = e->sqp.element.point_count;
     (void)o;
     for (int32_t i = 0; i < m * m; i++)
         e->metric[i] = (i % (m + 1) == 0) - 1.0 / m;
@@ -30,7 +30,7 @@ static void metric_mean(sinew_set_element *e, const sinew_objective *o)
 
 static void metric_vertex(sinew_set_element *e, const sinew_objective *o)
 {
-    const int32_t m = e->sqp.point_count;
+    const int32_t m = e->sqp.element.point_count;
     (void)o;
     for (int32_t a = 1; a < m; a++) {
         e->metric[0] += 1;
@@ -41,24 +41,24 @@ static void metric_vertex(sinew_set_element *e, const sinew_objective *o)
 
 static void metric_mass(sinew_set_element *e, const sinew_objective *o)
 {
-    for (int32_t a = 0; a < e->sqp.point_count; a++)
-        e->metric[a * e->sqp.point_count + a] = (double)o->mass[e->particle[a]];
+    for (int32_t a = 0; a < e->sqp.element.point_count; a++)
+        e->metric[a * e->sqp.element.point_count + a] = (double)o->step.mass[e->particle[a]];
 }
 
 /* D^T D */
 static void metric_reduced(sinew_set_element *e, const sinew_objective *o)
 {
-    const sinew_energy_ops *ops = e->sqp.ops;
-    const int32_t n = ops->info.vertex_count, m = e->sqp.point_count;
+    const sinew_energy_ops *ops = e->sqp.element.ops;
+    const int32_t n = ops->info.vertex_count, m = e->sqp.element.point_count;
     sinew_reduced_kernel kernel = {.groups = {.count = 1, .vertex = e->vertex, .data = e->data}};
     (void)o;
-    kernel.rows = e->rows;
+    kernel.D = e->D;
     ops->reduce(&kernel);
-    for (int32_t r = 0; r < ops->row_count; r++)
+    for (int32_t r = 0; r < ops->reduced_count; r++)
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++)
                 e->metric[e->vertex[a] / SINEW_POINT * m + e->vertex[b] / SINEW_POINT] +=
-                    (double)e->rows[r * n + a] * (double)e->rows[r * n + b];
+                    (double)e->D[r * n + a] * (double)e->D[r * n + b];
 }
 
 typedef void metric_filler(sinew_set_element *element, const sinew_objective *objective);
@@ -70,32 +70,33 @@ static void fill_metric(sinew_set_element *e, const sinew_objective *o, sinew_co
                                                   [SINEW_COORDINATES_MEAN] = metric_mean,
                                                   [SINEW_COORDINATES_VERTEX] = metric_vertex,
                                                   [SINEW_COORDINATES_MASS] = metric_mass};
-    static metric_filler *const held[] = {[SINEW_COORDINATES_REDUCED] = metric_reduced,
-                                          [SINEW_COORDINATES_IDENTITY] = metric_identity,
-                                          [SINEW_COORDINATES_MEAN] = metric_identity,
-                                          [SINEW_COORDINATES_VERTEX] = metric_identity,
-                                          [SINEW_COORDINATES_MASS] = metric_mass};
+    static metric_filler *const constrained[] = {[SINEW_COORDINATES_REDUCED] = metric_reduced,
+                                                 [SINEW_COORDINATES_IDENTITY] = metric_identity,
+                                                 [SINEW_COORDINATES_MEAN] = metric_identity,
+                                                 [SINEW_COORDINATES_VERTEX] = metric_identity,
+                                                 [SINEW_COORDINATES_MASS] = metric_mass};
     memset(e->metric, 0, sizeof e->metric);
-    (e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? held : free_to_move)[coordinates](e, o);
+    (e->sqp.element.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? constrained : free_to_move)[coordinates](e, o);
 }
 
-/* Places of an element that are the same point, as in padded cells. */
+/* Vertices of an element that are the same point, as in padded cells. */
 static void find_points(sinew_set_element *e, const int32_t *local, size_t stride, const int32_t *particle)
 {
-    e->sqp.point_count = 0;
-    for (int32_t a = 0; a < e->sqp.ops->info.vertex_count; a++) {
+    e->sqp.element.point_count = 0;
+    for (int32_t a = 0; a < e->sqp.element.ops->info.vertex_count; a++) {
         const int32_t own = local[(size_t)a * stride];
         int32_t point = 0;
-        while (point < e->sqp.point_count && e->local[point] != own)
+        while (point < e->sqp.element.point_count && e->local[point] != own)
             point++;
         e->local[point] = own;
         e->particle[point] = particle[own / SINEW_POINT];
         e->vertex[a] = SINEW_POINT * point;
-        e->sqp.point_count += point == e->sqp.point_count;
+        e->sqp.element.point_count += point == e->sqp.element.point_count;
     }
 }
 
-bool sinew_sets_element(const sinew_sets *s, const sinew_objective *o, int32_t t, size_t lane, sinew_set_element *e)
+bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *o, int32_t t, size_t lane,
+                              sinew_set_element *e)
 {
     const sinew_task *task = &o->tasks[t];
     const sinew_batch *batch = task->batch;
@@ -106,26 +107,26 @@ bool sinew_sets_element(const sinew_sets *s, const sinew_objective *o, int32_t t
         return false;
     for (size_t i = 0; i < count; i++)
         e->data[i] = data[i * W];
-    e->sqp = (sinew_sqp){.ops = s->tasks[t].scalar,
-                         .data = e->data,
-                         .vertex = e->vertex,
+    e->sqp = (sinew_sqp){.element.ops = s->tasks[t].scalar,
+                         .element.data = e->data,
+                         .element.vertex = e->vertex,
                          .metric = e->metric,
                          .x = e->x,
-                         .tangent = s->work + (size_t)t * s->work_size};
-    e->sqp.blocks = e->sqp.tangent + e->sqp.ops->tangent_count;
-    e->rows = e->sqp.blocks + 9 * n * (n + 1) / 2;
+                         .element.tangent = s->work + (size_t)t * s->work_size};
+    e->sqp.element.blocks = e->sqp.element.tangent + e->sqp.element.ops->tangent_count;
+    e->D = e->sqp.element.blocks + 9 * n * (n + 1) / 2;
     find_points(e, batch->vertex + group * n * W + at, W, batch->particle + task->chunk->first_slot);
     fill_metric(e, o, s->coordinates);
-    e->sqp.weight = s->weights ? s->weights[s->tasks[t].first_lane + lane] : 0;
+    e->sqp.weight = s->weights ? s->weights[s->tasks[t].first_wide + lane] : 0;
     return true;
 }
 
 /* ---- Weights ----------------------------------------------------------------------------------- */
 
-/* Trace of the metric, translations taken out where the energy does not feel them. */
+/* Trace of the metric, without translations if they do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
 {
-    const int32_t m = e->sqp.point_count;
+    const int32_t m = e->sqp.element.point_count;
     double trace = 0, squares = 0, sum = 0;
     for (int32_t a = 0; a < m; a++) {
         double row = 0;
@@ -135,8 +136,8 @@ static double metric_trace(const sinew_set_element *e)
         squares += row * row;
         sum += row;
     }
-    const bool held = e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
-    return held || sum <= 1e-9 * trace ? trace : trace - squares / sum;
+    const bool constrained = e->sqp.element.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
+    return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
 /* k tr(D^T D) */
@@ -148,7 +149,7 @@ static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
                                    .weights = &k,
                                    .stretch_low = SINEW_STRETCH_LOW,
                                    .stretch_high = SINEW_STRETCH_HIGH};
-    e->sqp.ops->stiffness(&kernel);
+    e->sqp.element.ops->stiffness(&kernel);
     own.sqp.metric = own.metric;
     fill_metric(&own, o, SINEW_COORDINATES_REDUCED);
     return (double)k * metric_trace(&own);
@@ -158,37 +159,38 @@ static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
  * points; without one of them where translations cost nothing. */
 static double rest_curvature(sinew_set_element *e, const sinew_objective *o)
 {
-    const int32_t m = e->sqp.point_count, size = 3 * m;
-    double H[SINEW_SQP_ROOM * SINEW_SQP_ROOM], rest[SINEW_SQP_ROOM], trace = 0, squares = 0;
+    const int32_t m = e->sqp.element.point_count, size = 3 * m;
+    double H[SINEW_SQP_CAPACITY * SINEW_SQP_CAPACITY], rest[SINEW_SQP_CAPACITY], trace = 0, squares = 0;
     for (int32_t i = 0; i < size; i++)
-        rest[i] = (double)o->rest[4 * (size_t)e->particle[i / 3] + (size_t)(i % 3)];
-    sinew_sqp_hessian(&e->sqp, rest, true, H);
+        rest[i] = (double)o->step.rest[4 * (size_t)e->particle[i / 3] + (size_t)(i % 3)];
+    sinew_element_hessian(&e->sqp.element, rest, true, H);
     for (int32_t i = 0; i < size; i++) {
         trace += H[i * size + i];
         for (int32_t j = 0; j < size; j++)
             squares += H[i * size + j] * H[i * size + j];
     }
-    const bool held = e->sqp.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
-    return trace > 0 ? squares / trace * (held ? m : m - 1) : 0;
+    const bool constrained = e->sqp.element.ops->rigid_cost & SINEW_COSTS_TRANSLATION;
+    return trace > 0 ? squares / trace * (constrained ? m : m - 1) : 0;
 }
 
-static sinew_status weigh(sinew_sets *s, const sinew_objective *o, double *weights, sinew_error *error)
+static sinew_status pd_general_set_weights(sinew_pd_general *s, const sinew_objective *o, double *weights,
+                                           sinew_error *error)
 {
     sinew_set_element e;
     for (int32_t t = 0; t < o->task_count; t++)
-        for (size_t lane = 0; lane < sinew_task_lanes(&o->tasks[t]); lane++) {
-            const bool on = sinew_sets_element(s, o, t, lane, &e);
-            double *weight = &weights[s->tasks[t].first_lane + lane];
+        for (size_t lane = 0; lane < sinew_task_padded_count(&o->tasks[t]); lane++) {
+            const bool on = sinew_pd_general_element(s, o, t, lane, &e);
+            double *weight = &weights[s->tasks[t].first_wide + lane];
             *weight = 0;
             if (!on)
                 continue;
-            const double own = e.sqp.ops->reduce ? reduced_curvature(&e, o) : rest_curvature(&e, o);
+            const double own = e.sqp.element.ops->reduce ? reduced_curvature(&e, o) : rest_curvature(&e, o);
             const double trace = metric_trace(&e);
             if (!(own > 0 && trace > 0))
                 return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                                   "pd cannot weigh an element of %s: it has %s; use coordinates = reduced with sets = "
                                   "own, or newton",
-                                  e.sqp.ops->info.name, own > 0 ? "no mass" : "no stiffness at rest");
+                                  e.sqp.element.ops->info.name, own > 0 ? "no mass" : "no stiffness at rest");
             *weight = own / trace;
         }
     return SINEW_OK;
@@ -196,69 +198,71 @@ static sinew_status weigh(sinew_sets *s, const sinew_objective *o, double *weigh
 
 /* ---- Create ------------------------------------------------------------------------------------ */
 
-static bool make_room(sinew_sets *s, const sinew_objective *o)
+static bool pd_general_reserve_buffers(sinew_pd_general *s, const sinew_objective *o)
 {
     const sinew_allocator *allocator = &o->allocator;
-    size_t lanes = 0, copies = 0;
+    size_t padded_count = 0, copies = 0;
     s->tasks = sinew_allocate_zero(allocator, (size_t)o->task_count, sizeof *s->tasks);
     for (int32_t t = 0; s->tasks && t < o->task_count; t++) {
         const sinew_energy_ops *ops = o->tasks[t].batch->ops;
-        const size_t n = (size_t)ops->info.vertex_count, own = sinew_task_lanes(&o->tasks[t]);
-        const size_t work = (size_t)ops->tangent_count + 9 * n * (n + 1) / 2 + (size_t)ops->row_count * n;
-        s->tasks[t] = (sinew_set_task){sinew_energy_scalar(ops), lanes, copies, 0};
+        const size_t n = (size_t)ops->info.vertex_count, own = sinew_task_padded_count(&o->tasks[t]);
+        const size_t work = (size_t)ops->tangent_count + 9 * n * (n + 1) / 2 + (size_t)ops->reduced_count * n;
+        s->tasks[t] = (sinew_set_task){sinew_energy_scalar(ops), padded_count, copies, 0};
         s->work_size = work > s->work_size ? work : s->work_size;
-        lanes += own;
+        padded_count += own;
         copies += 3 * n * own;
     }
     s->work = sinew_allocate_zero(allocator, s->work_size * (size_t)o->task_count, sizeof *s->work);
     s->copies = sinew_allocate_zero(allocator, copies, sizeof *s->copies);
-    s->known = sinew_allocate_zero(allocator, lanes, sizeof *s->known);
-    s->lane_count = lanes;
+    s->known = sinew_allocate_zero(allocator, padded_count, sizeof *s->known);
+    s->wide_count = padded_count;
     return s->tasks && s->work && s->copies && s->known;
 }
 
-sinew_sets *sinew_sets_create(const sinew_objective *o, sinew_coordinates coordinates, sinew_error *error)
+sinew_pd_general *sinew_pd_general_create(const sinew_objective *o, sinew_coordinates coordinates, sinew_error *error)
 {
-    sinew_sets *s = sinew_allocate_zero(&o->allocator, 1, sizeof *s);
+    sinew_pd_general *s = sinew_allocate_zero(&o->allocator, 1, sizeof *s);
     if (!s) {
         sinew_fail_memory(error, "projective dynamics");
         return NULL;
     }
     s->coordinates = coordinates;
-    double *weights = make_room(s, o) ? sinew_allocate(&o->allocator, s->lane_count, sizeof *weights) : NULL;
-    sinew_status status = weights ? weigh(s, o, weights, error) : sinew_fail_memory(error, "projective dynamics");
+    double *weights =
+        pd_general_reserve_buffers(s, o) ? sinew_allocate(&o->allocator, s->wide_count, sizeof *weights) : NULL;
+    sinew_status status =
+        weights ? pd_general_set_weights(s, o, weights, error) : sinew_fail_memory(error, "projective dynamics");
     s->weights = weights;
     if (status == SINEW_OK)
-        status = sinew_sets_matrix(s, o, error);
+        status = sinew_pd_general_matrix(s, o, error);
     if (status == SINEW_OK)
         return s;
-    sinew_sets_destroy(s, o);
+    sinew_pd_general_destroy(s, o);
     return NULL;
 }
 
-void sinew_sets_destroy(sinew_sets *s, const sinew_objective *o)
+void sinew_pd_general_destroy(sinew_pd_general *s, const sinew_objective *o)
 {
     if (!s)
         return;
     void *arrays[] = {s->tasks, s->work, s->copies, s->known, s->weights, s->inverse};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
-    sinew_prefactor_destroy(s->factor);
+    sinew_factored_system_destroy(s->factor);
     sinew_assembly_destroy(o, s->pattern);
     sinew_release(&o->allocator, s);
 }
 
 /* ---- Local step -------------------------------------------------------------------------------- */
 
-void sinew_sets_begin(sinew_sets *s)
+void sinew_pd_general_begin(sinew_pd_general *s)
 {
-    memset(s->known, 0, s->lane_count);
+    memset(s->known, 0, s->wide_count);
 }
 
 /* g += w A^T A (p - x) */
-static void add_pull(const sinew_set_element *e, const double *p, sinew_real *g)
+static void add_projection_force(const sinew_set_element *e, const double *p, sinew_real *g)
 {
-    const int32_t m = e->sqp.point_count;
+    const int32_t m = e->sqp.element.point_count;
     for (int32_t a = 0; a < m; a++)
         for (int32_t c = 0; c < 3; c++) {
             double sum = 0;
@@ -269,45 +273,45 @@ static void add_pull(const sinew_set_element *e, const double *p, sinew_real *g)
 }
 
 typedef struct local_pass {
-    sinew_sets *sets;
+    sinew_pd_general *general;
     const sinew_objective *objective;
-    bool project; /* else only the value is asked for */
+    bool project; /* else only the value is computed */
 } local_pass;
 
-static void local_step(void *context, int32_t t, sinew_reduced_kernel *kernel)
+static void pd_general_local_step(void *context, int32_t t, sinew_reduced_kernel *kernel)
 {
     const local_pass *pass = context;
-    sinew_sets *s = pass->sets;
+    sinew_pd_general *s = pass->general;
     sinew_set_task *own = &s->tasks[t];
     const size_t stride = 3 * (size_t)own->scalar->info.vertex_count;
     sinew_set_element e;
     own->value = 0;
-    for (size_t lane = 0; lane < sinew_task_lanes(&pass->objective->tasks[t]); lane++) {
-        if (!sinew_sets_element(s, pass->objective, t, lane, &e))
+    for (size_t lane = 0; lane < sinew_task_padded_count(&pass->objective->tasks[t]); lane++) {
+        if (!sinew_pd_general_element(s, pass->objective, t, lane, &e))
             continue;
         double *p = s->copies + own->first_copy + stride * lane;
-        uint8_t *known = &s->known[own->first_lane + lane];
-        for (int32_t i = 0; i < 3 * e.sqp.point_count; i++)
+        uint8_t *known = &s->known[own->first_wide + lane];
+        for (int32_t i = 0; i < 3 * e.sqp.element.point_count; i++)
             e.x[i] = (double)kernel->x[e.local[i / 3] + i % 3];
         if (pass->project || !*known)
             *known = sinew_sqp_project(&e.sqp, *known, p);
-        add_pull(&e, p, kernel->g);
+        add_projection_force(&e, p, kernel->g);
         own->value += sinew_sqp_distance(&e.sqp, p);
     }
 }
 
-void sinew_sets_local(sinew_sets *s, sinew_objective *o, const sinew_real *q, sinew_real *b)
+void sinew_pd_general_local(sinew_pd_general *s, sinew_objective *o, const sinew_real *q, sinew_real *b)
 {
     local_pass pass = {s, o, true};
-    sinew_objective_local(o, q, local_step, &pass, b);
+    sinew_objective_local(o, q, pd_general_local_step, &pass, b);
     sinew_objective_add_inertia(o, 1, q, b);
 }
 
-double sinew_sets_value(sinew_sets *s, sinew_objective *o, const sinew_real *q, sinew_real *work)
+double sinew_pd_general_value(sinew_pd_general *s, sinew_objective *o, const sinew_real *q, sinew_real *work)
 {
     local_pass pass = {s, o, false};
     double sum = 0;
-    sinew_objective_local(o, q, local_step, &pass, work);
+    sinew_objective_local(o, q, pd_general_local_step, &pass, work);
     for (int32_t t = 0; t < o->task_count; t++)
         sum += s->tasks[t].value;
     return sum;

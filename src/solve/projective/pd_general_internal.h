@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_general_internal.h: what the files of pd_general.h share.
+ * pd_general_internal.h: declarations shared by pd_general.c and pd_general_matrix.c.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_PD_GENERAL_INTERNAL_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_PD_GENERAL_INTERNAL_H
 
-#include "linear/factor/prefactor.h"
+#include "linear/factor/factored_system.h"
 #include "objective/assembly.h"
 #include "solve/projective/pd_general.h"
 #include "solve/projective/element_projection.h"
 
 typedef struct sinew_set_task {
-    const sinew_energy_ops *scalar; /* its energy, one element at a time */
-    size_t first_lane, first_copy;
-    double value; /* J: w/2 |A (x - p)|^2 of its elements, at the last pass */
+    const sinew_energy_ops *scalar; /* kernels of the task's energy with SIMD width one */
+    size_t first_wide, first_copy;
+    double value; /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
 } sinew_set_task;
 
-struct sinew_sets {
+struct sinew_pd_general {
     sinew_coordinates coordinates;
-    size_t lane_count;
-    sinew_set_task *tasks; /* [task_count] of the objective */
-    double *weights;       /* [lane_count] w; 0 where nothing is */
-    double *copies;        /* [lane][vertex_count][3] p, points that differ first */
-    uint8_t *known;        /* [lane_count] p is on the set */
-    sinew_real *work;      /* [task_count][work_size] */
+    size_t wide_count;
+    sinew_set_task *tasks; /* [task_count] one for each task of the objective */
+    double *weights;       /* [wide_count] weight w of each lane; 0: no element */
+    double *copies;        /* [lane][vertex_count][3] p, the distinct points first */
+    uint8_t *known;        /* [wide_count] p is on the set */
+    sinew_real *work;      /* [task_count][work_size] work space */
     size_t work_size;
-    sinew_real *inverse;     /* [particle_count] 1 / S where S is diagonal; NULL where it is not: */
-    sinew_assembly *pattern; /* of S */
-    sinew_prefactor *factor;
+    sinew_real *inverse;     /* [particle_count] 1 / S if S is diagonal; else NULL, and the members below are used */
+    sinew_assembly *pattern; /* pattern of S */
+    sinew_factored_system *factor;
 };
 
-/* An element as the projection wants it. */
+/* An element as input of its projection. */
 typedef struct sinew_set_element {
     sinew_sqp sqp;
     int32_t vertex[SINEW_STENCIL_MAX];
-    int32_t local[SINEW_STENCIL_MAX];    /* where each point begins in its chunk's vectors */
-    int32_t particle[SINEW_STENCIL_MAX]; /* of each point */
+    int32_t local[SINEW_STENCIL_MAX];    /* offset of each point in the vectors of its chunk */
+    int32_t particle[SINEW_STENCIL_MAX]; /* particle of each point */
     sinew_real data[SINEW_DATA_MAX];
-    sinew_real *rows; /* work space: [row_count][vertex_count] */
+    sinew_real *D; /* work space: [reduced_count][vertex_count] */
     double metric[SINEW_STENCIL_MAX * SINEW_STENCIL_MAX];
-    double x[SINEW_SQP_ROOM];
+    double x[SINEW_SQP_CAPACITY];
 } sinew_set_element;
 
-/* The element in a lane of a task, but for x. False where there is none, or one that is switched off. */
-bool sinew_sets_element(const sinew_sets *sets, const sinew_objective *objective, int32_t task, size_t lane,
-                        sinew_set_element *element);
-/* Makes S, and what solves with it. */
-sinew_status sinew_sets_matrix(sinew_sets *sets, const sinew_objective *objective, sinew_error *error);
+/* Reads the element in a lane of a task, without x. False: the lane has no element, or the element is switched off. */
+bool sinew_pd_general_element(const sinew_pd_general *general, const sinew_objective *objective, int32_t task,
+                              size_t lane, sinew_set_element *element);
+/* Builds S and the factor or inverse that solves with it. */
+sinew_status sinew_pd_general_matrix(sinew_pd_general *general, const sinew_objective *objective, sinew_error *error);
 
 #endif

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_general_matrix.c: S = M/h^2 + sum w A^T A of pd_general.h over the free particles: numbers on a diagonal where A is diagonal,
- * else a prefactored sparse matrix.
+ * pd_general_matrix.c: S = M/h^2 + sum w A^T A of pd_general.h over the free particles: numbers on a diagonal where A
+ * is diagonal, else a prefactored sparse matrix.
  */
 #include <string.h>
 
 #include "solve/projective/global_matrix.h"
 #include "solve/projective/pd_general_internal.h"
 
-static double inertia_of(const sinew_objective *o, int32_t particle)
+static double pd_general_inertia_of(const sinew_objective *o, int32_t particle)
 {
-    return o->quasistatic ? 0 : (double)o->mass[particle] / (o->h * o->h);
+    return o->step.quasistatic ? 0 : (double)o->step.mass[particle] / (o->step.h * o->step.h);
 }
 
 /* ---- Diagonal ---------------------------------------------------------------------------------- */
 
-static sinew_status make_diagonal(sinew_sets *s, const sinew_objective *o, sinew_error *error)
+static sinew_status make_diagonal(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     double *sums = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *sums);
     s->inverse = sinew_allocate_zero(&o->allocator, (size_t)o->particle_count, sizeof *s->inverse);
     sinew_set_element e;
     for (int32_t t = 0; sums && s->inverse && t < o->task_count; t++)
-        for (size_t lane = 0; lane < sinew_task_lanes(&o->tasks[t]); lane++)
-            if (sinew_sets_element(s, o, t, lane, &e))
-                for (int32_t a = 0; a < e.sqp.point_count; a++)
-                    sums[e.particle[a]] += e.sqp.weight * e.metric[a * (e.sqp.point_count + 1)];
+        for (size_t lane = 0; lane < sinew_task_padded_count(&o->tasks[t]); lane++)
+            if (sinew_pd_general_element(s, o, t, lane, &e))
+                for (int32_t a = 0; a < e.sqp.element.point_count; a++)
+                    sums[e.particle[a]] += e.sqp.weight * e.metric[a * (e.sqp.element.point_count + 1)];
     for (int32_t i = 0; sums && s->inverse && i < o->particle_count; i++) {
-        const double sum = sums[i] + inertia_of(o, i);
-        s->inverse[i] = (sinew_real)(o->pinned[i] || sum <= 0 ? 0 : 1 / sum);
+        const double sum = sums[i] + pd_general_inertia_of(o, i);
+        s->inverse[i] = (sinew_real)(o->step.pinned[i] || sum <= 0 ? 0 : 1 / sum);
     }
     sinew_release(&o->allocator, sums);
     return sums && s->inverse ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
@@ -36,11 +36,11 @@ static sinew_status make_diagonal(sinew_sets *s, const sinew_objective *o, sinew
 /* ---- Sparse ------------------------------------------------------------------------------------ */
 
 /* Adds one element to the local entries of the pattern. */
-static void add_element(const sinew_sets *s, const sinew_objective *o, int32_t t, size_t lane,
-                        const sinew_set_element *e, double *locals)
+static void pd_general_add_element(const sinew_pd_general *s, const sinew_objective *o, int32_t t, size_t lane,
+                                   const sinew_set_element *e, double *locals)
 {
-    const size_t W = (size_t)o->tasks[t].batch->width, n = (size_t)e->sqp.ops->info.vertex_count;
-    const int32_t m = e->sqp.point_count;
+    const size_t W = (size_t)o->tasks[t].batch->width, n = (size_t)e->sqp.element.ops->info.vertex_count;
+    const int32_t m = e->sqp.element.point_count;
     const int32_t *map = s->pattern->map + s->pattern->task_map[t] + lane / W * (n * (n + 1) / 2) * W + lane % W;
     bool seen[SINEW_STENCIL_MAX * SINEW_STENCIL_MAX] = {false};
     for (size_t a = 0; a < n; a++)
@@ -52,41 +52,42 @@ static void add_element(const sinew_sets *s, const sinew_objective *o, int32_t t
         }
 }
 
-static void fill_values(const sinew_sets *s, const sinew_objective *o, double *locals, double *values)
+static void fill_values(const sinew_pd_general *s, const sinew_objective *o, double *locals, double *values)
 {
     const sinew_assembly *as = s->pattern;
     sinew_set_element e;
     for (int32_t t = 0; t < o->task_count; t++)
-        for (size_t lane = 0; lane < sinew_task_lanes(&o->tasks[t]); lane++)
-            if (sinew_sets_element(s, o, t, lane, &e))
-                add_element(s, o, t, lane, &e, locals);
+        for (size_t lane = 0; lane < sinew_task_padded_count(&o->tasks[t]); lane++)
+            if (sinew_pd_general_element(s, o, t, lane, &e))
+                pd_general_add_element(s, o, t, lane, &e, locals);
     for (int32_t k = 0; k < as->column[as->free_count]; k++) {
         values[k] = 0;
         for (int32_t l = as->first_local[k]; l < as->first_local[k + 1]; l++)
             values[k] += locals[as->locals[l]];
     }
     for (int32_t j = 0; j < as->free_count; j++)
-        values[as->column[j]] += inertia_of(o, as->particle[j]);
+        values[as->column[j]] += pd_general_inertia_of(o, as->particle[j]);
 }
 
-static sinew_status factorise(sinew_sets *s, const sinew_objective *o, const double *values, int64_t *column,
-                              sinew_error *error)
+static sinew_status pd_general_factorise(sinew_pd_general *s, const sinew_objective *o, const double *values,
+                                         size_t *column, sinew_error *error)
 {
     const sinew_assembly *as = s->pattern;
-    const sinew_prefactor_kernels kernels = {.panels = sinew_lanes()->panels, .dense = sinew_lanes()->dense};
+    const sinew_factored_system_kernels kernels = {.supernodes = sinew_simd()->supernodes,
+                                                   .dense = sinew_simd()->dense};
     sinew_error local = {0};
-    sinew_real *places = sinew_assembly_places(as, o);
-    if (!places)
+    sinew_real *positions = sinew_assembly_rest_positions(as, o);
+    if (!positions)
         return sinew_fail_memory(error, "the elimination order");
     for (int32_t j = 0; j <= as->free_count; j++)
-        column[j] = as->column[j];
-    s->factor = sinew_prefactor_create(&o->allocator, &kernels, o->thread_count, as->free_count, column, as->row,
-                                       values, places, &local);
-    sinew_release(&o->allocator, places);
+        column[j] = (size_t)as->column[j];
+    s->factor = sinew_factored_system_create(&o->allocator, &kernels, o->thread_count, as->free_count, column, as->row,
+                                             values, positions, &local);
+    sinew_release(&o->allocator, positions);
     return s->factor ? SINEW_OK : sinew_fail(error, local.status, "%s", local.text);
 }
 
-static sinew_status make_sparse(sinew_sets *s, const sinew_objective *o, sinew_error *error)
+static sinew_status make_sparse(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     s->pattern = sinew_assembly_create(o, o->task_count, NULL, error);
     if (!s->pattern)
@@ -95,11 +96,11 @@ static sinew_status make_sparse(sinew_sets *s, const sinew_objective *o, sinew_e
     sinew_assembly_drop_values(o, s->pattern);
     double *locals = sinew_allocate_zero(&o->allocator, (size_t)s->pattern->local_count, sizeof *locals);
     double *values = sinew_allocate(&o->allocator, entries, sizeof *values);
-    int64_t *column = sinew_allocate(&o->allocator, n + 1, sizeof *column);
+    size_t *column = sinew_allocate(&o->allocator, n + 1, sizeof *column);
     sinew_status status = locals && values && column ? SINEW_OK : sinew_fail_memory(error, "projective dynamics");
     if (status == SINEW_OK) {
         fill_values(s, o, locals, values);
-        status = factorise(s, o, values, column, error);
+        status = pd_general_factorise(s, o, values, column, error);
     }
     sinew_release(&o->allocator, locals);
     sinew_release(&o->allocator, values);
@@ -107,19 +108,19 @@ static sinew_status make_sparse(sinew_sets *s, const sinew_objective *o, sinew_e
     return status;
 }
 
-sinew_status sinew_sets_matrix(sinew_sets *s, const sinew_objective *o, sinew_error *error)
+sinew_status sinew_pd_general_matrix(sinew_pd_general *s, const sinew_objective *o, sinew_error *error)
 {
     const bool diagonal = s->coordinates == SINEW_COORDINATES_IDENTITY || s->coordinates == SINEW_COORDINATES_MASS;
     return diagonal ? make_diagonal(s, o, error) : make_sparse(s, o, error);
 }
 
-void sinew_sets_solve(const sinew_sets *s, const sinew_objective *o, const sinew_real *b, sinew_real *x)
+void sinew_pd_general_solve(const sinew_pd_general *s, const sinew_objective *o, const sinew_real *b, sinew_real *x)
 {
     if (!s->inverse)
-        sinew_prefactor_solve(s->factor, s->pattern->particle, b, x);
+        sinew_factored_system_solve(s->factor, s->pattern->particle, b, x);
     for (int32_t i = 0; i < o->particle_count; i++)
         for (size_t c = 0; c < 4; c++) {
             const size_t at = 4 * (size_t)i + c;
-            x[at] = o->pinned[i] ? 0 : s->inverse ? s->inverse[i] * b[at] : x[at];
+            x[at] = o->step.pinned[i] ? 0 : s->inverse ? s->inverse[i] * b[at] : x[at];
         }
 }

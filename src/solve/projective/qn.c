@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * qn.c: L-BFGS whose first Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017;
- * thesis algorithms 6 to 8).
+ * qn.c: L-BFGS whose first Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017; thesis
+ * algorithms 6 to 8).
  *
  *     d = -H_k grad g(q),   H_k: two-loop recursion over the last few (s, y) pairs around S^-1
  *     q <- q + alpha d,     alpha by line search on g
  *
- * S = M/h^2 + sum w_j D_j^T D_j as in PD; where an energy is not a distance to a set, its weight is the stiffness of
- * the quadratic that fits the material best over an interval of stretches, thesis (4.64). In place of S pairs may also
- * be added to a diagonal (`first`), which no one wants but to see what S is worth. Takes every energy that has
- * reduced coordinates; with no pairs and alpha = 1 an iteration is one of PD.
+ * S = M/h^2 + sum w_j D_j^T D_j as in PD; if an energy is no squared distance, its weight is the stiffness of the best
+ * quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for comparison only.
+ * Takes every energy with reduced coordinates; without pairs and with alpha = 1 an iteration equals one of PD.
  *
- * Where something touches, pairs know the elastic part alone, and the blocks C of contacts where the iterate is
- * (contact_blocks.h) come to it: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts stiffen and let go in one
- * iteration, so pairs that have seen them mislead: with those a sliding box stayed 10 % behind.
+ * With contacts, pairs approximate the elastic part alone, and the blocks C of contacts at the iterate
+ * (contact_blocks.h) are added: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts open and close within one
+ * iteration, so pairs with contact forces mislead: a sliding box then lagged by 10 %.
  */
 #include <math.h>
 #include <string.h>
@@ -35,16 +34,18 @@ enum {
     LEAST,
     PARAMETER_COUNT
 };
-#define WINDOW_MOST 32
+#define WINDOW_MAX 32
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [WINDOW] = {.name = "window",
+                .expert = true,
                 .unit = "",
                 .minimum = 0,
-                .maximum = WINDOW_MOST,
+                .maximum = WINDOW_MAX,
                 .preset = 5,
                 .meaning = "pairs of past steps remembered; 0: the constant matrix alone"},
     [SEARCH] = {.name = "search",
+                .expert = true,
                 .unit = "",
                 .choices = "backtracking|wolfe|none",
                 .maximum = 2,
@@ -62,6 +63,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                    "the matrix that pairs are added to: that of PD, the mean stiffness of each particle at rest, "
                    "or a multiple of the identity"},
     [SHRINK] = {.name = "shrink",
+                .expert = true,
                 .unit = "",
                 .minimum = 0,
                 .maximum = 1,
@@ -69,6 +71,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .open_maximum = true,
                 .meaning = "backtracking: beta, what a step is shortened by; 0: where a parabola is lowest"},
     [LEAST] = {.name = "least",
+               .expert = true,
                .unit = "",
                .minimum = 0,
                .maximum = 1,
@@ -79,23 +82,24 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct qn {
-    int32_t window, count, newest; /* pairs kept at most, kept now, place of the last */
+    int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
     int search;
     sinew_global global;
-    bool old_known; /* old_q is where the last iteration of this step began, and old_gradient without contacts there */
+    bool old_known; /* old_q is the start of the last iteration of this step, old_gradient the gradient there without
+                       contacts */
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
-    sinew_real *old_q;                                     /* [particle_count][4]; NULL until something touches */
+    sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
     sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
-    double rho[WINDOW_MOST];
-    double scale; /* m/N: the identity's multiple */
+    double rho[WINDOW_MAX];
+    double scale; /* m/N: initial H as a multiple of the identity */
 } qn;
 
-/* x = B0^-1 x; `alone`: without contacts and transient rows that are left to conjugate gradients. */
+/* x = B0^-1 x; `alone`: without contacts and transient terms of conjugate gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-static sinew_status allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
+static sinew_status qn_allocate_vectors(sinew_objective *o, qn *n, sinew_error *error)
 {
     const size_t size = 4 * (size_t)o->particle_count;
     n->d = sinew_allocate_zero(&o->allocator, size, sizeof *n->d);
@@ -109,9 +113,9 @@ static sinew_status allocate_vectors(sinew_objective *o, qn *n, sinew_error *err
 
 static sinew_status need_old(const sinew_objective *o, qn *n, sinew_error *error)
 {
-    if (n->global.touches && !n->old_q)
+    if (n->global.has_contacts && !n->old_q)
         n->old_q = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *n->old_q);
-    return !n->global.touches || n->old_q ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
+    return !n->global.has_contacts || n->old_q ? SINEW_OK : sinew_fail_memory(error, "the quasi-Newton method");
 }
 
 static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
@@ -123,10 +127,10 @@ static sinew_status qn_prepare(sinew_solve *s, sinew_error *error)
     n->window = (int32_t)s->def.parameters[WINDOW];
     n->search = (int)s->def.parameters[SEARCH];
     const sinew_global_rule rule = {
-        .beside = true,
+        .contacts_by_blocks = true,
         .factorisations = &s->factorisations,
-        .weighing = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
-    sinew_status status = allocate_vectors(o, n, error);
+        .weight_assignment = {(double)s->def.parameters[STRETCH_LOW], (double)s->def.parameters[STRETCH_HIGH], 1}};
+    sinew_status status = qn_allocate_vectors(o, n, error);
     if (status == SINEW_OK)
         status = sinew_global_create(&n->global, o, &rule, error);
     return status == SINEW_OK ? need_old(o, n, error) : status;
@@ -156,8 +160,8 @@ static void qn_release(sinew_solve *s)
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
-    int32_t place = (n->newest - age + n->window) % n->window;
-    return n->pairs + (2 * (size_t)place + (size_t)which) * 4 * (size_t)s->objective->particle_count;
+    int32_t padded_index = (n->newest - age + n->window) % n->window;
+    return n->pairs + (2 * (size_t)padded_index + (size_t)which) * 4 * (size_t)s->objective->particle_count;
 }
 
 static double rho_of(const qn *n, int32_t age)
@@ -189,14 +193,14 @@ static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* The multiple of the identity before there are pairs: one that is not too far for the stiffest particle. Later it is
- * s.y / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
+/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later it is s.y / y.y of
+ * the last pair (Nocedal and Wright 2006, (7.20)). */
 static double first_scale(const sinew_solve *s)
 {
-    double most = 0;
+    double max = 0;
     for (int32_t i = 0; i < s->objective->particle_count; i++)
-        most = fmax(most, s->stiffness_of[i]);
-    return most > 0 ? 3 / most : 1;
+        max = fmax(max, s->stiffness_of[i]);
+    return max > 0 ? 3 / max : 1;
 }
 
 /* d <- H d, thesis algorithm 7, with B0^-1 in the middle. */
@@ -204,7 +208,7 @@ static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
     static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-    double xi[WINDOW_MOST];
+    double xi[WINDOW_MAX];
     for (int32_t age = 0; age < n->count; age++) {
         xi[age] = rho_of(n, age) * sinew_dot(pair_of(s, n, age, 0), d, count, threads);
         sinew_add_scaled(d, (sinew_real)-xi[age], pair_of(s, n, age, 1), count, threads);
@@ -224,29 +228,30 @@ static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
     two_loops(s, s->memory, true, z);
 }
 
-/* d = -H grad g; d = -(H^-1 + C)^-1 grad g where something touches */
-static void find_direction(sinew_solve *s, qn *n)
+/* d = -H grad g; with contacts d = -(H^-1 + C)^-1 grad g */
+static void qn_find_direction(sinew_solve *s, qn *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         n->d[i] = -s->gradient[i];
-    if (n->global.touches)
-        sinew_global_solve_beside(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
+    if (n->global.has_contacts)
+        sinew_global_solve_with_contacts(&n->global, s->objective, (sinew_linear_map){apply_elastic, s}, n->d, n->d);
     else
         two_loops(s, n, false, n->d);
 }
 
-/* Keeps the pair that has been written to a place if it shows positive curvature. */
-static void keep_pair(const sinew_solve *s, qn *n, int32_t place)
+/* Keeps the new pair if it has positive curvature. */
+static void keep_pair(const sinew_solve *s, qn *n, int32_t padded_index)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-    const sinew_real *step = n->pairs + 2 * (size_t)place * 4 * (size_t)count, *change = step + 4 * (size_t)count;
+    const sinew_real *step = n->pairs + 2 * (size_t)padded_index * 4 * (size_t)count,
+                     *change = step + 4 * (size_t)count;
     double curvature = sinew_dot(step, change, count, threads);
     double size = sinew_norm(step, count, threads) * sinew_norm(change, count, threads);
     if (!(curvature > 1e-10 * size))
         return;
-    n->rho[place] = 1 / curvature;
+    n->rho[padded_index] = 1 / curvature;
     n->scale = curvature / sinew_dot(change, change, count, threads);
-    n->newest = place;
+    n->newest = padded_index;
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
@@ -256,17 +261,17 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
     const size_t size = 4 * (size_t)s->objective->particle_count;
     if (n->window == 0)
         return;
-    int32_t place = (n->newest + 1) % n->window;
-    sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+    int32_t padded_index = (n->newest + 1) % n->window;
+    sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
     for (size_t i = 0; i < size; i++) {
         step[i] = (sinew_real)alpha * n->d[i];
         change[i] = s->gradient[i] - n->old_gradient[i];
     }
-    keep_pair(s, n, place);
+    keep_pair(s, n, padded_index);
 }
 
-/* s = q - q_old and y, the change of the gradient without contacts, between two iterations while something touches:
- * neither the guard nor new contacts spoil them. */
+/* s = q - q_old and y, the change of the gradient without contacts, between two iterations with contacts: independent
+ * of the step filter and of new contacts. */
 static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
@@ -274,15 +279,15 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     if (n->window == 0 || n->global.iterates)
         return;
     memcpy(elastic, s->gradient, size * sizeof *elastic);
-    sinew_beside_take_away(&n->global.beside, s->objective, s->q, elastic);
+    sinew_contact_blocks_subtract_gradient(&n->global.contact_blocks, s->objective, s->q, elastic);
     if (n->old_known) {
-        const int32_t place = (n->newest + 1) % n->window;
-        sinew_real *step = n->pairs + 2 * (size_t)place * size, *change = step + size;
+        const int32_t padded_index = (n->newest + 1) % n->window;
+        sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
         for (size_t i = 0; i < size; i++) {
             step[i] = s->q[i] - n->old_q[i];
             change[i] = elastic[i] - n->old_gradient[i];
         }
-        keep_pair(s, n, place);
+        keep_pair(s, n, padded_index);
     }
     memcpy(n->old_q, s->q, size * sizeof *n->old_q);
     memcpy(n->old_gradient, elastic, size * sizeof *elastic);
@@ -301,38 +306,38 @@ static void qn_begin(sinew_solve *s)
     sinew_solve_start(s, (int)s->def.parameters[START]);
 }
 
-static double advance(sinew_solve *s, qn *n)
+static double qn_advance(sinew_solve *s, qn *n)
 {
     static sinew_search *const searches[] = {sinew_line_search, sinew_line_search_wolfe, sinew_full_step};
-    const double beta = (double)s->def.parameters[SHRINK], least = (double)s->def.parameters[LEAST];
-    if (n->search == 0 && (beta > 0 || least > 0))
-        return sinew_line_search_by(s, n->d, beta, least, n->trial, n->trial_gradient);
+    const double beta = (double)s->def.parameters[SHRINK], min = (double)s->def.parameters[LEAST];
+    if (n->search == 0 && (beta > 0 || min > 0))
+        return sinew_line_search_by(s, n->d, beta, min, n->trial, n->trial_gradient);
     return searches[n->search](s, n->d, n->trial, n->trial_gradient);
 }
 
-static uint32_t iterate(sinew_solve *s, qn *n)
+static uint32_t qn_step(sinew_solve *s, qn *n)
 {
     sinew_solve_evaluate(s);
     if (!isfinite(s->residual))
         return SINEW_STEP_NOT_FINITE;
-    const bool touches = n->global.touches;
+    const bool has_contacts = n->global.has_contacts;
     sinew_global_linearise(&n->global, s->objective, s->q);
-    if (touches)
+    if (has_contacts)
         remember_elastic(s, n);
     else
         memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
-    n->old_known = touches;
-    find_direction(s, n);
-    double alpha = advance(s, n);
+    n->old_known = has_contacts;
+    qn_find_direction(s, n);
+    double alpha = qn_advance(s, n);
     if (alpha == 0 && n->count > 0) {
-        /* The past misleads: forget it and go by the constant matrix alone. */
+        /* The pairs gave no descent direction: drop them and use the constant matrix alone. */
         n->count = 0;
-        find_direction(s, n);
-        alpha = advance(s, n);
+        qn_find_direction(s, n);
+        alpha = qn_advance(s, n);
     }
     if (alpha == 0)
         return SINEW_STEP_STALLED;
-    if (!touches)
+    if (!has_contacts)
         remember(s, n, alpha);
     return 0;
 }
@@ -340,7 +345,7 @@ static uint32_t iterate(sinew_solve *s, qn *n)
 static uint32_t qn_iterate(sinew_solve *s)
 {
     qn *n = s->memory;
-    const uint32_t bits = iterate(s, n);
+    const uint32_t bits = qn_step(s, n);
     s->linear_iterations = n->global.solves;
     return bits;
 }

@@ -13,32 +13,33 @@
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
 
-/* The estimate enters as a fourth root: this many steps find it closely enough, on long beams too. */
+/* Number of steps. Only the fourth root of the estimate is used, so this number is enough, on long beams too. */
 enum {
     STEPS = 24
 };
 
 typedef struct lanczos {
     int32_t count;
-    double diagonal[STEPS], beside[STEPS]; /* of the tridiagonal matrix */
-    sinew_real *r, *z, *p, *Hp;            /* [particle_count][4] */
+    double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
+    sinew_real *r, *z, *p, *Hp;                  /* [particle_count][4] */
 } lanczos;
 
 /* ---- Turning as a whole ---------------------------------------------------------------------- */
 
-/* Pieces of the world that nothing holds can turn as a whole, which costs S much and H only inertia. No force turns
- * them: what iterations have to bring down is apart from it. So the search is kept to z without angular momentum,
- * C^T z = 0 with C = M (e_k x (x - centre)) for each piece, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
+/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No force rotates them, so
+ * iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
+ * (e_k x (x - centre)) for each component, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
 typedef struct turning {
-    int32_t *piece;          /* [particle_count] the number of one of its particles, -1 where the piece is held */
+    int32_t *component;      /* [particle_count] the number of one of its particles, -1 if the component is
+                                constrained */
     sinew_real *C[3], *Y[3]; /* [particle_count][4] */
-    double *inverse;         /* [particle_count][9] (C^T Y)^-1 of each piece, zero without */
-    double *sums;            /* [particle_count][4] work space, by piece */
+    double *inverse;         /* [particle_count][9] (C^T Y)^-1 of each component, zero without */
+    double *sums;            /* [particle_count][4] work space, by component */
 } turning;
 
 static void turning_release(const sinew_objective *o, turning *t)
 {
-    void *arrays[] = {t->piece, t->C[0], t->C[1], t->C[2], t->Y[0], t->Y[1], t->Y[2], t->inverse, t->sums};
+    void *arrays[] = {t->component, t->C[0], t->C[1], t->C[2], t->Y[0], t->Y[1], t->Y[2], t->inverse, t->sums};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&o->allocator, arrays[i]);
 }
@@ -52,54 +53,54 @@ static bool turning_allocate(const sinew_objective *o, turning *t)
         t->Y[k] = sinew_allocate_zero(&o->allocator, 4 * n, sizeof *t->Y[k]);
         good = good && t->C[k] && t->Y[k];
     }
-    t->piece = sinew_allocate(&o->allocator, n, sizeof *t->piece);
+    t->component = sinew_allocate(&o->allocator, n, sizeof *t->component);
     t->inverse = sinew_allocate_zero(&o->allocator, 9 * n, sizeof *t->inverse);
     t->sums = sinew_allocate(&o->allocator, 4 * n, sizeof *t->sums);
-    return good && t->piece && t->inverse && t->sums;
+    return good && t->component && t->inverse && t->sums;
 }
 
-/* Pieces with a pin or a target are held, and so is everything where there is no inertia. */
-static void forget_held(const sinew_objective *o, turning *t)
+/* Components with a pin or a target are constrained, and all are without inertia. */
+static void drop_constrained(const sinew_objective *o, turning *t)
 {
     const size_t n = (size_t)o->particle_count;
     memset(t->sums, 0, 4 * n * sizeof *t->sums);
     for (size_t i = 0; i < n; i++)
-        t->sums[4 * (size_t)t->piece[i]] += o->pinned[i] || o->quasistatic ? 1 : 0;
+        t->sums[4 * (size_t)t->component[i]] += o->step.pinned[i] || o->step.quasistatic ? 1 : 0;
     for (int32_t k = 0; k < o->task_count; k++) {
         const sinew_task *task = &o->tasks[k];
         for (int32_t i = 0; task->batch->ops->target_slot >= 0 && i < task->chunk->slot_count; i++)
-            t->sums[4 * (size_t)t->piece[task->batch->particle[task->chunk->first_slot + i]]] += 1;
+            t->sums[4 * (size_t)t->component[task->batch->particle[task->chunk->first_slot + i]]] += 1;
     }
     for (size_t i = 0; i < n; i++)
-        if (t->sums[4 * (size_t)t->piece[i]] > 0)
-            t->piece[i] = -1;
+        if (t->sums[4 * (size_t)t->component[i]] > 0)
+            t->component[i] = -1;
 }
 
-/* sums = sum of m z and of m, by piece */
+/* sums = sum of m z and of m, by component */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        if (t->piece[i] < 0)
+        if (t->component[i] < 0)
             continue;
-        double *sum = t->sums + 4 * (size_t)t->piece[i];
+        double *sum = t->sums + 4 * (size_t)t->component[i];
         for (size_t c = 0; c < 3; c++)
-            sum[c] += (double)o->mass[i] * (double)z[4 * i + c];
-        sum[3] += (double)o->mass[i];
+            sum[c] += (double)o->step.mass[i] * (double)z[4 * i + c];
+        sum[3] += (double)o->step.mass[i];
     }
 }
 
-/* C = m e_k x (x - centre of the piece) */
+/* C = m e_k x (x - centre of the component) */
 static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
 {
     sum_pieces(o, t, q);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        if (t->piece[i] < 0)
+        if (t->component[i] < 0)
             continue;
-        const double *sum = t->sums + 4 * (size_t)t->piece[i];
+        const double *sum = t->sums + 4 * (size_t)t->component[i];
         double arm[3];
         for (size_t c = 0; c < 3; c++)
-            arm[c] = (double)o->mass[i] * ((double)q[4 * i + c] - sum[c] / sum[3]);
+            arm[c] = (double)o->step.mass[i] * ((double)q[4 * i + c] - sum[c] / sum[3]);
         for (size_t k = 0; k < 3; k++) {
             t->C[k][4 * i + (k + 1) % 3] = (sinew_real)-arm[(k + 2) % 3];
             t->C[k][4 * i + (k + 2) % 3] = (sinew_real)arm[(k + 1) % 3];
@@ -111,48 +112,49 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
 {
     if (!turning_allocate(o, t))
         return false;
-    sinew_objective_pieces(o, q, t->piece);
-    forget_held(o, t);
+    sinew_objective_components(o, q, t->component);
+    drop_constrained(o, t);
     fill_turns(o, q, t);
     for (int k = 0; k < 3; k++)
         sinew_global_solve(global, o, t->C[k], t->Y[k]);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        for (size_t e = 0; t->piece[i] >= 0 && e < 9; e++)
+        for (size_t e = 0; t->component[i] >= 0 && e < 9; e++)
             for (size_t c = 0; c < 3; c++)
-                t->inverse[9 * (size_t)t->piece[i] + e] +=
+                t->inverse[9 * (size_t)t->component[i] + e] +=
                     (double)t->C[e / 3][4 * i + c] * (double)t->Y[e % 3][4 * i + c];
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        if (t->piece[i] == (int32_t)i) {
+        if (t->component[i] == (int32_t)i) {
             double *G = t->inverse + 9 * i, inverse[9] = {0};
-            /* Zero where the piece cannot turn about every axis (a point, a line). */
+            /* Zero if the component has no rotation about some axis (a point, a line). */
             sinew_invert_block(G, 1e-9, inverse);
             memcpy(G, inverse, sizeof inverse);
         }
     return true;
 }
 
-/* Translations cost S as much as H, but next to stiff elements so little of both that they would drown all else. */
+/* Translations cost S as much as H, but so little compared with stiff elements that they would dominate the estimate.
+ */
 static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
 {
     sum_pieces(o, t, z);
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        const double *sum = t->piece[i] < 0 ? NULL : t->sums + 4 * (size_t)t->piece[i];
+        const double *sum = t->component[i] < 0 ? NULL : t->sums + 4 * (size_t)t->component[i];
         for (size_t c = 0; sum && c < 3; c++)
             z[4 * i + c] -= (sinew_real)(sum[c] / sum[3]);
     }
 }
 
-/* r -= the share of its sum over the piece that m gives each particle: a force without sum shifts nothing. */
+/* Subtracts the mean force of each component, weighted by mass: a force with zero sum causes no translation. */
 static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        for (size_t c = 0; t->piece[i] >= 0 && c < 4; c++)
-            t->sums[4 * (size_t)t->piece[i] + c] += c < 3 ? (double)r[4 * i + c] : (double)o->mass[i];
+        for (size_t c = 0; t->component[i] >= 0 && c < 4; c++)
+            t->sums[4 * (size_t)t->component[i] + c] += c < 3 ? (double)r[4 * i + c] : (double)o->step.mass[i];
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        const double *sum = t->piece[i] < 0 ? NULL : t->sums + 4 * (size_t)t->piece[i];
+        const double *sum = t->component[i] < 0 ? NULL : t->sums + 4 * (size_t)t->component[i];
         for (size_t c = 0; sum && c < 3; c++)
-            r[4 * i + c] -= (sinew_real)(sum[c] * (double)o->mass[i] / sum[3]);
+            r[4 * i + c] -= (sinew_real)(sum[c] * (double)o->step.mass[i] / sum[3]);
     }
 }
 
@@ -160,13 +162,13 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
-        for (size_t k = 0; t->piece[i] >= 0 && k < 3; k++)
+        for (size_t k = 0; t->component[i] >= 0 && k < 3; k++)
             for (size_t c = 0; c < 3; c++)
-                t->sums[4 * (size_t)t->piece[i] + k] += (double)t->C[k][4 * i + c] * (double)z[4 * i + c];
+                t->sums[4 * (size_t)t->component[i] + k] += (double)t->C[k][4 * i + c] * (double)z[4 * i + c];
     for (size_t i = 0; i < (size_t)o->particle_count; i++) {
-        if (t->piece[i] < 0)
+        if (t->component[i] < 0)
             continue;
-        const double *sum = t->sums + 4 * (size_t)t->piece[i], *inverse = t->inverse + 9 * (size_t)t->piece[i];
+        const double *sum = t->sums + 4 * (size_t)t->component[i], *inverse = t->inverse + 9 * (size_t)t->component[i];
         for (size_t k = 0; k < 3; k++) {
             const double s = inverse[3 * k] * sum[0] + inverse[3 * k + 1] * sum[1] + inverse[3 * k + 2] * sum[2];
             for (size_t c = 0; c < 3; c++)
@@ -177,7 +179,7 @@ static void take_turns_out(const sinew_objective *o, const turning *t, sinew_rea
 
 /* ---- Lanczos --------------------------------------------------------------------------------- */
 
-/* z = S^-1 r, apart from what moves pieces as wholes */
+/* z = S^-1 r, without rigid motions of free components */
 static void apply_inverse(const sinew_objective *o, sinew_global *global, const turning *t, const sinew_real *r,
                           sinew_real *z)
 {
@@ -191,11 +193,11 @@ void sinew_spectrum_noise(const sinew_objective *o, sinew_real *r)
     uint32_t state = 1;
     for (size_t i = 0; i < 4 * (size_t)o->particle_count; i++) {
         state = state * 1664525u + 1013904223u;
-        r[i] = i % 4 == 3 || o->pinned[i / 4] ? 0 : (sinew_real)((double)(state >> 8) / (1 << 23) - 1);
+        r[i] = i % 4 == 3 || o->step.pinned[i / 4] ? 0 : (sinew_real)((double)(state >> 8) / (1 << 23) - 1);
     }
 }
 
-static void run(sinew_objective *o, sinew_global *global, const turning *t, lanczos *l)
+static void spectrum_run(sinew_objective *o, sinew_global *global, const turning *t, lanczos *l)
 {
     const int32_t n = o->particle_count, threads = o->thread_count;
     double alpha_before = 1, beta_before = 0;
@@ -215,7 +217,7 @@ static void run(sinew_objective *o, sinew_global *global, const turning *t, lanc
         apply_inverse(o, global, t, l->r, l->z);
         const double next = sinew_dot(l->r, l->z, n, threads), beta = next / rz;
         l->diagonal[l->count] = 1 / alpha + beta_before / alpha_before;
-        l->beside[l->count] = sqrt(fmax(beta, 0)) / alpha;
+        l->off_diagonal[l->count] = sqrt(fmax(beta, 0)) / alpha;
         l->count++;
         sinew_combine(l->p, l->z, (sinew_real)beta, l->p, n, threads);
         alpha_before = alpha;
@@ -241,10 +243,10 @@ sinew_status sinew_spectrum_find(sinew_objective *o, sinew_global *global, const
     good = good && sinew_objective_need_tangents(o, NULL) == SINEW_OK && turning_create(o, global, q, &t);
     if (good) {
         sinew_objective_linearise(o, q, true);
-        run(o, global, &t, &l);
+        spectrum_run(o, global, &t, &l);
     }
     if (l.count > 0) {
-        const sinew_tridiagonal matrix = {l.count, l.diagonal, l.beside};
+        const sinew_tridiagonal matrix = {l.count, l.diagonal, l.off_diagonal};
         *spectrum = (sinew_spectrum){sinew_tridiagonal_eigenvalue(&matrix, 0, 0),
                                      sinew_tridiagonal_eigenvalue(&matrix, l.count - 1, 0)};
     }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng.c: multilayer PBNG (Chen et al. 2024, section 8.2): Gauss-Seidel over nodes, on several layers of a
- * surface at once, which lets news travel across a cloth in few sweeps.
+ * mpbng.c: multilayer PBNG (Chen et al. 2024, section 8.2): Gauss-Seidel over nodes, on several layers of a surface, so
+ * that corrections cross a cloth in few sweeps.
  *
  * Iteration l of k, l = 0, 1, ...:
  *
- *     scale the masses of coarse layers, what contacts bear of them, and the stiffness of bindings by
+ *     scale the masses of coarse layers, their contact forces, and the stiffness of bindings by
  *     kappa = sqrt(1 - l^2 / (k + r_pad)^2)
  *     coarse_sweeps sweeps over the coarsest layer by itself
  *     one sweep over all the others, coloured together
  *
- * and after the last one fine_sweeps sweeps over the finest layer, without its bindings. The layers (mpbng_layers.h) change
- * the problem while kappa > 0; errors are measured on the world's own objective, which they may raise. Nothing is kept
- * from step to step: coarse vertices begin where the vertices are that they stand for.
+ * and after the last one fine_sweeps sweeps over the finest layer, without its bindings. The layers (mpbng_layers.h)
+ * change the problem while kappa > 0; errors are measured on the world's own objective, which they may increase. No
+ * state is kept between steps: coarse vertices start at the positions of their fine vertices.
  *
- * The coarsest layer does not feel its bindings. The paper does not say; were it held by them, the layers could only go
- * together: where a sweep leaves 1 - s of a long wave's error on one layer alone, n bound layers leave at least 1 - n
- * s, however many sweeps the coarse ones get.
+ * Bindings do not act on the coarsest layer, which the paper leaves open. Otherwise layers could move only together: if
+ * a sweep of one layer reduces a long wave by 1 - s, n bound layers reduce it by 1 - n s at best, for any number of
+ * coarse sweeps.
  *
- * Contacts are the world's own on the finest layer, where the guard is, and act on the coarse ones too (mpbng_contacts.h).
- * Their multipliers are renewed once a step, when the last sweeps over the finest layer are done: while layers are
- * bound, forces are not the world's.
+ * Contacts are the world's own on the finest layer, where the step filter acts, and act on the coarse ones too
+ * (mpbng_contacts.h). Their multipliers are updated once a step, after the last sweeps over the finest layer: while
+ * layers are bound, forces differ from the world's.
  *
- * Known limits: layers are made of surfaces. Tets, and springs without triangles, stay on the finest layer and are
- * swept as pbng would, without acceleration.
+ * Known limits: only surfaces have layers. Tets, and springs without triangles, stay on the finest layer and are swept
+ * as pbng would, without acceleration.
  */
 #include <math.h>
 #include <string.h>
@@ -45,6 +45,7 @@ enum {
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [LEVELS] = {.name = "levels",
+                .expert = true,
                 .unit = "",
                 .minimum = 1,
                 .maximum = SINEW_LAYERS_MAX,
@@ -59,18 +60,21 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                .meaning =
                    "kappa = sqrt(1 - l^2 / (iterations + r_pad)^2); raising it leaves more of the layers at the end"},
     [COARSE_SWEEPS] = {.name = "coarse_sweeps",
+                       .expert = true,
                        .unit = "",
                        .minimum = 0,
                        .maximum = 1000,
                        .preset = 6,
                        .meaning = "sweeps over the coarsest layer in each iteration"},
     [FINE_SWEEPS] = {.name = "fine_sweeps",
+                     .expert = true,
                      .unit = "",
                      .minimum = 0,
                      .maximum = 1000,
                      .preset = 7,
                      .meaning = "sweeps over the finest layer after the last iteration"},
     [BINDING] = {.name = "binding",
+                 .expert = true,
                  .unit = "",
                  .minimum = 0,
                  .maximum = 1e6,
@@ -79,31 +83,31 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [START] = SINEW_START_PARAMETER,
 };
 
-/* Some of the particles of all layers move, all others are held. */
-typedef struct part {
-    sinew_objective objective; /* the layers', with pins of its own */
+/* A subset of the particles of all layers that moves; all others are pinned. */
+typedef struct subsystem {
+    sinew_objective objective; /* objective of the layers, with the pins of the subsystem */
     uint8_t *pinned;           /* [particles of all layers] */
-    sinew_visits visits;
-} part;
+    sinew_vertex_layout layout;
+} subsystem;
 
 typedef struct memory {
     sinew_layers layers;
-    part coarsest, others; /* the first one is empty where there is one layer */
-    sinew_visits fine;     /* of the world itself */
+    subsystem coarsest, others; /* subsystems; the first one is empty if there is only one layer */
+    sinew_vertex_layout fine;   /* layout of the world itself */
     int32_t iteration;
 } memory;
 
 /* ---- Prepare ----------------------------------------------------------------------------------------- */
 
-/* Takes over what the layers' objective is now; pins are the part's own. */
-static void point_part(const sinew_layers *l, part *p)
+/* Takes over the layers' objective; pins are those of the subsystem. */
+static void point_subsystem(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
-    p->objective.pinned = p->pinned;
+    p->objective.step.pinned = p->pinned;
 }
 
 /* Particles first .. last - 1 move. */
-static sinew_status prepare_part(memory *m, part *p, int32_t first, int32_t last, sinew_error *error)
+static sinew_status prepare_subsystem(memory *m, subsystem *p, int32_t first, int32_t last, sinew_error *error)
 {
     const sinew_layers *l = &m->layers;
     const int32_t all = l->first[l->count];
@@ -112,11 +116,11 @@ static sinew_status prepare_part(memory *m, part *p, int32_t first, int32_t last
         return sinew_fail_memory(error, "the solver");
     for (int32_t i = 0; i < all; i++)
         p->pinned[i] = i < first || i >= last || l->pinned[i];
-    point_part(l, p);
-    return sinew_visits_create(&p->visits, &p->objective, sinew_lanes(), false, error);
+    point_subsystem(l, p);
+    return sinew_vertex_layout_create(&p->layout, &p->objective, sinew_simd(), false, error);
 }
 
-static sinew_status prepare(sinew_solve *s, sinew_error *error)
+static sinew_status mpbng_prepare(sinew_solve *s, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const sinew_real *parameter = s->def.parameters;
@@ -127,38 +131,38 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
     sinew_status status =
         sinew_layers_create(&m->layers, o, (int32_t)parameter[LEVELS], (double)parameter[BINDING], error);
     if (status == SINEW_OK && l->count > 1)
-        status = prepare_part(m, &m->coarsest, l->first[l->count - 1], l->first[l->count], error);
+        status = prepare_subsystem(m, &m->coarsest, l->first[l->count - 1], l->first[l->count], error);
     if (status == SINEW_OK && l->count > 1)
-        status = prepare_part(m, &m->others, 0, l->first[l->count - 1], error);
-    return status == SINEW_OK ? sinew_visits_create(&m->fine, o, sinew_lanes(), false, error) : status;
+        status = prepare_subsystem(m, &m->others, 0, l->first[l->count - 1], error);
+    return status == SINEW_OK ? sinew_vertex_layout_create(&m->fine, o, sinew_simd(), false, error) : status;
 }
 
-static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+static sinew_status mpbng_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     memory *m = s->memory;
-    part *parts[] = {&m->coarsest, &m->others};
+    subsystem *subsystems[] = {&m->coarsest, &m->others};
     if (!(changed & SINEW_CHANGED_TRANSIENT))
         return SINEW_OK;
     sinew_status status = sinew_layers_refresh(&m->layers, error);
     for (int k = 0; status == SINEW_OK && m->layers.count > 1 && k < 2; k++) {
-        point_part(&m->layers, parts[k]);
-        status = sinew_visits_refresh(&parts[k]->visits, error);
+        point_subsystem(&m->layers, subsystems[k]);
+        status = sinew_vertex_layout_refresh(&subsystems[k]->layout, error);
     }
-    return status == SINEW_OK ? sinew_visits_refresh(&m->fine, error) : status;
+    return status == SINEW_OK ? sinew_vertex_layout_refresh(&m->fine, error) : status;
 }
 
-static void release(sinew_solve *s)
+static void mpbng_release(sinew_solve *s)
 {
     memory *m = s->memory;
     if (!m)
         return;
     const sinew_allocator *allocator = &s->objective->allocator;
-    part *parts[] = {&m->coarsest, &m->others};
+    subsystem *subsystems[] = {&m->coarsest, &m->others};
     for (int k = 0; k < 2; k++) {
-        sinew_visits_destroy(&parts[k]->visits);
-        sinew_release(allocator, parts[k]->pinned);
+        sinew_vertex_layout_destroy(&subsystems[k]->layout);
+        sinew_release(allocator, subsystems[k]->pinned);
     }
-    sinew_visits_destroy(&m->fine);
+    sinew_vertex_layout_destroy(&m->fine);
     sinew_layers_destroy(&m->layers);
     sinew_release(allocator, m);
     s->memory = NULL;
@@ -166,101 +170,102 @@ static void release(sinew_solve *s)
 
 /* ---- Steps ------------------------------------------------------------------------------------------- */
 
-static void take_numbers(memory *m)
+static void mpbng_take_numbers(memory *m)
 {
-    sinew_visits_begin(&m->fine);
+    sinew_vertex_layout_begin(&m->fine);
     if (m->layers.count == 1)
         return;
-    sinew_visits_begin(&m->coarsest.visits);
-    sinew_visits_begin(&m->others.visits);
+    sinew_vertex_layout_begin(&m->coarsest.layout);
+    sinew_vertex_layout_begin(&m->others.layout);
 }
 
-static void begin(sinew_solve *s)
+static void mpbng_begin(sinew_solve *s)
 {
     memory *m = s->memory;
     m->iteration = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    take_numbers(m);
+    mpbng_take_numbers(m);
 }
 
-static void mpbng_resume(sinew_solve *s, uint32_t what)
+static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
-    if (!(what & (SINEW_RESUME_NUMBERS | SINEW_RESUME_ELEMENTS)))
+    if (!(what & (SINEW_UPDATE_NUMBERS | SINEW_UPDATE_ELEMENTS)))
         return;
-    sinew_layer_touches_number(&m->layers.touches, &m->layers);
-    take_numbers(m);
+    sinew_layer_contacts_update_data(&m->layers.contacts, &m->layers);
+    mpbng_take_numbers(m);
 }
 
-/* The elements of one batch, in all its visits. */
-static void scale_elements(const sinew_visit_groups *g, const sinew_batch *batch, size_t W, double kappa)
+/* The elements of one batch, in all its incidences. */
+static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *batch, size_t W, double kappa)
 {
     for (int32_t i = 0; i < g->batch_count; i++) {
-        const sinew_visit_batch *b = &g->batches[i];
-        const size_t D = (size_t)b->ops->visit_data_count;
+        const sinew_incidence_batch *b = &g->batches[i];
+        const size_t D = (size_t)b->ops->incidence_data_count;
         int32_t k = 0;
         while (k < b->source_count && b->sources[k] != batch)
             k++;
-        for (size_t place = 0; k < b->source_count && place < (size_t)b->visit_count * W; place++)
-            if (b->element[place] >= b->first_element[k] && b->element[place] < b->first_element[k + 1])
-                b->data[place / W * D * W + place % W] = (sinew_real)kappa;
+        for (size_t padded_index = 0; k < b->source_count && padded_index < (size_t)b->incidence_count * W;
+             padded_index++)
+            if (b->element[padded_index] >= b->first_element[k] && b->element[padded_index] < b->first_element[k + 1])
+                b->data[padded_index / W * D * W + padded_index % W] = (sinew_real)kappa;
     }
 }
 
 /* Masses of coarse nodes; nodes of mass zero only fill up groups. */
-static void scale_masses(const sinew_layers *l, const sinew_visit_groups *g, size_t W, double kappa)
+static void scale_masses(const sinew_layers *l, const sinew_incidence_groups *g, size_t W, double kappa)
 {
-    for (size_t place = 0; place < (size_t)g->group_count * W; place++) {
-        const int32_t i = g->node[place] / SINEW_POINT;
-        if (g->mass[place] > 0 && i >= l->first[1])
-            g->mass[place] = (sinew_real)(kappa * (double)l->mass[i]);
+    for (size_t padded_index = 0; padded_index < (size_t)g->group_count * W; padded_index++) {
+        const int32_t i = g->node[padded_index] / SINEW_POINT;
+        if (g->mass[padded_index] > 0 && i >= l->first[1])
+            g->mass[padded_index] = (sinew_real)(kappa * (double)l->mass[i]);
     }
 }
 
-static void scale_part(const memory *m, const part *p, double binding, double kappa)
+static void scale_subsystem(const memory *m, const subsystem *p, double binding, double kappa)
 {
-    const sinew_visits *v = &p->visits;
-    const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
-    const size_t W = (size_t)v->lanes->width;
+    const sinew_vertex_layout *v = &p->layout;
+    const sinew_incidence_groups *both[] = {&v->fixed, &v->transient};
+    const size_t W = (size_t)v->simd->width;
     for (int i = 0; i < 2; i++) {
         scale_elements(both[i], m->layers.bindings, W, binding);
         scale_masses(&m->layers, both[i], W, kappa);
     }
-    if (m->layers.touches.count > 0 && v->layer.group_count > 0)
-        scale_elements(&v->layer, m->layers.touches.batch, W, kappa);
+    if (m->layers.contacts.count > 0 && v->transient.group_count > 0)
+        scale_elements(&v->transient, m->layers.contacts.batch, W, kappa);
 }
 
 static void sweep_layers(sinew_solve *s, memory *m)
 {
     sinew_layers *l = &m->layers;
     const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
-    const double part_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
-    const double kappa = sqrt(1 - part_done * part_done);
-    /* The guard may have moved the first guess, and goes on moving particles after each iteration. */
+    const double fraction_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
+    const double kappa = sqrt(1 - fraction_done * fraction_done);
+    /* The step filter may have moved the first guess, and moves particles after each iteration. */
     if (m->iteration == 0) {
         sinew_layers_begin(l, s->q);
-        take_numbers(m);
+        mpbng_take_numbers(m);
     }
     sinew_layers_follow(l, s->q);
-    scale_part(m, &m->coarsest, 0, kappa);
-    scale_part(m, &m->others, kappa, kappa);
+    scale_subsystem(m, &m->coarsest, 0, kappa);
+    scale_subsystem(m, &m->others, kappa, kappa);
     for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS]; k++)
-        sinew_visits_run(&m->coarsest.visits, 1, false, l->q);
-    sinew_visits_run(&m->others.visits, 1, false, l->q);
+        sinew_vertex_layout_run(&m->coarsest.layout, 1, false, l->q);
+    sinew_vertex_layout_run(&m->others.layout, 1, false, l->q);
     memcpy(s->q, l->q, bytes);
 }
 
-static uint32_t iterate(sinew_solve *s)
+static uint32_t mpbng_iterate(sinew_solve *s)
 {
     memory *m = s->memory;
     if (m->layers.count > 1)
         sweep_layers(s, m);
     else
-        sinew_visits_run(&m->fine, 1, false, s->q);
+        sinew_vertex_layout_run(&m->fine, 1, false, s->q);
     m->iteration++;
-    s->bound = m->layers.count > 1 && m->iteration < s->def.iterations;
+    s->in_subproblem = m->layers.count > 1 && m->iteration < s->def.iterations;
     for (int k = 0; m->iteration == s->def.iterations && k < (int)s->def.parameters[FINE_SWEEPS]; k++)
-        sinew_visits_run(&m->fine, 1, false, s->q);
+        sinew_vertex_layout_run(&m->fine, 1, false, s->q);
     s->gradient_known = false;
     return 0;
 }
@@ -273,11 +278,11 @@ const sinew_solver_ops sinew_solver_mpbng = {
              .default_iterations = 100,
              .needs = SINEW_CAN_VERTEX,
              .quasistatic = true},
-    .prepare = prepare,
+    .prepare = mpbng_prepare,
     .refreshes = SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TRANSIENT,
-    .refresh = refresh,
-    .release = release,
-    .begin = begin,
-    .iterate = iterate,
-    .resume = mpbng_resume,
+    .refresh = mpbng_refresh,
+    .release = mpbng_release,
+    .begin = mpbng_begin,
+    .iterate = mpbng_iterate,
+    .contacts_changed = mpbng_contacts_changed,
 };

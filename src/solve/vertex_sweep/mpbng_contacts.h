@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_contacts.h: the world's contacts as the coarse layers of mpbng (mpbng_layers.h) feel them.
+ * mpbng_contacts.h: the world's contacts on the coarse layers of mpbng (mpbng_layers.h).
  *
- * A coarse vertex has the mass and the forces of the fine vertices that join it, so it has to bear their contacts, too:
- * without them nothing holds a coarse layer of a garment that lies on shoulders. A contact is a function of one point z
- * = sum_a w_a x_a. On each coarse layer it becomes the same function, with the same multiplier, of
+ * A coarse vertex has the mass and the forces of its fine vertices, so it needs their contacts too: without them
+ * nothing supports a coarse layer of a garment on shoulders. A contact is a function of one point z = sum_a w_a x_a. On
+ * each coarse layer it becomes the same function, with the same multiplier, of
  *
- *     z' = sum_a w_a x_own(a) + d,      d = sum_a w_a (x_a - x_own(a)) where the iterations began
+ *     z' = sum_a w_a x_own(a) + d,      d = sum_a w_a (x_a - x_own(a)) at the start of the iterations
  *
- * own(a) is the vertex of that layer which vertex a has joined, by way of the layers between. A layer that moves as the
- * world does has the world's clearance and slip, and what the vertices of a patch bear adds up to what their coarse
- * vertex bears. d goes into the offset and the anchor. Vertices that are on no surface have no own: they count as
- * standing where the iterations began. Scaled by kappa, as coarse masses are, a coarse contact bears what it has to
- * with its multiplier as it is. The world's own contacts stay on the finest layer, where the guard is.
+ * own(a) is the vertex of that layer that vertex a belongs to, through the layers between. A layer that moves as the
+ * world does has the world's clearance and slip, and the forces of the vertices of a patch sum to that of their coarse
+ * vertex. d enters the offset and the anchor. Vertices of no surface have no own: they keep their position of the start
+ * of the iterations. Coarse contacts are scaled by kappa, as coarse masses are, so their multipliers need no change.
+ * The world's contacts themselves are on the finest layer, where the step filter acts.
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_MPBNG_CONTACTS_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_MPBNG_CONTACTS_H
@@ -23,28 +23,30 @@
 struct sinew_layers;
 
 /* One contact on one coarse layer. */
-typedef struct sinew_layer_touch {
-    const sinew_batch *source; /* of the world */
+typedef struct sinew_layer_contact {
+    const sinew_batch *source; /* batch of the world */
     int32_t element;
-    int32_t fine[SINEW_CONTACT_VERTICES], own[SINEW_CONTACT_VERTICES]; /* own -1: none */
-} sinew_layer_touch;
+    int32_t fine[SINEW_CONTACT_VERTICES],
+        own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
+} sinew_layer_contact;
 
-typedef struct sinew_layer_touches {
+typedef struct sinew_layer_contacts {
     int32_t count;
-    sinew_layer_touch *list; /* [count] */
-    sinew_batch *batch;      /* of all coarse layers; NULL until something touched */
-    int32_t *particles;      /* [count][SINEW_CONTACT_VERTICES] */
-    sinew_real *data;        /* [count][SINEW_CONTACT_DATA_COUNT] */
-    sinew_plan plan;
+    sinew_layer_contact *list; /* [count] */
+    sinew_batch *batch;        /* contacts of all coarse layers; NULL until the first contact */
+    int32_t *particles;        /* [count][SINEW_CONTACT_VERTICES] */
+    sinew_real *data;          /* [count][SINEW_CONTACT_DATA_COUNT] */
+    sinew_batch_layout layout;
     sinew_batch_work work;
-    size_t list_room, particle_room, data_room; /* bytes */
-} sinew_layer_touches;
+    size_t list_capacity, particle_bytes, data_capacity; /* bytes */
+} sinew_layer_contacts;
 
-/* Takes over the contacts of the world's objective. Allocates only where there are more than there ever were; false
- * without memory. */
-bool sinew_layer_touches_make(sinew_layer_touches *touches, const struct sinew_layers *layers);
-/* Takes over their numbers, and d from `begun` [the world's particles][4]. */
-void sinew_layer_touches_number(sinew_layer_touches *touches, const struct sinew_layers *layers);
-void sinew_layer_touches_destroy(sinew_layer_touches *touches, const sinew_allocator *allocator); /* zeroed is fine */
+/* Copies the contacts of the world's objective. Allocates only for more contacts than ever before; false without
+ * memory. */
+bool sinew_layer_contacts_make(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
+/* Copies the data of the contacts, and computes d from x_iteration_start [the world's particles][4]. */
+void sinew_layer_contacts_update_data(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
+void sinew_layer_contacts_destroy(sinew_layer_contacts *contacts,
+                                  const sinew_allocator *allocator); /* accepts a zeroed struct */
 
 #endif

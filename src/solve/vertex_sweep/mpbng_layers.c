@@ -10,31 +10,31 @@
 #include "mesh/edit/simplify.h"
 
 enum {
-    LEAST = 12, /* vertices of a layer */
-    BOUND = 8   /* vertices of a weak constraint */
+    VERTICES_MIN = 12, /* smallest number of vertices of a layer */
+    BOUND = 8          /* vertices of a weak constraint */
 };
-#define SHRINKS 0.7 /* a layer of more than so many of the vertices below is not worth having */
+#define SHRINKS 0.7 /* a layer with a larger fraction of the vertices below is not used */
 
 /* ---- Surfaces of the world ----------------------------------------------------------------------- */
 
-/* One layer while the next is made: its triangles, in its own numbers. */
-typedef struct sheet {
+/* One layer during the construction of the next: its triangles in its own numbering. */
+typedef struct surface {
     int32_t vertex_count, triangle_count;
     int32_t *triangles;
-} sheet;
+} surface;
 
-/* The triangles of all energies on triangles; one that several energies have comes several times. */
-static bool find_triangles(const sinew_objective *o, sheet *out)
+/* The triangles of all energies on triangles, with repetitions if several energies share them. */
+static bool find_triangles(const sinew_objective *o, surface *out)
 {
     int32_t count = 0;
     for (int32_t t = 0; t < o->fixed_task_count; t++)
-        if (sinew_task_begins(o, t) && sinew_get_stencil(o->tasks[t].batch->ops->info.stencil)->sheet)
+        if (sinew_task_begins(o, t) && sinew_get_stencil(o->tasks[t].batch->ops->info.stencil)->is_surface)
             count += o->tasks[t].batch->element_count;
-    *out = (sheet){.vertex_count = o->particle_count};
+    *out = (surface){.vertex_count = o->particle_count};
     out->triangles = sinew_allocate(&o->allocator, 3 * (size_t)count, sizeof *out->triangles);
     for (int32_t t = 0; out->triangles && t < o->fixed_task_count; t++) {
         const sinew_batch *batch = o->tasks[t].batch;
-        if (!sinew_task_begins(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->sheet)
+        if (!sinew_task_begins(o, t) || !sinew_get_stencil(batch->ops->info.stencil)->is_surface)
             continue;
         sinew_batch_list(batch, out->triangles + 3 * (size_t)out->triangle_count);
         out->triangle_count += batch->element_count;
@@ -61,13 +61,13 @@ static bool grow(sinew_layers *l, int32_t count)
     return fine && owner && rest && mass && pinned;
 }
 
-static void set_vertex(sinew_layers *l, int32_t i, int32_t fine)
+static void layers_set_vertex(sinew_layers *l, int32_t i, int32_t fine)
 {
     const sinew_objective *o = l->world;
     l->fine[i] = fine;
     l->owner[i] = -1;
-    memcpy(l->rest + 4 * (size_t)i, o->rest + 4 * (size_t)fine, 4 * sizeof *l->rest);
-    l->pinned[i] = o->pinned[fine];
+    memcpy(l->rest + 4 * (size_t)i, o->step.rest + 4 * (size_t)fine, 4 * sizeof *l->rest);
+    l->pinned[i] = o->step.pinned[fine];
     l->mass[i] = 0;
 }
 
@@ -77,8 +77,8 @@ static bool add_world(sinew_layers *l)
     if (!grow(l, n))
         return false;
     for (int32_t i = 0; i < n; i++) {
-        set_vertex(l, i, i);
-        l->mass[i] = l->world->mass[i];
+        layers_set_vertex(l, i, i);
+        l->mass[i] = l->world->step.mass[i];
     }
     l->count = 1;
     l->first[1] = n;
@@ -97,10 +97,10 @@ static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
 {
     const sinew_allocator *a = &l->world->allocator;
     const size_t count = (size_t)l->batch_count;
-    sinew_plan plan = {0};
+    sinew_batch_layout layout = {0};
     sinew_batch_work work = {0};
     sinew_batch **grown = sinew_reallocate(a, l->batches, count, count + 1, sizeof *grown);
-    sinew_batch *batch = sinew_batch_create(a, ops, l->world->lanes->width);
+    sinew_batch *batch = sinew_batch_create(a, ops, l->world->simd->width);
     l->batches = grown ? grown : l->batches;
     bool good = grown && batch;
     if (good)
@@ -108,10 +108,10 @@ static bool add_batch(sinew_layers *l, const sinew_energy_ops *ops, elements *e)
     else
         sinew_batch_destroy(a, batch);
     good = good &&
-           sinew_plan_make(&plan, a, e->count, ops->info.vertex_count, l->first[l->count],
-                           sinew_get_stencil(ops->info.stencil)->fans, e->particles) &&
-           sinew_batch_fill(batch, a, &plan, e->particles, e->data, l->first[l->count], &work);
-    sinew_plan_release(&plan, a);
+           sinew_batch_layout_make(&layout, a, e->count, ops->info.vertex_count, l->first[l->count],
+                                   sinew_get_stencil(ops->info.stencil)->fans, e->particles) &&
+           sinew_batch_fill(batch, a, &layout, e->particles, e->data, l->first[l->count], &work);
+    sinew_batch_layout_release(&layout, a);
     sinew_batch_work_release(&work, a);
     return good;
 }
@@ -145,12 +145,12 @@ static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch
     return at;
 }
 
-/* An element like those of the batch on a cell of the layer, unless the batch does not reach there or refuses it. */
-static void add_element(const sinew_layers *l, const sinew_batch *batch, const int32_t *element_at, const int32_t *cell,
-                        elements *e)
+/* An element of the batch's energy on a cell of the layer, unless the batch has none nearby or refuses it. */
+static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, const int32_t *element_at,
+                               const int32_t *cell, elements *e)
 {
     const size_t n = (size_t)batch->ops->info.vertex_count;
-    const sinew_stencil_row *row = sinew_get_stencil(batch->ops->info.stencil);
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(batch->ops->info.stencil);
     int32_t *own = e->particles + (size_t)e->count * n;
     sinew_real rest[3 * SINEW_STENCIL_MAX], parameters[SINEW_PARAMETER_MAX];
     for (size_t a = 0; a < n; a++) {
@@ -161,7 +161,7 @@ static void add_element(const sinew_layers *l, const sinew_batch *batch, const i
     }
     batch->parameters_of(batch->origin, element_at[l->fine[own[0]]], parameters);
     const sinew_element element = {
-        .vertex_count = sinew_stencil_size(row, cell, (int32_t)n), .rest = rest, .parameters = parameters};
+        .vertex_count = sinew_stencil_size(stencil_info, cell, (int32_t)n), .rest = rest, .parameters = parameters};
     if (!batch->ops->prepare(&element, e->data + (size_t)e->count * (size_t)batch->ops->data_count))
         e->count++;
 }
@@ -176,14 +176,14 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
     sinew_status status =
         sinew_get_stencil(ops->info.stencil)->find(a, mesh, ops->info.vertex_count, &cells, &cell_count, error);
     if (status != SINEW_OK && status != SINEW_ERROR_MEMORY) {
-        /* The coarser mesh has no such cells: a ring of too many vertices, say. The energy stays where it is. */
+        /* The coarser mesh has no such cells (e.g. a ring of too many vertices): the energy stays on layer 0. */
         sinew_error_clear(error);
         return SINEW_OK;
     }
     int32_t *element_at = status == SINEW_OK ? find_elements(l->world, batch) : NULL;
     bool good = element_at && make_elements(a, ops, cell_count, &e);
     for (int32_t k = 0; good && k < cell_count; k++)
-        add_element(l, batch, element_at, cells + (size_t)k * (size_t)ops->info.vertex_count, &e);
+        layers_add_element(l, batch, element_at, cells + (size_t)k * (size_t)ops->info.vertex_count, &e);
     if (good && e.count > 0)
         good = add_batch(l, ops, &e);
     if (status == SINEW_OK && !good)
@@ -194,12 +194,12 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
     return status;
 }
 
-/* Energies that look at all their elements together, as the pressure of a gas does, would see the layers' too. */
+/* Energies that couple all their elements, as the pressure of a gas, would include those of the layers. */
 static bool has_coarse_form(const sinew_batch *batch)
 {
-    const sinew_stencil_row *row = sinew_get_stencil(batch->ops->info.stencil);
-    return batch->parameters_of && row->find && row->takes == 0 && !row->fans && !batch->ops->check_whole &&
-           !batch->ops->share;
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(batch->ops->info.stencil);
+    return batch->parameters_of && stencil_info->find && stencil_info->takes == 0 && !stencil_info->fans &&
+           !batch->ops->check_elements && !batch->ops->update_shared_data;
 }
 
 static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, sinew_error *error)
@@ -228,8 +228,8 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
 
 /* ---- Bindings -------------------------------------------------------------------------------------- */
 
-/* Weak constraints of the vertices of the layer below the highest, with stiffness 1 for now: what they will have
- * depends on all energies. */
+/* Weak constraints of the vertices of the layer below the highest, with stiffness 1; the final stiffness depends on all
+ * energies. */
 static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
@@ -260,7 +260,7 @@ static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sin
     if (!grow(l, above + s->vertex_count))
         return sinew_fail_memory(error, "the layers");
     for (int32_t i = 0; i < s->vertex_count; i++)
-        set_vertex(l, above + i, l->fine[below + s->origin[i]]);
+        layers_set_vertex(l, above + i, l->fine[below + s->origin[i]]);
     for (int32_t i = 0; i < above - below; i++)
         if (s->owner[i] >= 0) {
             l->owner[below + i] = above + s->owner[i];
@@ -271,9 +271,9 @@ static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sin
     return SINEW_OK;
 }
 
-/* A layer above the highest, whose triangles `own` has, and has for the new one afterwards. False in *added: it would
- * not be worth having. */
-static sinew_status add_layer(sinew_layers *l, sheet *own, elements *bindings, bool *added, sinew_error *error)
+/* Adds a layer above the highest, whose triangles are in `own`, which then has those of the new one. *added: false if
+ * the layer is not worthwhile. */
+static sinew_status add_layer(sinew_layers *l, surface *own, elements *bindings, bool *added, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
     const int32_t below = l->first[l->count - 1];
@@ -286,7 +286,7 @@ static sinew_status add_layer(sinew_layers *l, sheet *own, elements *bindings, b
         return status;
     for (int32_t i = 0; i < own->vertex_count; i++)
         used += s.owner[i] >= 0;
-    *added = s.triangle_count > 0 && s.vertex_count >= LEAST && s.vertex_count <= SHRINKS * used;
+    *added = s.triangle_count > 0 && s.vertex_count >= VERTICES_MIN && s.vertex_count <= SHRINKS * used;
     if (*added) {
         status = add_vertices(l, &s, error);
         if (status == SINEW_OK)
@@ -294,19 +294,19 @@ static sinew_status add_layer(sinew_layers *l, sheet *own, elements *bindings, b
         if (status == SINEW_OK)
             add_bindings(l, &s, bindings);
         sinew_release(a, own->triangles);
-        *own = (sheet){s.vertex_count, s.triangle_count, s.triangles};
+        *own = (surface){s.vertex_count, s.triangle_count, s.triangles};
         s.triangles = NULL;
     }
     sinew_simplified_release(a, &s);
     return status;
 }
 
-static sinew_status add_layers(sinew_layers *l, int32_t most, elements *bindings, sinew_error *error)
+static sinew_status add_layers(sinew_layers *l, int32_t max, elements *bindings, sinew_error *error)
 {
-    sheet own;
+    surface own;
     bool added = find_triangles(l->world, &own) && own.triangle_count > 0;
     sinew_status status = own.triangles ? SINEW_OK : sinew_fail_memory(error, "the layers");
-    while (status == SINEW_OK && added && l->count < most)
+    while (status == SINEW_OK && added && l->count < max)
         status = add_layer(l, &own, bindings, &added, error);
     sinew_release(&l->world->allocator, own.triangles);
     return status;
@@ -314,12 +314,12 @@ static sinew_status add_layers(sinew_layers *l, int32_t most, elements *bindings
 
 /* ---- The objective ----------------------------------------------------------------------------------- */
 
-/* The energies of all layers but the transient ones: the world's own, then those of the layers above. */
+/* The fixed energies of all layers: the world's own, then those of the layers above. */
 static sinew_status build_objective(sinew_layers *l, sinew_error *error)
 {
     const sinew_objective *o = l->world;
-    const size_t room = (size_t)o->fixed_task_count + (size_t)l->batch_count;
-    sinew_batch **list = sinew_allocate(&o->allocator, room, sizeof *list);
+    const size_t capacity = (size_t)o->fixed_task_count + (size_t)l->batch_count;
+    sinew_batch **list = sinew_allocate(&o->allocator, capacity, sizeof *list);
     int32_t count = 0;
     if (!list)
         return sinew_fail_memory(error, "the layers");
@@ -336,20 +336,20 @@ static sinew_status build_objective(sinew_layers *l, sinew_error *error)
 sinew_status sinew_layers_refresh(sinew_layers *l, sinew_error *error)
 {
     const sinew_objective *o = l->world;
-    const size_t most = (size_t)(o->task_count - o->fixed_task_count) + 1;
+    const size_t max = (size_t)(o->task_count - o->fixed_task_count) + 1;
     int32_t count = 0;
-    if (!sinew_layer_touches_make(&l->touches, l) ||
-        !sinew_make_spare_room(&o->allocator, &l->transient, &l->transient_room, most, sizeof *l->transient))
+    if (!sinew_layer_contacts_make(&l->contacts, l) ||
+        !sinew_reserve_spare(&o->allocator, &l->transient, &l->transient_capacity, max, sizeof *l->transient))
         return sinew_fail_memory(error, "the layers");
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         if (sinew_task_begins(o, t))
             l->transient[count++] = (sinew_batch *)o->tasks[t].batch;
-    if (l->touches.count > 0)
-        l->transient[count++] = l->touches.batch;
-    return sinew_objective_layer(&l->objective, l->transient, count, error);
+    if (l->contacts.count > 0)
+        l->transient[count++] = l->contacts.batch;
+    return sinew_objective_set_transient(&l->objective, l->transient, count, error);
 }
 
-/* Bindings as stiff as their vertices: a third of the trace of what holds these, elastic and inert. */
+/* Stiffness of bindings: that of their vertices, a third of the trace of the elastic and inertial block. */
 static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_error *error)
 {
     const sinew_objective *o = l->world;
@@ -361,7 +361,7 @@ static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_
     sinew_objective_traces(&l->objective, l->rest, false, traces);
     for (int32_t k = 0; k < e->count; k++) {
         const int32_t i = e->particles[(size_t)k * BOUND];
-        const double own = traces[i] / 3 + (o->quasistatic ? 0 : (double)l->mass[i] / (o->h * o->h));
+        const double own = traces[i] / 3 + (o->step.quasistatic ? 0 : (double)l->mass[i] / (o->step.h * o->step.h));
         sinew_real weights[BOUND];
         const sinew_real stiffness[2] = {(sinew_real)(binding * own), (sinew_real)(binding * own)};
         const sinew_real normal[3] = {0, 0, 1};
@@ -381,24 +381,24 @@ static void point_objective(sinew_layers *l)
     l->objective.allocator = o->allocator;
     l->objective.thread_count = o->thread_count;
     l->objective.particle_count = l->first[l->count];
-    l->objective.rest = l->rest;
-    l->objective.mass = l->mass;
-    l->objective.pinned = l->pinned;
-    l->objective.q_tilde = l->q_tilde;
-    l->objective.force = l->force;
-    l->objective.quasistatic = o->quasistatic;
-    l->objective.h = o->h;
+    l->objective.step.rest = l->rest;
+    l->objective.step.mass = l->mass;
+    l->objective.step.pinned = l->pinned;
+    l->objective.step.q_tilde = l->q_tilde;
+    l->objective.step.force = l->force;
+    l->objective.step.quasistatic = o->step.quasistatic;
+    l->objective.step.h = o->step.h;
 }
 
-static sinew_status finish(sinew_layers *l, double binding, elements *bindings, sinew_error *error)
+static sinew_status layers_finish(sinew_layers *l, double binding, elements *bindings, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
     const size_t size = 4 * (size_t)l->first[l->count];
     l->q = sinew_allocate_zero(a, size, sizeof *l->q);
     l->q_tilde = sinew_allocate_zero(a, size, sizeof *l->q_tilde);
     l->force = sinew_allocate_zero(a, size, sizeof *l->force);
-    l->begun = sinew_allocate_zero(a, 4 * (size_t)l->first[1], sizeof *l->begun);
-    if (!l->q || !l->q_tilde || !l->force || !l->begun)
+    l->x_iteration_start = sinew_allocate_zero(a, 4 * (size_t)l->first[1], sizeof *l->x_iteration_start);
+    if (!l->q || !l->q_tilde || !l->force || !l->x_iteration_start)
         return sinew_fail_memory(error, "the layers");
     point_objective(l);
     sinew_status status = build_objective(l, error);
@@ -423,7 +423,7 @@ sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, 
                                               4 * world->particle_count, &bindings);
     sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");
     if (status == SINEW_OK)
-        status = finish(l, binding, &bindings, error);
+        status = layers_finish(l, binding, &bindings, error);
     if (status == SINEW_OK)
         status = sinew_layers_refresh(l, error);
     release_elements(&world->allocator, &bindings);
@@ -439,9 +439,9 @@ void sinew_layers_destroy(sinew_layers *l)
         sinew_objective_clear(&l->objective);
     for (int32_t b = 0; b < l->batch_count; b++)
         sinew_batch_destroy(a, l->batches[b]);
-    sinew_layer_touches_destroy(&l->touches, a);
-    void *arrays[] = {l->fine, l->owner, l->rest,   l->q,       l->q_tilde,  l->force,
-                      l->mass, l->begun, l->pinned, l->batches, l->transient};
+    sinew_layer_contacts_destroy(&l->contacts, a);
+    void *arrays[] = {l->fine,   l->owner,   l->rest,     l->q, l->q_tilde, l->force, l->mass, l->x_iteration_start,
+                      l->pinned, l->batches, l->transient};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     *l = (sinew_layers){0};
@@ -454,18 +454,18 @@ void sinew_layers_begin(sinew_layers *l, const sinew_real *q)
     const sinew_objective *o = l->world;
     const int32_t all = l->first[l->count];
     memset(l->force, 0, 4 * (size_t)all * sizeof *l->force);
-    memcpy(l->begun, q, 4 * (size_t)l->first[1] * sizeof *q);
+    memcpy(l->x_iteration_start, q, 4 * (size_t)l->first[1] * sizeof *q);
     for (int32_t i = 0; i < all; i++) {
         const size_t own = 4 * (size_t)i, from = 4 * (size_t)l->fine[i];
         memcpy(l->q + own, q + from, 4 * sizeof *q);
-        memcpy(l->q_tilde + own, o->q_tilde + from, 4 * sizeof *q);
+        memcpy(l->q_tilde + own, o->step.q_tilde + from, 4 * sizeof *q);
         for (size_t c = 0; c < 3; c++) {
-            l->force[own + c] += i < l->first[1] ? o->force[from + c] : 0;
+            l->force[own + c] += i < l->first[1] ? o->step.force[from + c] : 0;
             if (l->owner[i] >= 0)
                 l->force[4 * (size_t)l->owner[i] + c] += l->force[own + c];
         }
     }
-    sinew_layer_touches_number(&l->touches, l);
+    sinew_layer_contacts_update_data(&l->contacts, l);
 }
 
 void sinew_layers_follow(sinew_layers *l, const sinew_real *q)

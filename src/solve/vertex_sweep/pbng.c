@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng.c: position-based nonlinear Gauss-Seidel (Chen et al. 2024, "PBNG"; with `hessian` = exact the vertex
- * block descent of Chen et al. 2024, SIGGRAPH).
+ * pbng.c: position-based nonlinear Gauss-Seidel (Chen et al. 2024, "PBNG"; with `hessian` = exact the vertex block
+ * descent of Chen et al. 2024, SIGGRAPH).
  *
  *     for every free node in turn   x_i += A_i^-1 (-grad_i g(x)),   A_i about the 3x3 block of the Hessian    PBNG (30)
  *
- * with the positions as they are at that moment. The cheap block, PBNG (32), bounds the objective from above as the
- * node moves (tet_vertex_kernel.h), so that no step raises it; where a block is no bound each step is checked and halved
- * (vertex_layout.c). Acceleration over sweeps, PBNG section 7.3:
+ * with the current positions. The approximate block, PBNG (32), bounds the objective from above as the node moves
+ * (energy/tet/tet_vertex_kernel.h), so that no step increases it; if a block is no bound, each step is checked and
+ * halved (run.c). Acceleration over sweeps, PBNG section 7.3:
  *
  *     sor        x^{l+1} = omega (x_swept - x^{l-1}) + x^{l-1}                        the two-term form of Vivace
- *     sor_node   x_i += omega dx_i inside the sweep; it too never raises the objective for omega < 2
+ *     sor_node   x_i += omega dx_i inside the sweep; never increases the objective for omega < 2
  *     chebyshev  x^{l+1} = w_{l+1} (gamma (x_swept - x^l) + x^l - x^{l-1}) + x^{l-1},  w = 1, 2/(2 - rho^2), then
  *                4/(4 - rho^2 w); the first sweep is plain
  *
- * The paper over-relaxes the first sweep too, w = 1, 1, ... A soft body in motion is all but there after one or two
- * plain sweeps, and is thrown off by that. So is it later: where a sweep moves the nodes by less than QUICK of what the
- * one before it did, the plain sweep converges faster than any over-relaxed one and stands.
+ * The paper over-relaxes the first sweep too, w = 1, 1, ... A soft body in motion nearly converges after one or two
+ * plain sweeps, and over-relaxation disturbs it. The same holds later: if a sweep moves the nodes by less than QUICK
+ * times the sweep before, the plain sweep converges faster than any over-relaxed one and is kept.
  *
- * A result of sor or chebyshev is thrown away whose objective is above the one before it by more than round-off, or
- * equal to it up to round-off while the residual is higher: the plain sweep stands in its place, and the acceleration
- * starts again. `safeguard` = no leaves all of this out: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 -
- * rho^2) and on.
+ * A result of sor or chebyshev is rejected if its objective exceeds the previous one by more than round-off, or equals
+ * it within round-off with a higher residual: the plain sweep is kept, and the acceleration restarts. `safeguard` = no
+ * omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and on.
  *
- * After each sweep, accelerated or not, every free piece goes as a whole to the minimum over its rigid motions
- * (rigid_modes.h): it costs a few operations a node, keeps linear momentum to round-off, and never raises the objective.
- * Pieces that touch something do so with their contacts, those that touch each other together (rigid_modes_contacts.h).
+ * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h): a few
+ * operations a node, which conserve linear momentum to round-off and never increase the objective. Components with
+ * contacts include them, clusters in contact together (rigid_modes_contacts.h).
  */
 #include <string.h>
 
@@ -58,23 +57,25 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
-/* The coarse step: none, rigid motions of free pieces after a sweep, and also affine ones of aggregates before it. */
+/* The coarse step: none, rigid motions of free components after a sweep, or also affine motions of aggregates before
+ * it. */
 typedef enum coarse_kind {
     NO_COARSE,
     RIGID,
     AGGREGATES
 } coarse_kind;
 
-/* Part of the movement of the sweep before: chebyshev leaves a sweep alone that moves by less. 0.1 to 0.3 do alike. */
+/* Fraction of the previous sweep's motion below which chebyshev does not accelerate a sweep. 0.1 to 0.3 give similar
+ * results. */
 #define QUICK 0.2
 
 enum {
-    HALVINGS = 6 /* of a coarse correction that does not lower the objective */
+    HALVINGS = 6 /* halvings of a coarse correction that does not lower the objective */
 };
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
     {                                                                                                                  \
-        .name = word, .unit = "", .minimum = 0, .maximum = 2, .preset = 1.7, .open_minimum = true,                     \
+        .expert = true, .name = word, .unit = "", .minimum = 0, .maximum = 2, .preset = 1.7, .open_minimum = true,     \
         .open_maximum = true, .meaning = text                                                                          \
     }
 
@@ -101,7 +102,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                 .maximum = AGGREGATES,
                 .preset = RIGID,
                 .meaning =
-                    "rigid: after each sweep free pieces move as a whole; aggregates: and before, parts of them"},
+                    "rigid: after each sweep free components move rigidly; aggregates: and before, subsets of them"},
     [START] = SINEW_START_PARAMETER,
     [AGGREGATE] = SINEW_AGGREGATE_PARAMETER,
     [INNER] = {.name = "inner",
@@ -111,36 +112,38 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
                .preset = 1,
                .meaning = "steps of a node before the next one has its turn"},
     [SAFEGUARD] = {.name = "safeguard",
+                   .expert = true,
                    .unit = "",
                    .choices = "no|yes",
                    .maximum = 1,
                    .preset = 1,
                    .meaning = "sor, chebyshev: a sweep that they make worse stands as it was; no: the recurrences as "
-                              "printed, from the first sweep on, whatever becomes of them"},
+                              "printed, from the first sweep on, without a check"},
 };
 
 typedef struct memory {
-    sinew_visits visits;
+    sinew_vertex_layout layout;
     sinew_rigid rigid;
     acceleration kind;
     double omega, rho, gamma;
     bool symmetric, safeguard;
     coarse_kind coarse;
     sinew_coarse aggregates;
-    sinew_real *direction, *trial; /* [particle_count][4] of the correction by aggregates; NULL without */
-    sinew_real *last, *before;     /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
-    double weight;                 /* chebyshev's w_l */
-    double movement;               /* m: norm of the last sweep's change, all nodes together */
-    int32_t streak;                /* sweeps since the acceleration started */
-    sinew_real *v; /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as
-                      they are without free pieces */
+    sinew_real *direction,
+        *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
+    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
+    double weight;             /* chebyshev's w_l */
+    double movement;           /* m: norm of the last sweep's change, all nodes together */
+    int32_t streak;            /* sweeps since the acceleration started */
+    sinew_real *v; /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as without
+                      free components */
 } memory;
 
 static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const sinew_status status = sinew_rigid_create(&m->rigid, o, s->q, error);
-    if (status != SINEW_OK || o->quasistatic || sizeof(sinew_real) > 4)
+    if (status != SINEW_OK || o->step.quasistatic || sizeof(sinew_real) > 4)
         return status;
     m->v = sinew_allocate_zero(&o->allocator, 4 * (size_t)o->particle_count, sizeof *m->v);
     return m->v ? SINEW_OK : sinew_fail_memory(error, "the solver");
@@ -157,7 +160,7 @@ static sinew_status prepare_aggregates(sinew_solve *s, memory *m, sinew_error *e
     return sinew_coarse_create(&m->aggregates, o, (int32_t)s->def.parameters[AGGREGATE], 0, error);
 }
 
-static sinew_status prepare(sinew_solve *s, sinew_error *error)
+static sinew_status pbng_prepare(sinew_solve *s, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const size_t size = 4 * (size_t)o->particle_count;
@@ -182,18 +185,18 @@ static sinew_status prepare(sinew_solve *s, sinew_error *error)
         status = prepare_aggregates(s, m, error);
     if (status != SINEW_OK)
         return status;
-    status = sinew_visits_create(&m->visits, o, sinew_lanes(), s->def.parameters[HESSIAN] > 0, error);
-    m->visits.inner = (int32_t)s->def.parameters[INNER];
+    status = sinew_vertex_layout_create(&m->layout, o, sinew_simd(), s->def.parameters[HESSIAN] > 0, error);
+    m->layout.inner = (int32_t)s->def.parameters[INNER];
     return status;
 }
 
-static void release(sinew_solve *s)
+static void pbng_release(sinew_solve *s)
 {
     memory *m = s->memory;
     if (!m)
         return;
     const sinew_allocator *allocator = &s->objective->allocator;
-    sinew_visits_destroy(&m->visits);
+    sinew_vertex_layout_destroy(&m->layout);
     sinew_rigid_destroy(&m->rigid);
     sinew_coarse_destroy(&m->aggregates);
     sinew_release(allocator, m->direction);
@@ -205,7 +208,7 @@ static void release(sinew_solve *s)
     s->memory = NULL;
 }
 
-static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
+static sinew_status pbng_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     const uint32_t fixed = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED;
     memory *m = s->memory;
@@ -216,43 +219,42 @@ static sinew_status refresh(sinew_solve *s, uint32_t changed, sinew_error *error
         return status;
     if (m->coarse == AGGREGATES)
         status = sinew_coarse_refresh(&m->aggregates, error);
-    return status == SINEW_OK ? sinew_visits_refresh(&m->visits, error) : status;
+    return status == SINEW_OK ? sinew_vertex_layout_refresh(&m->layout, error) : status;
 }
 
-static void settle(sinew_solve *s)
+static void pbng_flush(sinew_solve *s)
 {
     const memory *m = s->memory;
-    if (m->v && m->rigid.piece_count > 0)
+    if (m->v && m->rigid.component_count > 0)
         sinew_rigid_velocities(&m->rigid, s->q_start, s->q, m->v);
 }
 
-static void begin(sinew_solve *s)
+static void pbng_begin(sinew_solve *s)
 {
     memory *m = s->memory;
     m->streak = 0;
     m->movement = 0;
     sinew_solve_start(s, (int)s->def.parameters[START]);
-    sinew_visits_begin(&m->visits);
-    s->v_end = m->rigid.piece_count > 0 ? m->v : NULL;
+    sinew_vertex_layout_begin(&m->layout);
+    s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
     if (m->coarse == AGGREGATES)
         sinew_coarse_fill(&m->aggregates, s->q);
-    settle(s);
+    pbng_flush(s);
 }
 
-/* Contacts that changed make other groups and other free pieces, and what was extrapolated from is no guide any more.
- */
-static void pbng_resume(sinew_solve *s, uint32_t what)
+/* Changed contacts change groups and free components, and invalidate the extrapolation. */
+static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
-    if (what & (SINEW_RESUME_NUMBERS | SINEW_RESUME_ELEMENTS))
-        sinew_visits_begin(&m->visits);
-    if (!(what & SINEW_RESUME_ELEMENTS))
+    if (what & (SINEW_UPDATE_NUMBERS | SINEW_UPDATE_ELEMENTS))
+        sinew_vertex_layout_begin(&m->layout);
+    if (!(what & SINEW_UPDATE_ELEMENTS))
         return;
     m->streak = 0;
-    s->v_end = m->rigid.piece_count > 0 ? m->v : NULL;
+    s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
 }
 
-/* Takes the correction by aggregates, or a part of it, if the objective falls. */
+/* Applies the correction by aggregates, or a fraction of it, if the objective decreases. */
 static void correct(sinew_solve *s, const memory *m)
 {
     sinew_objective *o = s->objective;
@@ -277,12 +279,12 @@ static void correct(sinew_solve *s, const memory *m)
 static void sweep(sinew_solve *s, const memory *m)
 {
     const double relaxation = m->kind == SOR_NODE ? m->omega : 1;
-    sinew_visits_run(&m->visits, relaxation, false, s->q);
+    sinew_vertex_layout_run(&m->layout, relaxation, false, s->q);
     if (m->symmetric)
-        sinew_visits_run(&m->visits, relaxation, true, s->q);
+        sinew_vertex_layout_run(&m->layout, relaxation, true, s->q);
 }
 
-/* The coarse step: sweeps hardly see rigid motions. */
+/* The coarse step: sweeps hardly reduce the error of rigid motions. */
 static void move_pieces(sinew_solve *s, const memory *m)
 {
     if (m->coarse)
@@ -292,7 +294,8 @@ static void move_pieces(sinew_solve *s, const memory *m)
 
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
-/* Whether the sweep from last to q moved the nodes by so little, against the one before, that it needs no help. */
+/* Whether the sweep from last to q moved the nodes so little, compared with the one before, that acceleration is not
+ * needed. */
 static bool quick(sinew_solve *s, memory *m)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -302,8 +305,7 @@ static bool quick(sinew_solve *s, memory *m)
     return m->movement < QUICK * before;
 }
 
-/* How far to go: x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}), written so that the sweep is what is
- * left of it at a = b = 0. */
+/* Extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the plain sweep. */
 static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
@@ -356,7 +358,7 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* An objective that is not a number is no progress. */
+/* A NaN objective counts as no progress. */
 static bool progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||
@@ -366,7 +368,7 @@ static bool progress(merit before, merit after, double noise)
 static void accelerated(sinew_solve *s, memory *m)
 {
     const size_t bytes = 4 * (size_t)s->objective->particle_count * sizeof *s->q;
-    /* A first sweep stands whatever it does. */
+    /* The first sweep is always kept. */
     const merit before = m->safeguard && m->streak > 0 ? merit_of(s) : (merit){0};
     double a, b;
     memcpy(m->last, s->q, bytes);
@@ -385,7 +387,7 @@ static void accelerated(sinew_solve *s, memory *m)
     }
 }
 
-static uint32_t iterate(sinew_solve *s)
+static uint32_t pbng_iterate(sinew_solve *s)
 {
     memory *m = s->memory;
     if (m->last) {
@@ -400,9 +402,9 @@ static uint32_t iterate(sinew_solve *s)
 
 static int32_t colours_of(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
-    const sinew_visits *v = &((const memory *)s->memory)->visits;
-    const sinew_visit_groups *both[] = {&v->fixed, &v->layer};
-    const size_t width = (size_t)v->lanes->width;
+    const sinew_vertex_layout *v = &((const memory *)s->memory)->layout;
+    const sinew_incidence_groups *both[] = {&v->fixed, &v->transient};
+    const size_t width = (size_t)v->simd->width;
     for (int k = 0; colours && k < 2; k++)
         for (int32_t c = 0; c < both[k]->colour_count; c++)
             for (size_t i = width * (size_t)both[k]->first_group[c]; i < width * (size_t)both[k]->first_group[c + 1];
@@ -421,14 +423,14 @@ const sinew_solver_ops sinew_solver_pbng = {
              .needs = SINEW_CAN_VERTEX,
              .quasistatic = true,
              .directions = true},
-    .prepare = prepare,
+    .prepare = pbng_prepare,
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT,
-    .refresh = refresh,
-    .release = release,
+    .refresh = pbng_refresh,
+    .release = pbng_release,
     .needs_noise = true,
-    .begin = begin,
-    .iterate = iterate,
-    .resume = pbng_resume,
-    .settle = settle,
+    .begin = pbng_begin,
+    .iterate = pbng_iterate,
+    .contacts_changed = pbng_contacts_changed,
+    .flush = pbng_flush,
     .colours = colours_of,
 };

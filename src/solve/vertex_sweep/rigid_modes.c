@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid_modes.c: finds free pieces, sums them up, and moves them. See rigid_modes.h.
+ * rigid_modes.c: finds free components, computes their sums, and moves them. See rigid_modes.h.
  */
 #include "solve/vertex_sweep/rigid_modes.h"
 
@@ -15,27 +15,27 @@
 
 /* Beside SINEW_COSTS_...: a contact is at the particle. */
 enum {
-    TOUCHES = 1 << 7
+    HAS_CONTACTS = 1 << 7
 };
 
-/* Costs of a chunk's particles, those of elements that are switched off left out. */
+/* Costs of a chunk's particles, without elements that are switched off. */
 static void add_costs(const sinew_task *task, uint8_t *costs)
 {
     const sinew_batch *batch = task->batch;
-    const uint8_t cost = (uint8_t)(batch->ops->contact ? TOUCHES : batch->ops->rigid_cost);
+    const uint8_t cost = (uint8_t)(batch->ops->contact ? HAS_CONTACTS : batch->ops->rigid_cost);
     const sinew_chunk *chunk = task->chunk;
     const int32_t *particle = batch->particle + chunk->first_slot;
     const size_t W = (size_t)batch->width, n = (size_t)batch->ops->info.vertex_count;
     const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
     for (int32_t k = 0; batch->off_count == 0 && k < chunk->slot_count; k++)
         costs[particle[k]] |= cost;
-    for (size_t place = begin; batch->off_count > 0 && place < end; place++)
-        for (size_t a = 0; batch->element[place] >= 0 && !batch->off[batch->element[place]] && a < n; a++)
-            costs[particle[batch->vertex[(place / W * n + a) * W + place % W] / SINEW_POINT]] |= cost;
+    for (size_t slot = begin; batch->off_count > 0 && slot < end; slot++)
+        for (size_t a = 0; batch->element[slot] >= 0 && !batch->off[batch->element[slot]] && a < n; a++)
+            costs[particle[batch->vertex[(slot / W * n + a) * W + slot % W] / SINEW_POINT]] |= cost;
 }
 
-/* Smaller weights may leave nothing of a second derivative. */
-#define WEIGHT_LEAST 1e-20
+/* With smaller weights second derivatives may underflow. */
+#define WEIGHT_MIN 1e-20
 
 static bool all_have_weights(const sinew_objective *o)
 {
@@ -44,25 +44,25 @@ static bool all_have_weights(const sinew_objective *o)
         const sinew_chunk *chunk = o->tasks[t].chunk;
         const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
         const size_t begin = (size_t)chunk->first_group * W, end = begin + (size_t)chunk->group_count * W;
-        for (size_t place = begin; place < end; place++)
-            if (batch->element[place] >= 0 && !((double)batch->data[place / W * D * W + place % W] > WEIGHT_LEAST))
+        for (size_t slot = begin; slot < end; slot++)
+            if (batch->element[slot] >= 0 && !((double)batch->data[slot / W * D * W + slot % W] > WEIGHT_MIN))
                 return false;
     }
     return true;
 }
 
-/* An energy's second derivatives are proportional to its weight: as long as all have one, and nothing but weights
- * changes, the pieces stay, and the derivatives need not be looked at. */
+/* Second derivatives are proportional to the weight: while all weights are nonzero and only weights change, components
+ * stay the same without an evaluation. */
 static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
-    const bool all_pull = all_have_weights(o), known = r->all_pull && all_pull;
+    const bool all_weighted = all_have_weights(o), known = r->all_weighted && all_weighted;
     uint64_t forms = 0;
     for (int32_t t = 0; t < o->fixed_task_count; t++)
         forms += o->tasks[t].batch->form_version;
     if (!(known && forms == r->forms))
-        sinew_objective_fixed_pieces(o, rest, r->fixed_piece);
-    r->all_pull = all_pull;
+        sinew_objective_fixed_components(o, rest, r->fixed_component);
+    r->all_weighted = all_weighted;
     r->forms = forms;
 }
 
@@ -71,79 +71,79 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
     const sinew_objective *o = r->objective;
     find_fixed_pieces(r, rest);
     for (int32_t i = 0; i < o->particle_count; i++)
-        r->fixed_costs[i] = o->pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
-    for (int32_t k = 0; k < o->held_count; k++)
-        r->fixed_costs[o->held[k]] = SINEW_COSTS_TRANSLATION;
+        r->fixed_costs[i] = o->step.pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
+    for (int32_t k = 0; k < o->step.constrained_count; k++)
+        r->fixed_costs[o->step.constrained[k]] = SINEW_COSTS_TRANSLATION;
     for (int32_t t = 0; t < o->fixed_task_count; t++)
         add_costs(&o->tasks[t], r->fixed_costs);
 }
 
-/* Adds the pieces without costs of translation that touch something, or nothing; place becomes where each begins. */
-static int32_t add_pieces(sinew_rigid *r, int32_t count, bool touching)
+/* Adds the components without costs of translation, with or without contacts; `place` becomes the start of each. */
+static int32_t add_pieces(sinew_rigid *r, int32_t count, bool contacting)
 {
     for (int32_t i = 0; i < r->objective->particle_count; i++) {
         const uint8_t cost = r->costs[i];
-        if (cost & SINEW_COSTS_TRANSLATION || ((cost & TOUCHES) != 0) != touching)
+        if (cost & SINEW_COSTS_TRANSLATION || ((cost & HAS_CONTACTS) != 0) != contacting)
             continue;
-        const int32_t size = r->place[i];
-        r->place[i] = r->first[count];
+        const int32_t size = r->slot[i];
+        r->slot[i] = r->first[count];
         r->turns[count] = !(cost & SINEW_COSTS_ROTATION);
-        r->first[++count] = r->place[i] + size;
+        r->first[++count] = r->slot[i] + size;
     }
     return count;
 }
 
-/* Fills first, particle and turns from the pieces and their costs, which are used up. */
+/* Fills first, particle and turns from components and costs, which are overwritten. */
 static void list_pieces(sinew_rigid *r)
 {
-    const int32_t count = r->objective->particle_count, *root = r->piece;
-    int32_t *place = r->place;
+    const int32_t count = r->objective->particle_count, *root = r->component;
+    int32_t *slot = r->slot;
     uint8_t *costs = r->costs;
-    memset(place, 0, (size_t)count * sizeof *place);
+    memset(slot, 0, (size_t)count * sizeof *slot);
     for (int32_t i = 0; i < count; i++) {
-        place[root[i]]++;
+        slot[root[i]]++;
         costs[root[i]] |= costs[i];
     }
     for (int32_t i = 0; i < count; i++)
-        costs[i] |= place[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
+        costs[i] |= slot[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
     r->first[0] = 0;
-    r->piece_count = add_pieces(r, 0, false);
-    r->touching_count = add_pieces(r, r->piece_count, true) - r->piece_count;
+    r->component_count = add_pieces(r, 0, false);
+    r->contacting_count = add_pieces(r, r->component_count, true) - r->component_count;
     for (int32_t i = 0; i < count; i++)
-        place[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : place[i];
-    for (int32_t i = 0, others = r->first[r->piece_count + r->touching_count]; i < count; i++)
-        r->particle[place[root[i]] >= 0 ? place[root[i]]++ : others++] = i;
+        slot[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : slot[i];
+    for (int32_t i = 0, others = r->first[r->component_count + r->contacting_count]; i < count; i++)
+        r->particle[slot[root[i]] >= 0 ? slot[root[i]]++ : others++] = i;
 }
 
-/* The contacts of the pieces that touch something. */
-static sinew_status list_touches(sinew_rigid *r, sinew_error *error)
+/* The contacts of components in contact. */
+static sinew_status list_contacts(sinew_rigid *r, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
-    int32_t *body_of = r->place;
+    int32_t *body_of = r->slot;
     for (int32_t i = 0; i < o->particle_count; i++)
         body_of[i] = -1;
-    for (int32_t b = 0; b < r->touching_count; b++)
-        for (int32_t k = r->first[r->piece_count + b]; k < r->first[r->piece_count + b + 1]; k++)
+    for (int32_t b = 0; b < r->contacting_count; b++)
+        for (int32_t k = r->first[r->component_count + b]; k < r->first[r->component_count + b + 1]; k++)
             body_of[r->particle[k]] = b;
-    return sinew_rigid_touches_list(&r->touches, o, r->touching_count, body_of)
+    return sinew_rigid_contacts_list(&r->contacts, o, r->contacting_count, body_of)
                ? SINEW_OK
-               : sinew_fail_memory(error, "the free pieces");
+               : sinew_fail_memory(error, "the free components");
 }
 
 sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fixed, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
-    if (o->quasistatic)
+    if (o->step.quasistatic)
         return SINEW_OK;
     if (fixed)
         find_fixed(r, rest);
-    memcpy(r->piece, r->fixed_piece, (size_t)o->particle_count * sizeof *r->piece);
+    memcpy(r->component, r->fixed_component, (size_t)o->particle_count * sizeof *r->component);
     memcpy(r->costs, r->fixed_costs, (size_t)o->particle_count * sizeof *r->costs);
-    sinew_objective_join_layer(o, rest, r->piece);
+    sinew_objective_join_transient(o, rest, r->component);
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         add_costs(&o->tasks[t], r->costs);
     list_pieces(r);
-    return list_touches(r, error);
+    return list_contacts(r, error);
 }
 
 sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const sinew_real *rest, sinew_error *error)
@@ -151,9 +151,9 @@ sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const 
     const sinew_allocator *allocator = &o->allocator;
     const size_t count = (size_t)o->particle_count;
     *r = (sinew_rigid){.objective = o};
-    if (o->quasistatic)
+    if (o->step.quasistatic)
         return SINEW_OK;
-    int32_t **numbers[] = {&r->particle, &r->fixed_piece, &r->piece, &r->place};
+    int32_t **numbers[] = {&r->particle, &r->fixed_component, &r->component, &r->slot};
     uint8_t **bytes[] = {&r->turns, &r->fixed_costs, &r->costs};
     r->first = sinew_allocate_zero(allocator, count / 2 + 1, sizeof *r->first);
     bool good = r->first != NULL;
@@ -163,7 +163,7 @@ sinew_status sinew_rigid_create(sinew_rigid *r, const sinew_objective *o, const 
         good = (*bytes[k] = sinew_allocate_zero(allocator, count, 1)) != NULL;
     if (!good) {
         sinew_rigid_destroy(r);
-        return sinew_fail_memory(error, "the free pieces");
+        return sinew_fail_memory(error, "the free components");
     }
     return sinew_rigid_refresh(r, rest, true, error);
 }
@@ -172,8 +172,9 @@ void sinew_rigid_destroy(sinew_rigid *r)
 {
     if (!r->objective)
         return;
-    sinew_rigid_touches_destroy(&r->touches, &r->objective->allocator);
-    void *arrays[] = {r->first, r->particle, r->turns, r->fixed_piece, r->piece, r->place, r->fixed_costs, r->costs};
+    sinew_rigid_contacts_destroy(&r->contacts, &r->objective->allocator);
+    void *arrays[] = {r->first,     r->particle, r->turns,       r->fixed_component,
+                      r->component, r->slot,     r->fixed_costs, r->costs};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(&r->objective->allocator, arrays[k]);
     *r = (sinew_rigid){0};
@@ -181,7 +182,7 @@ void sinew_rigid_destroy(sinew_rigid *r)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* Sums over a piece, of positions relative to one of its own, so that a body far from the origin loses no digits. */
+/* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
     SUM_Q,          /* m q */
@@ -190,25 +191,25 @@ enum {
     SUM_COUNT = 16
 };
 
-typedef struct piece {
+typedef struct component {
     const sinew_objective *objective;
     const int32_t *particle; /* [count] */
     int32_t count;
     bool turns;
     const sinew_real *q_start, *q;
     const sinew_real *origin; /* [3] q of its first particle */
-} piece;
+} component;
 
-static void add_places(const void *context, int32_t first, int32_t last, double *sums)
+static void add_positions(const void *context, int32_t first, int32_t last, double *sums)
 {
-    const piece *p = context;
+    const component *p = context;
     const sinew_objective *o = p->objective;
     const double origin[3] = {(double)p->origin[0], (double)p->origin[1], (double)p->origin[2]};
     double s[SUM_COUNT] = {0};
     for (int32_t k = first; k < last; k++) {
         const sinew_real *q = p->q + SINEW_POINT * (size_t)p->particle[k];
-        const sinew_real *target = o->q_tilde + SINEW_POINT * (size_t)p->particle[k];
-        const double m = (double)o->mass[p->particle[k]];
+        const sinew_real *target = o->step.q_tilde + SINEW_POINT * (size_t)p->particle[k];
+        const double m = (double)o->step.mass[p->particle[k]];
         double x[3], y[3];
         for (int c = 0; c < 3; c++) {
             x[c] = (double)q[c] - origin[c];
@@ -226,7 +227,7 @@ static void add_places(const void *context, int32_t first, int32_t last, double 
 
 /* ---- Rotation -------------------------------------------------------------------------------- */
 
-/* Solves the symmetric system K w = b by Cramer's rule; false where it is not safely definite. */
+/* Solves the symmetric system K w = b by Cramer's rule; false if it is not clearly definite. */
 static bool solve_turn(const double K[9], const double b[3], double w[3])
 {
     const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
@@ -241,7 +242,7 @@ static bool solve_turn(const double K[9], const double b[3], double w[3])
     return true;
 }
 
-static double inner(const double a[9], const double b[9])
+static double rigid_modes_inner(const double a[9], const double b[9])
 {
     double sum = 0;
     for (int i = 0; i < 9; i++)
@@ -249,8 +250,8 @@ static double inner(const double a[9], const double b[9])
     return sum;
 }
 
-/* One step of Newton's method for the rotation R that makes tr(R^T A) largest, from R = 1: sweeps turn a piece by
- * little, and the next one goes on. D = R - 1, zero where the step would not gain anything. */
+/* One step of Newton's method for the rotation R that makes tr(R^T A) largest, from R = 1: sweeps rotate a component by
+ * little, so one step per sweep is enough. D = R - 1, zero if the step gains nothing. */
 static void best_turn(const double A[9], double D[9])
 {
     const double trace = A[0] + A[4] + A[8];
@@ -262,26 +263,26 @@ static void best_turn(const double A[9], double D[9])
     if (!solve_turn(K, b, w))
         return;
     sinew_turn_less_one(w, D);
-    if (!(inner(D, A) > 0))
+    if (!(rigid_modes_inner(D, A) > 0))
         memset(D, 0, 9 * sizeof *D);
 }
 
 /* ---- Move ------------------------------------------------------------------------------------ */
 
-static piece piece_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
+static component component_of(const sinew_rigid *r, int32_t k, const sinew_real *q_start, const sinew_real *q)
 {
-    return (piece){.objective = r->objective,
-                   .particle = r->particle + r->first[k],
-                   .count = r->first[k + 1] - r->first[k],
-                   .turns = r->turns[k],
-                   .q_start = q_start,
-                   .q = q,
-                   .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
+    return (component){.objective = r->objective,
+                       .particle = r->particle + r->first[k],
+                       .count = r->first[k + 1] - r->first[k],
+                       .turns = r->turns[k],
+                       .q_start = q_start,
+                       .q = q,
+                       .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* q <- q + D (q - middle) + shift over a piece. */
+/* q <- q + D (q - centre) + shift over a component. */
 typedef struct movement {
-    const piece *piece;
+    const component *component;
     double D[9], middle[3], shift[3];
     sinew_real *q;
 } movement;
@@ -292,7 +293,7 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
     const movement *m = context;
     const double *D = m->D;
     for (int32_t k = first; k < last; k++) {
-        sinew_real *own = m->q + SINEW_POINT * (size_t)m->piece->particle[k];
+        sinew_real *own = m->q + SINEW_POINT * (size_t)m->component->particle[k];
         double x[3];
         for (size_t c = 0; c < 3; c++)
             x[c] = (double)own[c] - m->middle[c];
@@ -302,10 +303,10 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
     }
 }
 
-/* The sums of a piece, A about the centres; centre: of q, relative to the origin. */
-static void sum_up(const piece *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
+/* The sums of a component, A about the centres; centre: of q, relative to the origin. */
+static void sum_up(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
 {
-    sinew_sum(add_places, p, p->count, SUM_COUNT, sums, threads);
+    sinew_sum(add_positions, p, p->count, SUM_COUNT, sums, threads);
     for (int c = 0; c < 3; c++)
         centre[c] = sums[SUM_Q + c] / sums[SUM_MASS];
     for (int i = 0; i < 9; i++)
@@ -315,9 +316,9 @@ static void sum_up(const piece *p, int32_t threads, double sums[SUM_COUNT], doub
 static void move_free(const sinew_rigid *r, sinew_real *q)
 {
     const int32_t threads = r->objective->thread_count;
-    for (int32_t k = 0; k < r->piece_count; k++) {
-        const piece p = piece_of(r, k, NULL, q);
-        movement m = {.piece = &p, .q = q};
+    for (int32_t k = 0; k < r->component_count; k++) {
+        const component p = component_of(r, k, NULL, q);
+        movement m = {.component = &p, .q = q};
         double sums[SUM_COUNT], centre[3];
         sum_up(&p, threads, sums, centre);
         for (int c = 0; c < 3; c++) {
@@ -330,12 +331,12 @@ static void move_free(const sinew_rigid *r, sinew_real *q)
     }
 }
 
-static void move_touching(const sinew_rigid *r, sinew_real *q)
+static void move_contacting(const sinew_rigid *r, sinew_real *q)
 {
     const int32_t threads = r->objective->thread_count;
-    sinew_rigid_body *bodies = r->touches.bodies;
-    for (int32_t k = 0; k < r->touching_count; k++) {
-        const piece p = piece_of(r, r->piece_count + k, NULL, q);
+    sinew_rigid_body *bodies = r->contacts.bodies;
+    for (int32_t k = 0; k < r->contacting_count; k++) {
+        const component p = component_of(r, r->component_count + k, NULL, q);
         sinew_rigid_body *b = &bodies[k];
         double sums[SUM_COUNT], centre[3];
         sum_up(&p, threads, sums, centre);
@@ -347,10 +348,10 @@ static void move_touching(const sinew_rigid *r, sinew_real *q)
             b->to_target[c] = sums[SUM_TARGET + c] / sums[SUM_MASS] - centre[c];
         }
     }
-    sinew_rigid_touches_solve(&r->touches, q);
-    for (int32_t k = 0; k < r->touching_count; k++) {
-        const piece p = piece_of(r, r->piece_count + k, NULL, q);
-        movement m = {.piece = &p, .q = q};
+    sinew_rigid_contacts_solve(&r->contacts, q);
+    for (int32_t k = 0; k < r->contacting_count; k++) {
+        const component p = component_of(r, r->component_count + k, NULL, q);
+        movement m = {.component = &p, .q = q};
         memcpy(m.D, bodies[k].turn, sizeof m.D);
         memcpy(m.middle, bodies[k].centre, sizeof m.middle);
         memcpy(m.shift, bodies[k].shift, sizeof m.shift);
@@ -361,8 +362,8 @@ static void move_touching(const sinew_rigid *r, sinew_real *q)
 void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 {
     move_free(r, q);
-    if (r->touching_count > 0)
-        move_touching(r, q);
+    if (r->contacting_count > 0)
+        move_contacting(r, q);
 }
 
 /* ---- Velocities ------------------------------------------------------------------------------ */
@@ -370,50 +371,50 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 /* Sums mass, and m (q - q_n - h v_n - h^2 f / m). */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
 {
-    const piece *p = context;
+    const component *p = context;
     const sinew_objective *o = p->objective;
-    const double step = o->h * o->v_kept, square = o->h * o->h;
+    const double step = o->step.h * o->step.v_kept, square = o->step.h * o->step.h;
     double s[4] = {0};
     for (int32_t k = first; k < last; k++) {
         const size_t at = SINEW_POINT * (size_t)p->particle[k];
-        const double m = (double)o->mass[p->particle[k]];
+        const double m = (double)o->step.mass[p->particle[k]];
         for (size_t c = 0; c < 3; c++)
-            s[c] += m * ((double)p->q[at + c] - (double)p->q_start[at + c] - step * (double)o->v[at + c]) -
-                    square * (double)o->force[at + c];
+            s[c] += m * ((double)p->q[at + c] - (double)p->q_start[at + c] - step * (double)o->step.v[at + c]) -
+                    square * (double)o->step.force[at + c];
         s[3] += m;
     }
     for (int c = 0; c < 4; c++)
         sums[c] += s[c];
 }
 
-/* Particles that pass their rounding on to each other: fixed, so that bits do not depend on threads. */
+/* Particles of a block with error diffusion of rounding: fixed size, so that bits do not depend on threads. */
 enum {
     BLOCK = 2048
 };
 
 typedef struct rounding {
-    const piece *piece;
-    double excess[3]; /* m: what the positions are ahead of where the momentum leads */
+    const component *component;
+    double excess[3]; /* m: difference of positions from those given by the momentum */
     sinew_real *v;
 } rounding;
 
-/* Velocities of particles first .. last - 1 of a piece, from positions less `excess`. What one rounding takes the next
- * particle gets on top, so that the sum of m v is right; not more than a rounding, lest a heavy particle throw a light
- * one. */
+/* Velocities of particles first .. last - 1 of a component, from positions minus `excess`. The rounding error of one
+ * particle is added to the next, so that the sum of m v is exact; limited to one rounding, so that a heavy particle
+ * does not disturb a light one. */
 static void round_velocities(const rounding *r, int32_t first, int32_t last)
 {
-    const piece *p = r->piece;
-    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON, rate = 1 / p->objective->h;
-    double lost[3] = {0};
+    const component *p = r->component;
+    const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON, rate = 1 / p->objective->step.h;
+    double dropped[3] = {0};
     for (int32_t k = first; k < last; k++) {
         const size_t at = SINEW_POINT * (size_t)p->particle[k];
-        const double m = (double)p->objective->mass[p->particle[k]], inverse = 1 / m;
+        const double m = (double)p->objective->step.mass[p->particle[k]], inverse = 1 / m;
         for (size_t c = 0; c < 3; c++) {
             const double exact = ((double)p->q[at + c] - (double)p->q_start[at + c] - r->excess[c]) * rate;
-            const double reach = epsilon * fabs(exact), wish = lost[c] * inverse;
+            const double reach = epsilon * fabs(exact), wish = dropped[c] * inverse;
             const double more = wish > reach ? reach : wish < -reach ? -reach : wish;
             r->v[at + c] = (sinew_real)(exact + more);
-            lost[c] += m * (exact - (double)r->v[at + c]);
+            dropped[c] += m * (exact - (double)r->v[at + c]);
         }
     }
 }
@@ -423,12 +424,13 @@ static void round_blocks(const void *context, int32_t member, int32_t first, int
     (void)member;
     const rounding *r = context;
     for (int32_t block = first; block < last; block++) {
-        const int32_t begin = BLOCK * block, end = r->piece->count - begin > BLOCK ? begin + BLOCK : r->piece->count;
+        const int32_t begin = BLOCK * block,
+                      end = r->component->count - begin > BLOCK ? begin + BLOCK : r->component->count;
         round_velocities(r, begin, end);
     }
 }
 
-/* Particles of no free piece. */
+/* Particles outside free components. */
 typedef struct others {
     const sinew_rigid *rigid;
     const sinew_real *q_start, *q;
@@ -439,19 +441,19 @@ static void velocities_of_others(const void *context, int32_t member, int32_t fi
 {
     (void)member;
     const others *o = context;
-    const int32_t *particle = o->rigid->particle + o->rigid->first[o->rigid->piece_count];
+    const int32_t *particle = o->rigid->particle + o->rigid->first[o->rigid->component_count];
     for (int32_t k = first; k < last; k++)
         for (size_t c = 0, at = SINEW_POINT * (size_t)particle[k]; c < 3; c++, at++)
-            o->v[at] = (sinew_real)(((double)o->q[at] - (double)o->q_start[at]) / o->rigid->objective->h);
+            o->v[at] = (sinew_real)(((double)o->q[at] - (double)o->q_start[at]) / o->rigid->objective->step.h);
 }
 
 void sinew_rigid_velocities(const sinew_rigid *r, const sinew_real *q_start, const sinew_real *q, sinew_real *v)
 {
     const sinew_objective *o = r->objective;
-    sinew_over_particles(o->thread_count, o->particle_count - r->first[r->piece_count], velocities_of_others,
+    sinew_over_particles(o->thread_count, o->particle_count - r->first[r->component_count], velocities_of_others,
                          &(others){r, q_start, q, v});
-    for (int32_t k = 0; k < r->piece_count; k++) {
-        const piece p = piece_of(r, k, q_start, q);
+    for (int32_t k = 0; k < r->component_count; k++) {
+        const component p = component_of(r, k, q_start, q);
         double sums[4];
         sinew_sum(add_excess, &p, p.count, 4, sums, o->thread_count);
         const rounding work = {&p, {sums[0] / sums[3], sums[1] / sums[3], sums[2] / sums[3]}, v};

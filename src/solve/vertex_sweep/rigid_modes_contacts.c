@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid_modes_contacts.c: lists the contacts, links and clusters of touching pieces, and brings contacts up to date. See
- * rigid_modes_contacts.h.
+ * rigid_modes_contacts.c: lists the contacts, links and clusters of components in contact, and updates their contacts.
+ * See rigid_modes_contacts.h.
  */
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
@@ -14,19 +14,19 @@
 
 /* ---- Contacts and clusters ------------------------------------------------------------------- */
 
-static bool make_rooms(sinew_rigid_touches *t, size_t bodies, size_t touches)
+static bool rigid_contacts_reserve(sinew_rigid_contacts *t, size_t bodies, size_t contacts)
 {
     const sinew_allocator *a = &t->objective->allocator;
-    const size_t links = SINEW_RIGID_LINKS * touches, most = bodies > links ? bodies : links;
-    return sinew_make_spare_room(a, &t->bodies, &t->bodies_room, bodies, sizeof *t->bodies) &&
-           sinew_make_spare_room(a, &t->cluster, &t->cluster_room, bodies, sizeof *t->cluster) &&
-           sinew_make_spare_room(a, &t->touches, &t->touches_room, touches, sizeof *t->touches) &&
-           sinew_make_spare_room(a, &t->particles, &t->particles_room, 4 * touches, sizeof *t->particles) &&
-           sinew_make_spare_room(a, &t->numbers, &t->numbers_room, most, sizeof *t->numbers);
+    const size_t links = SINEW_RIGID_LINKS * contacts, max = bodies > links ? bodies : links;
+    return sinew_reserve_spare(a, &t->bodies, &t->bodies_capacity, bodies, sizeof *t->bodies) &&
+           sinew_reserve_spare(a, &t->cluster, &t->cluster_capacity, bodies, sizeof *t->cluster) &&
+           sinew_reserve_spare(a, &t->contacts, &t->contacts_capacity, contacts, sizeof *t->contacts) &&
+           sinew_reserve_spare(a, &t->particles, &t->particles_capacity, 4 * contacts, sizeof *t->particles) &&
+           sinew_reserve_spare(a, &t->numbers, &t->numbers_capacity, max, sizeof *t->numbers);
 }
 
-/* The sides of a contact: bodies in descending order, each once. */
-static void find_sides(sinew_rigid_touch *t, const int32_t *body_of)
+/* Finds the sides of a contact: its bodies in descending order, each once. */
+static void rigid_contact_find_sides(sinew_rigid_contact *t, const int32_t *body_of)
 {
     t->side_count = 0;
     for (int32_t below = INT32_MAX, next = 0; next >= 0; below = next) {
@@ -46,26 +46,26 @@ static void find_sides(sinew_rigid_touch *t, const int32_t *body_of)
     }
 }
 
-/* The contacts of a batch that a body is at, which they join to one cluster. */
-static void add_batch(sinew_rigid_touches *t, const sinew_batch *batch, const int32_t *body_of)
+/* Adds the contacts of a batch that involve bodies, and joins these bodies to one cluster. */
+static void rigid_contacts_add_batch(sinew_rigid_contacts *t, const sinew_batch *batch, const int32_t *body_of)
 {
     sinew_batch_list(batch, t->particles);
     for (int32_t e = 0; e < batch->element_count; e++) {
-        sinew_rigid_touch *touch = &t->touches[t->touch_count];
-        *touch = (sinew_rigid_touch){.batch = batch, .element = e};
-        memcpy(touch->particle, t->particles + 4 * (size_t)e, sizeof touch->particle);
-        find_sides(touch, body_of);
-        for (int32_t k = 1; k < touch->side_count; k++) {
-            const int32_t one = sinew_find_root(t->cluster, touch->sides[0].body);
-            const int32_t two = sinew_find_root(t->cluster, touch->sides[k].body);
+        sinew_rigid_contact *contact = &t->contacts[t->contact_count];
+        *contact = (sinew_rigid_contact){.batch = batch, .element = e};
+        memcpy(contact->particle, t->particles + 4 * (size_t)e, sizeof contact->particle);
+        rigid_contact_find_sides(contact, body_of);
+        for (int32_t k = 1; k < contact->side_count; k++) {
+            const int32_t one = sinew_find_root(t->cluster, contact->sides[0].body);
+            const int32_t two = sinew_find_root(t->cluster, contact->sides[k].body);
             t->cluster[one > two ? one : two] = one > two ? two : one;
         }
-        t->touch_count += touch->side_count > 0;
+        t->contact_count += contact->side_count > 0;
     }
 }
 
-/* Clusters get numbers, in the order of their first bodies. */
-static void number_clusters(sinew_rigid_touches *t)
+/* Numbers clusters in the order of their first bodies. */
+static void rigid_number_clusters(sinew_rigid_contacts *t)
 {
     t->cluster_count = 0;
     for (int32_t b = 0; b < t->body_count; b++) {
@@ -75,13 +75,13 @@ static void number_clusters(sinew_rigid_touches *t)
     memcpy(t->cluster, t->numbers, (size_t)t->body_count * sizeof *t->cluster);
 }
 
-/* Sorts `count` items by their clusters, which are in numbers. */
-static bool sort_by_cluster(sinew_rigid_touches *t, int32_t count, sinew_rigid_order *order)
+/* Sorts `count` items by their clusters, which `numbers` holds. */
+static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_rigid_order *order)
 {
     const sinew_allocator *a = &t->objective->allocator;
-    if (!sinew_make_spare_room(a, &order->item, &order->item_room, (size_t)count, sizeof *order->item) ||
-        !sinew_make_spare_room(a, &order->first, &order->first_room, (size_t)t->cluster_count + 1,
-                               sizeof *order->first))
+    if (!sinew_reserve_spare(a, &order->item, &order->item_capacity, (size_t)count, sizeof *order->item) ||
+        !sinew_reserve_spare(a, &order->first, &order->first_capacity, (size_t)t->cluster_count + 1,
+                             sizeof *order->first))
         return false;
     sinew_colour_groups(t->numbers, count, t->cluster_count, order->first, order->item);
     return true;
@@ -89,33 +89,33 @@ static bool sort_by_cluster(sinew_rigid_touches *t, int32_t count, sinew_rigid_o
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
-/* Which of a contact's links sides i > k have. */
-static int32_t link_place(int32_t i, int32_t k)
+/* Index of the link of sides i > k in a contact. */
+static int32_t link_index(int32_t i, int32_t k)
 {
     return i * (i - 1) / 2 + k;
 }
 
-/* Keys of all pairs of bodies that touch, with the contacts that they do it in. */
-static size_t list_pairs(const sinew_rigid_touches *t, sinew_pair *keys)
+/* Keys of all pairs of bodies in contact, with their contacts; counts them while there is no array. */
+static size_t rigid_contacts_list_pairs(const sinew_rigid_contacts *t, sinew_pair *keys)
 {
     size_t count = 0;
-    for (int32_t k = 0; k < t->touch_count; k++)
-        for (int32_t i = 1; i < t->touches[k].side_count; i++)
+    for (int32_t k = 0; k < t->contact_count; k++)
+        for (int32_t i = 1; i < t->contacts[k].side_count; i++)
             for (int32_t j = 0; j < i; j++, count++)
                 if (keys)
-                    keys[count] = (sinew_pair){sinew_pack(t->touches[k].sides[i].body, t->touches[k].sides[j].body),
-                                               SINEW_RIGID_LINKS * (uint64_t)k + (uint64_t)link_place(i, j)};
+                    keys[count] = (sinew_pair){sinew_pack(t->contacts[k].sides[i].body, t->contacts[k].sides[j].body),
+                                               SINEW_RIGID_LINKS * (uint64_t)k + (uint64_t)link_index(i, j)};
     return count;
 }
 
-static bool find_links(sinew_rigid_touches *t)
+static bool rigid_contacts_find_links(sinew_rigid_contacts *t)
 {
     const sinew_allocator *a = &t->objective->allocator;
-    const size_t count = list_pairs(t, NULL);
-    if (!sinew_make_spare_room(a, &t->keys, &t->keys_room, 2 * count, sizeof *t->keys) ||
-        !sinew_make_spare_room(a, &t->links, &t->links_room, count, sizeof *t->links))
+    const size_t count = rigid_contacts_list_pairs(t, NULL);
+    if (!sinew_reserve_spare(a, &t->keys, &t->keys_capacity, 2 * count, sizeof *t->keys) ||
+        !sinew_reserve_spare(a, &t->links, &t->links_capacity, count, sizeof *t->links))
         return false;
-    list_pairs(t, t->keys);
+    rigid_contacts_list_pairs(t, t->keys);
     sinew_sort_pairs(t->keys, count, t->keys + count);
     t->link_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -125,64 +125,64 @@ static bool find_links(sinew_rigid_touches *t)
             link->a = (int32_t)(key.major >> 32);
             link->b = (int32_t)(key.major & UINT32_MAX);
         }
-        t->touches[key.minor / SINEW_RIGID_LINKS].link[key.minor % SINEW_RIGID_LINKS] = t->link_count - 1;
+        t->contacts[key.minor / SINEW_RIGID_LINKS].link[key.minor % SINEW_RIGID_LINKS] = t->link_count - 1;
     }
     return true;
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Bodies, contacts and links, each by cluster. */
-static bool sort_clusters(sinew_rigid_touches *t)
+/* Sorts bodies, contacts and links by cluster. */
+static bool rigid_sort_clusters(sinew_rigid_contacts *t)
 {
-    number_clusters(t);
-    bool good = sort_by_cluster(t, t->body_count, &t->body_order) && find_links(t);
-    for (int32_t k = 0; good && k < t->touch_count; k++)
-        t->numbers[k] = t->cluster[t->touches[k].sides[0].body];
-    good = good && sort_by_cluster(t, t->touch_count, &t->touch_order);
+    rigid_number_clusters(t);
+    bool good = rigid_sort_by_cluster(t, t->body_count, &t->body_order) && rigid_contacts_find_links(t);
+    for (int32_t k = 0; good && k < t->contact_count; k++)
+        t->numbers[k] = t->cluster[t->contacts[k].sides[0].body];
+    good = good && rigid_sort_by_cluster(t, t->contact_count, &t->contact_order);
     for (int32_t k = 0; good && k < t->link_count; k++)
         t->numbers[k] = t->cluster[t->links[k].a];
-    return good && sort_by_cluster(t, t->link_count, &t->link_order);
+    return good && rigid_sort_by_cluster(t, t->link_count, &t->link_order);
 }
 
-bool sinew_rigid_touches_list(sinew_rigid_touches *t, const sinew_objective *o, int32_t body_count,
-                              const int32_t *body_of)
+bool sinew_rigid_contacts_list(sinew_rigid_contacts *t, const sinew_objective *o, int32_t body_count,
+                               const int32_t *body_of)
 {
-    size_t most = 0;
+    size_t max = 0;
     t->objective = o;
-    t->body_count = t->touch_count = t->link_count = t->cluster_count = 0;
+    t->body_count = t->contact_count = t->link_count = t->cluster_count = 0;
     if (body_count == 0)
         return true;
     for (int32_t k = o->fixed_task_count; k < o->task_count; k++)
-        most += sinew_task_begins_contacts(o, k) ? (size_t)o->tasks[k].batch->element_count : 0;
-    if (!make_rooms(t, (size_t)body_count, most))
+        max += sinew_task_begins_contacts(o, k) ? (size_t)o->tasks[k].batch->element_count : 0;
+    if (!rigid_contacts_reserve(t, (size_t)body_count, max))
         return false;
     t->body_count = body_count;
     for (int32_t b = 0; b < body_count; b++)
         t->cluster[b] = b;
     for (int32_t k = o->fixed_task_count; k < o->task_count; k++)
         if (sinew_task_begins_contacts(o, k))
-            add_batch(t, o->tasks[k].batch, body_of);
-    return sort_clusters(t);
+            rigid_contacts_add_batch(t, o->tasks[k].batch, body_of);
+    return rigid_sort_clusters(t);
 }
 
-void sinew_rigid_touches_destroy(sinew_rigid_touches *t, const sinew_allocator *allocator)
+void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator *allocator)
 {
-    sinew_rigid_order *orders[] = {&t->body_order, &t->touch_order, &t->link_order};
-    void *arrays[] = {t->bodies, t->touches, t->links, t->cluster, t->particles, t->numbers, t->keys};
+    sinew_rigid_order *orders[] = {&t->body_order, &t->contact_order, &t->link_order};
+    void *arrays[] = {t->bodies, t->contacts, t->links, t->cluster, t->particles, t->numbers, t->keys};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
     for (size_t k = 0; k < sizeof orders / sizeof orders[0]; k++) {
         sinew_release(allocator, orders[k]->item);
         sinew_release(allocator, orders[k]->first);
     }
-    *t = (sinew_rigid_touches){0};
+    *t = (sinew_rigid_contacts){0};
 }
 
 /* ---- Where they are -------------------------------------------------------------------------- */
 
-/* The numbers of a contact, and its z, with which its sides move. */
-static void gather_touch(const sinew_rigid_touches *all, sinew_rigid_touch *t, const sinew_real *q)
+/* Reads the data of a contact, and computes z and the contributions of its sides. */
+static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)
 {
     sinew_real data[SINEW_CONTACT_DATA_COUNT];
     sinew_batch_element(t->batch, t->element, data);
@@ -212,14 +212,14 @@ static void gather_touch(const sinew_rigid_touches *all, sinew_rigid_touch *t, c
     }
 }
 
-void sinew_rigid_touches_solve(const sinew_rigid_touches *t, const sinew_real *q)
+void sinew_rigid_contacts_solve(const sinew_rigid_contacts *t, const sinew_real *q)
 {
     for (int32_t b = 0; b < t->body_count; b++) {
         memset(t->bodies[b].turn, 0, sizeof t->bodies[b].turn);
         memset(t->bodies[b].shift, 0, sizeof t->bodies[b].shift);
     }
-    for (int32_t k = 0; k < t->touch_count; k++)
-        gather_touch(t, &t->touches[k], q);
+    for (int32_t k = 0; k < t->contact_count; k++)
+        rigid_contact_gather(t, &t->contacts[k], q);
     for (int32_t k = 0; k < t->cluster_count; k++)
         sinew_rigid_move_cluster(t, k);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid_modes_newton.c: Newton's method over the rigid motions of a cluster of touching pieces (rigid_modes_contacts.h).
+ * rigid_modes_newton.c: Newton's method over the rigid motions of a cluster of components in contact
+ * (rigid_modes_contacts.h).
  *
- * The function of z is that of energy/edge/contact.c, here in double and for one contact at a time.
+ * The contact energy is that of energy/edge/contact.c, in double and for one contact at a time.
  */
 #include <math.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
 enum {
-    STEPS = 4,    /* of Newton's method, at most */
-    HALVINGS = 6, /* of a step that does not lower the objective */
-    CG_MOST = 60, /* iterations */
+    STEPS = 4,    /* largest number of Newton steps */
+    HALVINGS = 6, /* halvings of a step that does not lower the objective */
+    CG_MAX = 60,  /* largest number of conjugate gradient iterations */
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
@@ -25,13 +26,14 @@ enum {
     Y
 };
 
-#define CG_PART    1e-2 /* of the gradient that is left by conjugate gradients */
-#define STEP_PART  1e-4 /* of the first step's gain: a step that promises less is not made */
-#define TURN_FLOOR 1e-9 /* of the trace, added to what resists turning: a straight rope turns about itself freely */
+#define CG_FRACTION   1e-2 /* relative residual of conjugate gradients */
+#define STEP_FRACTION 1e-4 /* fraction of the first step's decrease: smaller predicted decreases end the iterations */
+#define TURN_FLOOR                                                                                                     \
+    1e-9 /* fraction of the trace, added to the rotational inertia: a straight rope has none about its axis */
 
 /* ---- The function of z ------------------------------------------------------------------------ */
 
-static double dot(const double a[3], const double b[3])
+static double rigid_newton_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -44,51 +46,51 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* The normal force at z; u: the slip, *hold: its factor in the friction. */
-static double state_of(const sinew_rigid_touch *t, const double z[3], double u[3], double *slip, double *hold)
+/* The normal force at z; u: the slip, *stick: its factor in the friction. */
+static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
     for (int i = 0; i < 3; i++)
         d[i] = z[i] - t->anchor[i];
-    const double along = dot(t->n, d);
+    const double along = rigid_newton_dot(t->n, d);
     for (int i = 0; i < 3; i++)
         u[i] = d[i] - along * t->n[i];
-    *slip = sqrt(dot(u, u));
-    *hold = t->kt * *slip <= t->limit ? t->kt : t->limit / *slip;
-    return fmax(0, t->lambda + t->kn * (t->r - dot(t->n, z)));
+    *slip = sqrt(rigid_newton_dot(u, u));
+    *stick = t->kt * *slip <= t->limit ? t->kt : t->limit / *slip;
+    return fmax(0, t->lambda + t->kn * (t->r - rigid_newton_dot(t->n, z)));
 }
 
-static double psi_at(const sinew_rigid_touch *t, const double z[3])
+static double psi_at(const sinew_rigid_contact *t, const double z[3])
 {
-    double u[3], slip, hold;
-    const double force = state_of(t, z, u, &slip, &hold);
+    double u[3], slip, stick;
+    const double force = state_of(t, z, u, &slip, &stick);
     const double stuck = 0.5 * t->kt * slip * slip;
     return (force - t->lambda) * (force + t->lambda) / (2 * t->kn) +
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
 /* f = psi'(z) and K = psi''(z); false: both are zero */
-static bool differentiate(sinew_rigid_touch *t, double f[3])
+static bool differentiate(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
-    double u[3], slip, hold;
-    const double force = state_of(t, t->z, u, &slip, &hold);
-    const double active = (force > 0 ? t->kn : 0) - hold;
-    const double along = t->kt * slip <= t->limit ? 0 : hold / (slip * slip);
+    double u[3], slip, stick;
+    const double force = state_of(t, t->z, u, &slip, &stick);
+    const double active = (force > 0 ? t->kn : 0) - stick;
+    const double along = t->kt * slip <= t->limit ? 0 : stick / (slip * slip);
     for (int i = 0; i < 3; i++)
-        f[i] = hold * u[i] - force * t->n[i];
+        f[i] = stick * u[i] - force * t->n[i];
     for (int i = 0; i < 6; i++)
-        t->K[i] = active * t->n[row[i]] * t->n[column[i]] - along * u[row[i]] * u[column[i]] + (i < 3 ? hold : 0);
-    return force > 0 || hold > 0;
+        t->K[i] = active * t->n[row[i]] * t->n[column[i]] - along * u[row[i]] * u[column[i]] + (i < 3 ? stick : 0);
+    return force > 0 || stick > 0;
 }
 
 /* ---- Systems --------------------------------------------------------------------------------- */
 
 /* The bodies, contacts and links of one cluster. */
 typedef struct cluster {
-    const sinew_rigid_touches *all;
-    const int32_t *body, *touch, *link;
-    int32_t body_count, touch_count, link_count;
+    const sinew_rigid_contacts *all;
+    const int32_t *body, *contact, *link;
+    int32_t body_count, contact_count, link_count;
     double rate; /* 1 / h^2 */
 } cluster;
 
@@ -97,9 +99,9 @@ static sinew_rigid_body *body_at(const cluster *c, int32_t k)
     return &c->all->bodies[c->body[k]];
 }
 
-static sinew_rigid_touch *touch_at(const cluster *c, int32_t k)
+static sinew_rigid_contact *cluster_contact(const cluster *c, int32_t k)
 {
-    return &c->all->touches[c->touch[k]];
+    return &c->all->contacts[c->contact[k]];
 }
 
 static sinew_rigid_link *link_at(const cluster *c, int32_t k)
@@ -108,7 +110,7 @@ static sinew_rigid_link *link_at(const cluster *c, int32_t k)
 }
 
 /* f = K z */
-static void multiply(const double K[6], const double z[3], double f[3])
+static void rigid_newton_multiply(const double K[6], const double z[3], double f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
     f[1] = K[3] * z[0] + K[1] * z[1] + K[5] * z[2];
@@ -126,8 +128,8 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         add_cross(side->p, f, 1, to + 3);
 }
 
-/* Column i of J of a side: how z goes with one of its body's freedoms. */
-static void column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
+/* Column i of J of a side: the derivative of z by a degree of freedom of its body. */
+static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
 {
     double axis[3] = {0, 0, 0};
     column[0] = column[1] = column[2] = 0;
@@ -139,7 +141,8 @@ static void column_of(const sinew_rigid_side *side, bool turns, int i, double co
 }
 
 /* block += (K J_a)^T J_b; forces: the columns of K J_a */
-static void add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3], double block[36])
+static void rigid_newton_add_block(const cluster *c, const sinew_rigid_side *side, double forces[6][3],
+                                   double block[36])
 {
     const bool turns = c->all->bodies[side->body].turns;
     for (int i = 0; i < FREEDOMS; i++) {
@@ -150,8 +153,8 @@ static void add_block(const cluster *c, const sinew_rigid_side *side, double for
     }
 }
 
-/* Gradient and block of a body's inertia. What resists turning is tr(A) - (A + A^T) / 2. */
-static void inertia_of(const cluster *c, sinew_rigid_body *b)
+/* Gradient and block of a body's inertia. The rotational block is tr(A) - (A + A^T) / 2. */
+static void rigid_newton_inertia_of(const cluster *c, sinew_rigid_body *b)
 {
     const double *A = b->A, turn[3] = {A[7] - A[5], A[2] - A[6], A[3] - A[1]}, trace = A[0] + A[4] + A[8];
     memset(b->block, 0, sizeof b->block);
@@ -165,8 +168,8 @@ static void inertia_of(const cluster *c, sinew_rigid_body *b)
     }
 }
 
-/* Adds a contact to gradients and blocks; one that bears nothing adds nothing. */
-static void add_touch(const cluster *c, sinew_rigid_touch *t)
+/* Adds an active contact to gradients and blocks. */
+static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
 {
     double f[3], wrench[6], forces[6][3], column[3];
     if (!differentiate(t, f))
@@ -177,24 +180,24 @@ static void add_touch(const cluster *c, sinew_rigid_touch *t)
         wrench_of(side, b->turns, f, wrench);
         for (int i = 0; i < FREEDOMS; i++) {
             b->v[G][i] += wrench[i];
-            column_of(side, b->turns, i, column);
-            multiply(t->K, column, forces[i]);
+            rigid_newton_column_of(side, b->turns, i, column);
+            rigid_newton_multiply(t->K, column, forces[i]);
         }
-        add_block(c, side, forces, b->block);
+        rigid_newton_add_block(c, side, forces, b->block);
         for (int32_t k = 0; k < a; k++)
-            add_block(c, &t->sides[k], forces, c->all->links[t->link[link++]].block);
+            rigid_newton_add_block(c, &t->sides[k], forces, c->all->links[t->link[link++]].block);
     }
 }
 
-/* L L^T = block, in place; a freedom without a safe pivot is left out. */
+/* L L^T = block, in place; a degree of freedom without a safe pivot is left out. */
 static void factor(double L[36])
 {
     for (int j = 0; j < FREEDOMS; j++) {
         double pivot = L[FREEDOMS * j + j];
-        const double least = 1e-12 * pivot;
+        const double min = 1e-12 * pivot;
         for (int k = 0; k < j; k++)
             pivot -= L[FREEDOMS * j + k] * L[FREEDOMS * j + k];
-        const double root = pivot > least && pivot > 0 ? sqrt(pivot) : 0;
+        const double root = pivot > min && pivot > 0 ? sqrt(pivot) : 0;
         L[FREEDOMS * j + j] = root;
         for (int i = j + 1; i < FREEDOMS; i++) {
             double sum = L[FREEDOMS * i + j];
@@ -223,14 +226,14 @@ static void back_substitute(const double L[36], const double r[6], double y[6])
 }
 
 /* Gradient and blocks at the move so far. */
-static void linearise(const cluster *c)
+static void rigid_newton_linearise(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
-        inertia_of(c, body_at(c, k));
+        rigid_newton_inertia_of(c, body_at(c, k));
     for (int32_t k = 0; k < c->link_count; k++)
         memset(link_at(c, k)->block, 0, sizeof link_at(c, k)->block);
-    for (int32_t k = 0; k < c->touch_count; k++)
-        add_touch(c, touch_at(c, k));
+    for (int32_t k = 0; k < c->contact_count; k++)
+        add_contact_terms(c, cluster_contact(c, k));
     for (int32_t k = 0; k < c->body_count; k++) {
         memcpy(body_at(c, k)->factor, body_at(c, k)->block, sizeof body_at(c, k)->factor);
         factor(body_at(c, k)->factor);
@@ -238,7 +241,7 @@ static void linearise(const cluster *c)
 }
 
 /* Y = H D */
-static void apply(const cluster *c)
+static void rigid_newton_apply(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
@@ -261,7 +264,7 @@ static void apply(const cluster *c)
 
 /* ---- Conjugate gradients --------------------------------------------------------------------- */
 
-static double inner(const cluster *c, int first, int second)
+static double rigid_newton_inner(const cluster *c, int first, int second)
 {
     double sum = 0;
     for (int32_t k = 0; k < c->body_count; k++)
@@ -271,21 +274,21 @@ static double inner(const cluster *c, int first, int second)
 }
 
 /* to += factor from */
-static void add(const cluster *c, int to, double factor, int from)
+static void rigid_newton_add(const cluster *c, int to, double factor, int from)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         for (int i = 0; i < FREEDOMS; i++)
             body_at(c, k)->v[to][i] += factor * body_at(c, k)->v[from][i];
 }
 
-static void clear(const cluster *c, int which)
+static void rigid_newton_clear(const cluster *c, int which)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         memset(body_at(c, k)->v[which], 0, sizeof body_at(c, k)->v[which]);
 }
 
 /* Y = the blocks' inverses times R */
-static void precondition(const cluster *c)
+static void rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
@@ -299,29 +302,29 @@ static void turn_direction(const cluster *c, double beta)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
-/* X = -H^-1 G, or about it; returns what the step is expected to gain, J. */
-static double solve(const cluster *c)
+/* X = -H^-1 G, approximately; returns the predicted decrease, J. */
+static double rigid_newton_solve(const cluster *c)
 {
-    clear(c, X);
-    clear(c, D);
-    clear(c, R);
-    add(c, R, -1, G);
-    precondition(c);
-    const double first = inner(c, R, Y);
+    rigid_newton_clear(c, X);
+    rigid_newton_clear(c, D);
+    rigid_newton_clear(c, R);
+    rigid_newton_add(c, R, -1, G);
+    rigid_newton_precondition(c);
+    const double first = rigid_newton_inner(c, R, Y);
     double now = first, beta = 0;
-    for (int k = 0; k < CG_MOST && now > CG_PART * CG_PART * first; k++) {
+    for (int k = 0; k < CG_MAX && now > CG_FRACTION * CG_FRACTION * first; k++) {
         turn_direction(c, beta);
-        apply(c);
-        const double curvature = inner(c, D, Y);
+        rigid_newton_apply(c);
+        const double curvature = rigid_newton_inner(c, D, Y);
         if (!(curvature > 0))
             break;
-        add(c, X, now / curvature, D);
-        add(c, R, -now / curvature, Y);
-        precondition(c);
-        beta = inner(c, R, Y) / now;
+        rigid_newton_add(c, X, now / curvature, D);
+        rigid_newton_add(c, R, -now / curvature, Y);
+        rigid_newton_precondition(c);
+        beta = rigid_newton_inner(c, R, Y) / now;
         now *= beta;
     }
-    return -inner(c, G, X) / 2;
+    return -rigid_newton_inner(c, G, X) / 2;
 }
 
 /* ---- Newton's method ------------------------------------------------------------------------- */
@@ -336,19 +339,19 @@ void sinew_turn_less_one(const double w[3], double turn[9])
         turn[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
 }
 
-/* to = z after the step that the bodies have tried */
-static void tried_z(const sinew_rigid_touches *all, const sinew_rigid_touch *t, double to[3])
+/* to = z after the trial step of the bodies */
+static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
     for (int32_t k = 0; k < t->side_count; k++)
         for (int i = 0; i < 3; i++) {
             const sinew_rigid_side *side = &t->sides[k];
             const sinew_rigid_body *b = &all->bodies[side->body];
-            to[i] += side->w * b->try_shift[i] + dot(b->try_turn + 3 * i, side->p);
+            to[i] += side->w * b->try_shift[i] + rigid_newton_dot(b->try_turn + 3 * i, side->p);
         }
 }
 
-/* J: what the objective changes by with part alpha of the step X */
+/* J: change of the objective for the fraction alpha of the step X */
 static double try_step(const cluster *c, double alpha)
 {
     double change = 0;
@@ -362,11 +365,12 @@ static double try_step(const cluster *c, double alpha)
         sinew_turn_less_one(w, b->try_turn);
         for (int i = 0; i < 9; i++)
             turned += b->try_turn[i] * b->A[i];
-        change +=
-            c->rate * (b->mass * (dot(b->try_shift, b->try_shift) / 2 - dot(b->try_shift, b->to_target)) - turned);
+        change += c->rate * (b->mass * (rigid_newton_dot(b->try_shift, b->try_shift) / 2 -
+                                        rigid_newton_dot(b->try_shift, b->to_target)) -
+                             turned);
     }
-    for (int32_t k = 0; k < c->touch_count; k++) {
-        const sinew_rigid_touch *t = touch_at(c, k);
+    for (int32_t k = 0; k < c->contact_count; k++) {
+        const sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
         tried_z(c->all, t, z);
         change += psi_at(t, z) - psi_at(t, t->z);
@@ -385,11 +389,11 @@ static void turn_further(const double left[9], double to[9])
         to[i] += product[i];
 }
 
-/* The step that was tried is made: sums and contacts are those of the bodies where they are then. */
-static void take_step(const cluster *c)
+/* Accepts the trial step: updates sums and contacts to the new positions. */
+static void rigid_newton_take_step(const cluster *c)
 {
-    for (int32_t k = 0; k < c->touch_count; k++) {
-        sinew_rigid_touch *t = touch_at(c, k);
+    for (int32_t k = 0; k < c->contact_count; k++) {
+        sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
         tried_z(c->all, t, z);
         memcpy(t->z, z, sizeof z);
@@ -397,7 +401,7 @@ static void take_step(const cluster *c)
             sinew_rigid_side *side = &t->sides[a];
             const double p[3] = {side->p[0], side->p[1], side->p[2]};
             for (int i = 0; i < 3; i++)
-                side->p[i] += dot(c->all->bodies[side->body].try_turn + 3 * i, p);
+                side->p[i] += rigid_newton_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
         }
     }
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -405,7 +409,7 @@ static void take_step(const cluster *c)
         double more[9];
         /* A (1 + D)^T */
         for (int i = 0; i < 9; i++)
-            more[i] = dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
+            more[i] = rigid_newton_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
             b->A[i] += more[i];
         turn_further(b->try_turn, b->turn);
@@ -418,34 +422,34 @@ static void take_step(const cluster *c)
     }
 }
 
-/* A step by X or a part of it, if the objective falls. */
-static bool go_down(const cluster *c)
+/* A step by X or a fraction of it, if the objective decreases. */
+static bool rigid_newton_go_down(const cluster *c)
 {
     double alpha = 1;
     for (int k = 0; k <= HALVINGS; k++, alpha /= 2)
         if (try_step(c, alpha) < 0) {
-            take_step(c);
+            rigid_newton_take_step(c);
             return true;
         }
     return false;
 }
 
-void sinew_rigid_move_cluster(const sinew_rigid_touches *t, int32_t k)
+void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
 {
     const cluster c = {.all = t,
                        .body = t->body_order.item + t->body_order.first[k],
-                       .touch = t->touch_order.item + t->touch_order.first[k],
+                       .contact = t->contact_order.item + t->contact_order.first[k],
                        .link = t->link_order.item + t->link_order.first[k],
                        .body_count = t->body_order.first[k + 1] - t->body_order.first[k],
-                       .touch_count = t->touch_order.first[k + 1] - t->touch_order.first[k],
+                       .contact_count = t->contact_order.first[k + 1] - t->contact_order.first[k],
                        .link_count = t->link_order.first[k + 1] - t->link_order.first[k],
-                       .rate = 1 / (t->objective->h * t->objective->h)};
+                       .rate = 1 / (t->objective->step.h * t->objective->step.h)};
     double first = 0;
     for (int step = 0; step < STEPS; step++) {
-        linearise(&c);
-        const double gain = solve(&c);
+        rigid_newton_linearise(&c);
+        const double gain = rigid_newton_solve(&c);
         first = step == 0 ? gain : first;
-        if (!(gain > (step == 0 ? 0 : STEP_PART * first)) || !go_down(&c))
+        if (!(gain > (step == 0 ? 0 : STEP_FRACTION * first)) || !rigid_newton_go_down(&c))
             return;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_layout.c: colours nodes and lays their visits out. See vertex_layout.h.
+ * vertex_layout.c: colours nodes and lays their incidences out. See vertex_layout.h.
  */
 #include "solve/vertex_sweep/vertex_layout.h"
 
@@ -18,12 +18,12 @@ static bool is_coupling(const sinew_energy_ops *ops)
     return sinew_get_stencil(ops->info.stencil)->couples;
 }
 
-bool sinew_visit_groups_reserve(sinew_visit_groups *g, int32_t count, const sinew_allocator *allocator)
+bool sinew_incidence_groups_reserve(sinew_incidence_groups *g, int32_t count, const sinew_allocator *allocator)
 {
     if (g->batches && count <= g->batch_limit)
         return true;
     const int32_t limit = g->batches ? count + count / 2 : count;
-    sinew_visit_batch *grown =
+    sinew_incidence_batch *grown =
         sinew_reallocate(allocator, g->batches, (size_t)g->batch_limit, (size_t)limit, sizeof *grown);
     if (!grown)
         return false;
@@ -33,8 +33,8 @@ bool sinew_visit_groups_reserve(sinew_visit_groups *g, int32_t count, const sine
     return true;
 }
 
-/* The number of the visits that a batch joins, `first` or later; they begin with it where there are none. */
-static int32_t find_visits(sinew_visit_groups *g, int32_t first, const sinew_energy_ops *ops, bool apart)
+/* Index of the incidence batch of an energy, `first` or later; created if there is none. */
+static int32_t find_incidence_batch(sinew_incidence_groups *g, int32_t first, const sinew_energy_ops *ops, bool apart)
 {
     for (int32_t b = first; !(apart && is_coupling(ops)) && b < g->batch_count; b++)
         if (g->batches[b].ops == ops)
@@ -44,8 +44,8 @@ static int32_t find_visits(sinew_visit_groups *g, int32_t first, const sinew_ene
     return g->batch_count++;
 }
 
-static void count_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
-                          int32_t *which)
+static void count_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t begin, int32_t end,
+                          bool apart, int32_t *which)
 {
     const uint32_t bound = v->exact ? SINEW_BOUND_EXACT : SINEW_BOUND_CHEAP;
     const int32_t first = g->batch_count;
@@ -54,18 +54,18 @@ static void count_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t 
         which[t - begin] = -1;
         if (!sinew_task_begins(v->objective, t))
             continue;
-        which[t - begin] = find_visits(g, first, ops, apart);
+        which[t - begin] = find_incidence_batch(g, first, ops, apart);
         g->batches[which[t - begin]].source_count++;
         g->checked |= !(ops->vertex_bounds & bound);
     }
 }
 
-/* Hands the lists out to the visit batches from number `first` on, and fills them. */
-static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t first, int32_t begin, int32_t end,
-                         const sinew_visit_sources *s)
+/* Distributes the lists to the incidence batches from `first` on, and fills them. */
+static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t first, int32_t begin,
+                         int32_t end, const sinew_incidence_sources *s)
 {
     for (int32_t b = first, at = 0; b < g->batch_count; b++) {
-        sinew_visit_batch *batch = &g->batches[b];
+        sinew_incidence_batch *batch = &g->batches[b];
         batch->sources = s->list + at;
         batch->first_element = s->first_element + at + (b - first);
         batch->versions = s->versions + at;
@@ -78,7 +78,7 @@ static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t f
         const sinew_batch *source = v->objective->tasks[t].batch;
         if (s->which[t - begin] < 0)
             continue;
-        sinew_visit_batch *b = &g->batches[s->which[t - begin]];
+        sinew_incidence_batch *b = &g->batches[s->which[t - begin]];
         b->sources[b->source_count] = source;
         b->versions[b->source_count] = source->version;
         b->forms[b->source_count] = source->form_version;
@@ -87,55 +87,55 @@ static void list_sources(const sinew_visits *v, sinew_visit_groups *g, int32_t f
     }
 }
 
-/* Room for the weights of the elements of any of the batches from number `first` on. */
-static bool reserve_weights(sinew_visits *v, const sinew_visit_groups *g, int32_t first)
+/* Reserves weights of the elements of any batch from `first` on. */
+static bool reserve_weights(sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first)
 {
-    int32_t most = 0;
+    int32_t max = 0;
     for (int32_t b = first; b < g->batch_count; b++) {
         const int32_t count = g->batches[b].first_element[g->batches[b].source_count];
-        most = count > most ? count : most;
+        max = count > max ? count : max;
     }
-    return sinew_make_room(&v->objective->allocator, &v->weights, &v->weight_room, (size_t)most, sizeof *v->weights);
+    return sinew_reserve(&v->objective->allocator, &v->weights, &v->weight_capacity, (size_t)max, sizeof *v->weights);
 }
 
-bool sinew_visit_sources_find(sinew_visits *v, sinew_visit_groups *g, int32_t begin, int32_t end, bool apart,
-                              sinew_visit_sources *s)
+bool sinew_incidence_sources_find(sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t begin, int32_t end,
+                                  bool apart, sinew_incidence_sources *s)
 {
     const sinew_allocator *a = &v->objective->allocator;
     const size_t tasks = (size_t)(end - begin);
     const int32_t first = g->batch_count;
-    if (!sinew_visit_groups_reserve(g, first + end - begin, a) ||
-        !sinew_make_room(a, &s->list, &s->list_room, tasks, sizeof *s->list) ||
-        !sinew_make_room(a, &s->first_element, &s->first_room, 2 * tasks, sizeof *s->first_element) ||
-        !sinew_make_room(a, &s->versions, &s->version_room, 2 * tasks, sizeof *s->versions) ||
-        !sinew_make_room(a, &s->which, &s->which_room, tasks, sizeof *s->which))
+    if (!sinew_incidence_groups_reserve(g, first + end - begin, a) ||
+        !sinew_reserve(a, &s->list, &s->list_capacity, tasks, sizeof *s->list) ||
+        !sinew_reserve(a, &s->first_element, &s->first_capacity, 2 * tasks, sizeof *s->first_element) ||
+        !sinew_reserve(a, &s->versions, &s->version_capacity, 2 * tasks, sizeof *s->versions) ||
+        !sinew_reserve(a, &s->which, &s->which_capacity, tasks, sizeof *s->which))
         return false;
     count_sources(v, g, begin, end, apart, s->which);
     list_sources(v, g, first, begin, end, s);
     return reserve_weights(v, g, first);
 }
 
-void sinew_visit_sources_release(sinew_visit_sources *s, const sinew_allocator *allocator)
+void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_allocator *allocator)
 {
     sinew_release(allocator, s->list);
     sinew_release(allocator, s->first_element);
     sinew_release(allocator, s->versions);
     sinew_release(allocator, s->which);
-    *s = (sinew_visit_sources){0};
+    *s = (sinew_incidence_sources){0};
 }
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* Work space for laying out the fixed groups, all released after. */
+/* Work space for laying out the fixed groups; released afterwards. */
 typedef struct fixed_work {
     sinew_elements *lists;       /* [batch_count] as their callers numbered them */
     sinew_incidence *incidences; /* [batch_count] */
     int32_t *colours;            /* [particle_count] */
     int32_t *order, *first;      /* [particle_count], [colour_count + 1]: the free nodes by colour */
-    int32_t *load;               /* [particle_count] elements at each */
+    int32_t *load;               /* [particle_count] number of elements at each particle */
 } fixed_work;
 
-static void release_work(const sinew_visits *v, fixed_work *w)
+static void vertex_layout_release_work(const sinew_vertex_layout *v, fixed_work *w)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
     for (int32_t b = 0; b < v->fixed.batch_count; b++) {
@@ -149,7 +149,7 @@ static void release_work(const sinew_visits *v, fixed_work *w)
         sinew_release(allocator, arrays[k]);
 }
 
-static bool list_elements(const sinew_visits *v, fixed_work *w)
+static bool vertex_layout_list_elements(const sinew_vertex_layout *v, fixed_work *w)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
     const size_t particles = (size_t)v->objective->particle_count;
@@ -160,7 +160,7 @@ static bool list_elements(const sinew_visits *v, fixed_work *w)
     w->load = sinew_allocate_zero(allocator, particles, sizeof *w->load);
     bool good = w->lists && w->incidences && w->colours && w->order && w->load;
     for (int32_t b = 0; good && b < v->fixed.batch_count; b++) {
-        const sinew_visit_batch *batch = &v->fixed.batches[b];
+        const sinew_incidence_batch *batch = &v->fixed.batches[b];
         const int32_t count = batch->first_element[batch->source_count], size = batch->ops->info.vertex_count;
         int32_t *vertices = sinew_allocate(allocator, (size_t)count * (size_t)size, sizeof *vertices);
         w->lists[b] = (sinew_elements){vertices, count, size};
@@ -171,10 +171,11 @@ static bool list_elements(const sinew_visits *v, fixed_work *w)
     return good;
 }
 
-static sinew_status find_incidences(const sinew_visits *v, fixed_work *w, sinew_error *error)
+static sinew_status find_incidences(const sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {
     const sinew_objective *o = v->objective;
-    sinew_status status = list_elements(v, w) ? SINEW_OK : sinew_fail_memory(error, "the visits of nodes");
+    sinew_status status =
+        vertex_layout_list_elements(v, w) ? SINEW_OK : sinew_fail_memory(error, "the incidences of nodes");
     for (int32_t b = 0; status == SINEW_OK && b < v->fixed.batch_count; b++) {
         status = sinew_incidence_build(&w->incidences[b], &o->allocator, o->particle_count, &w->lists[b], error);
         for (int32_t i = 0; status == SINEW_OK && i < o->particle_count; i++)
@@ -185,8 +186,8 @@ static sinew_status find_incidences(const sinew_visits *v, fixed_work *w, sinew_
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-/* The lists that couple, or those that do not, next to each other; returns how many. */
-static int32_t pick_lists(const sinew_visits *v, const fixed_work *w, bool couplings, sinew_elements *out)
+/* Collects the lists of coupling energies, or of the others; returns their number. */
+static int32_t pick_lists(const sinew_vertex_layout *v, const fixed_work *w, bool couplings, sinew_elements *out)
 {
     int32_t count = 0;
     for (int32_t b = 0; b < v->fixed.batch_count; b++)
@@ -195,21 +196,21 @@ static int32_t pick_lists(const sinew_visits *v, const fixed_work *w, bool coupl
     return count;
 }
 
-sinew_status sinew_visit_fail_colours(int32_t count, sinew_error *error)
+sinew_status sinew_incidence_fail_colours(int32_t count, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "the particles need %d colours, as some element joins a particle to very many others, and "
                       "there may be %d; use newton or qn, or remove elements",
-                      count, SINEW_VISIT_COLOURS_MAX);
+                      count, SINEW_INCIDENCE_COLOURS_MAX);
 }
 
-static sinew_status find_colours(sinew_visits *v, fixed_work *w, sinew_error *error)
+static sinew_status find_colours(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {
     const sinew_objective *o = v->objective;
     int32_t *count = &v->fixed.colour_count;
     sinew_elements *lists = sinew_allocate(&o->allocator, (size_t)v->fixed.batch_count, sizeof *lists);
     if (!lists)
-        return sinew_fail_memory(error, "the visits of nodes");
+        return sinew_fail_memory(error, "the incidences of nodes");
     const int32_t plain = pick_lists(v, w, false, lists), couplings = pick_lists(v, w, true, lists + plain);
     sinew_status status =
         sinew_colour_vertices(&o->allocator, o->particle_count, lists, plain, w->colours, count, error);
@@ -217,7 +218,8 @@ static sinew_status find_colours(sinew_visits *v, fixed_work *w, sinew_error *er
         status = sinew_recolour_vertices(&o->allocator, o->particle_count, lists, plain + k, &lists[plain + k],
                                          w->colours, count, error);
     sinew_release(&o->allocator, lists);
-    return status == SINEW_OK && *count > SINEW_VISIT_COLOURS_MAX ? sinew_visit_fail_colours(*count, error) : status;
+    return status == SINEW_OK && *count > SINEW_INCIDENCE_COLOURS_MAX ? sinew_incidence_fail_colours(*count, error)
+                                                                      : status;
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -226,7 +228,7 @@ static sinew_status find_colours(sinew_visits *v, fixed_work *w, sinew_error *er
 static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32_t *load)
 {
     for (int32_t i = begin; i < end; i++) {
-        const int32_t window = begin + (i - begin) / SINEW_VISIT_WINDOW * SINEW_VISIT_WINDOW, node = order[i];
+        const int32_t window = begin + (i - begin) / SINEW_INCIDENCE_WINDOW * SINEW_INCIDENCE_WINDOW, node = order[i];
         int32_t k = i;
         for (; k > window && load[order[k - 1]] < load[node]; k--)
             order[k] = order[k - 1];
@@ -234,32 +236,34 @@ static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32
     }
 }
 
-static void fill_nodes(const sinew_visits *v, sinew_visit_groups *g, const int32_t *order, const int32_t *first)
+static void fill_nodes(const sinew_vertex_layout *v, sinew_incidence_groups *g, const int32_t *order,
+                       const int32_t *first)
 {
-    const int32_t W = v->lanes->width;
+    const int32_t W = v->simd->width;
     for (int32_t c = 0; c < g->colour_count; c++)
-        for (int32_t place = g->first_group[c] * W; place < g->first_group[c + 1] * W; place++) {
-            const int32_t k = first[c] + (place - g->first_group[c] * W);
+        for (int32_t padded_index = g->first_group[c] * W; padded_index < g->first_group[c + 1] * W; padded_index++) {
+            const int32_t k = first[c] + (padded_index - g->first_group[c] * W);
             const bool filler = k >= first[c + 1];
-            g->node[place] = filler ? g->node[place / W * W] : SINEW_POINT * order[k];
-            g->mass[place] = filler ? 0 : v->objective->mass[g->node[place] / SINEW_POINT];
+            g->node[padded_index] = filler ? g->node[padded_index / W * W] : SINEW_POINT * order[k];
+            g->mass[padded_index] = filler ? 0 : v->objective->step.mass[g->node[padded_index] / SINEW_POINT];
         }
 }
 
-/* The layer's size goes up and down. */
-static bool make_room(const sinew_visits *v, const sinew_visit_groups *g, void *slot, size_t *room, size_t count,
-                      size_t size)
+/* The size of the transient groups varies. */
+static bool vertex_layout_reserve_buffers(const sinew_vertex_layout *v, const sinew_incidence_groups *g, void *slot,
+                                          size_t *capacity, size_t count, size_t size)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
-    return g == &v->layer ? sinew_make_spare_room(allocator, slot, room, count, size)
-                          : sinew_make_room(allocator, slot, room, count, size);
+    return g == &v->transient ? sinew_reserve_spare(allocator, slot, capacity, count, size)
+                              : sinew_reserve(allocator, slot, capacity, count, size);
 }
 
-bool sinew_visit_groups_fill(const sinew_visits *v, sinew_visit_groups *g, int32_t *order, const int32_t *first,
-                             const int32_t *load)
+bool sinew_incidence_groups_fill(const sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t *order,
+                                 const int32_t *first, const int32_t *load)
 {
-    const int32_t W = v->lanes->width;
-    if (!make_room(v, g, &g->first_group, &g->first_room, (size_t)g->colour_count + 1, sizeof *g->first_group))
+    const int32_t W = v->simd->width;
+    if (!vertex_layout_reserve_buffers(v, g, &g->first_group, &g->first_capacity, (size_t)g->colour_count + 1,
+                                       sizeof *g->first_group))
         return false;
     g->first_group[0] = 0;
     for (int32_t c = 0; c < g->colour_count; c++) {
@@ -267,18 +271,18 @@ bool sinew_visit_groups_fill(const sinew_visits *v, sinew_visit_groups *g, int32
         g->first_group[c + 1] = g->first_group[c] + (first[c + 1] - first[c] + W - 1) / W;
     }
     g->group_count = g->first_group[g->colour_count];
-    const size_t lanes = (size_t)g->group_count * (size_t)W;
-    if (!make_room(v, g, &g->node, &g->node_room, lanes, sizeof *g->node) ||
-        !make_room(v, g, &g->mass, &g->mass_room, lanes, sizeof *g->mass))
+    const size_t padded_count = (size_t)g->group_count * (size_t)W;
+    if (!vertex_layout_reserve_buffers(v, g, &g->node, &g->node_capacity, padded_count, sizeof *g->node) ||
+        !vertex_layout_reserve_buffers(v, g, &g->mass, &g->mass_capacity, padded_count, sizeof *g->mass))
         return false;
     fill_nodes(v, g, order, first);
     return true;
 }
 
 /* Leaves the free nodes in the order by colour. */
-static void drop_pinned(const sinew_visits *v, fixed_work *w)
+static void drop_pinned(const sinew_vertex_layout *v, fixed_work *w)
 {
-    const uint8_t *pinned = v->objective->pinned;
+    const uint8_t *pinned = v->objective->step.pinned;
     int32_t kept = 0;
     for (int32_t c = 0, at = 0; c < v->fixed.colour_count; c++) {
         const int32_t end = w->first[c + 1], start = kept;
@@ -290,23 +294,23 @@ static void drop_pinned(const sinew_visits *v, fixed_work *w)
     w->first[v->fixed.colour_count] = kept;
 }
 
-static sinew_status build_groups(sinew_visits *v, fixed_work *w, sinew_error *error)
+static sinew_status build_groups(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {
     const int32_t colours = v->fixed.colour_count;
     w->first = sinew_allocate(&v->objective->allocator, (size_t)colours + 1, sizeof *w->first);
     if (!w->first)
-        return sinew_fail_memory(error, "the visits of nodes");
+        return sinew_fail_memory(error, "the incidences of nodes");
     sinew_colour_groups(w->colours, v->objective->particle_count, colours, w->first, w->order);
     drop_pinned(v, w);
-    return sinew_visit_groups_fill(v, &v->fixed, w->order, w->first, w->load)
+    return sinew_incidence_groups_fill(v, &v->fixed, w->order, w->first, w->load)
                ? SINEW_OK
-               : sinew_fail_memory(error, "the visits of nodes");
+               : sinew_fail_memory(error, "the incidences of nodes");
 }
 
-/* ---- Visits ---------------------------------------------------------------------------------- */
+/* ---- Incidences ---------------------------------------------------------------------------------- */
 
 /* The source of an element. */
-static int32_t source_of(const sinew_visit_batch *b, int32_t element)
+static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
 {
     int32_t low = 0, high = b->source_count - 1;
     while (low < high) {
@@ -319,8 +323,8 @@ static int32_t source_of(const sinew_visit_batch *b, int32_t element)
     return low;
 }
 
-/* The numbers of a visit and its other particles, as the energy sees an element from `node`. */
-static void see_element(const sinew_visit_batch *b, int32_t source, int32_t element, const int32_t *particles,
+/* The numbers and the other particles of the incidence of an element with `node`. */
+static void see_element(const sinew_incidence_batch *b, int32_t source, int32_t element, const int32_t *particles,
                         int32_t node, sinew_real *out, int32_t *others)
 {
     sinew_real data[SINEW_DATA_MAX];
@@ -329,13 +333,13 @@ static void see_element(const sinew_visit_batch *b, int32_t source, int32_t elem
         if (particles[a] == node)
             own = a;
     sinew_batch_element(b->sources[source], element - b->first_element[source], data);
-    b->ops->visit(data, particles, own, out, others);
+    b->ops->incidence(data, particles, own, out, others);
 }
 
-void sinew_visit_write(const sinew_visits *v, const sinew_visit_batch *b, const int32_t *particles, int32_t element,
-                       int32_t node, bool real, size_t k, size_t lane)
+void sinew_incidence_write(const sinew_vertex_layout *v, const sinew_incidence_batch *b, const int32_t *particles,
+                           int32_t element, int32_t node, bool real, size_t k, size_t lane)
 {
-    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count, O = (size_t)b->ops->other_count;
+    const size_t W = (size_t)v->simd->width, D = (size_t)b->ops->incidence_data_count, O = (size_t)b->ops->other_count;
     sinew_real out[SINEW_DATA_MAX];
     int32_t others[SINEW_STENCIL_MAX];
     see_element(b, source_of(b, element), element, particles, node, out, others);
@@ -347,84 +351,88 @@ void sinew_visit_write(const sinew_visits *v, const sinew_visit_batch *b, const 
     b->element[k * W + lane] = real ? element : -1;
 }
 
-/* Visits of the node in a lane; none where it only fills up its group. */
-static int32_t visits_at(const sinew_visit_groups *g, const sinew_visit_supply *supply, size_t place)
+/* Number of incidences of the node in a lane; 0 for fillers. */
+static int32_t incidences_at(const sinew_incidence_groups *g, const sinew_incidence_supply *supply, size_t padded_index)
 {
-    return g->mass[place] > 0 ? supply->count(supply->context, g->node[place] / SINEW_POINT) : 0;
+    return g->mass[padded_index] > 0 ? supply->count(supply->context, g->node[padded_index] / SINEW_POINT) : 0;
 }
 
-/* The visits of one group. A lane that has run out repeats its first visit; one that has none, another lane's. */
-static void fill_group(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b,
-                       const sinew_visit_supply *supply, int32_t group)
+/* The incidences of one group. A lane with fewer incidences repeats its first one; a lane without any repeats that of
+ * another lane. */
+static void fill_group(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
+                       const sinew_incidence_supply *supply, int32_t group)
 {
-    const size_t W = (size_t)v->lanes->width, base = (size_t)group * W;
+    const size_t W = (size_t)v->simd->width, base = (size_t)group * W;
     size_t some = 0;
-    while (some < W && visits_at(g, supply, base + some) == 0)
+    while (some < W && incidences_at(g, supply, base + some) == 0)
         some++;
     for (size_t lane = 0; some < W && lane < W; lane++) {
-        const int32_t count = visits_at(g, supply, base + lane), first = b->first_visit[group];
+        const int32_t count = incidences_at(g, supply, base + lane), first = b->first_incidence[group];
         const int32_t node = g->node[base + (count > 0 ? lane : some)] / SINEW_POINT;
-        for (int32_t k = first; k < b->first_visit[group + 1]; k++)
+        for (int32_t k = first; k < b->first_incidence[group + 1]; k++)
             supply->write(supply->context, b, (size_t)k, lane, node, k - first < count ? k - first : 0,
                           k - first < count);
     }
 }
 
-bool sinew_visit_batch_fill(const sinew_visits *v, const sinew_visit_groups *g, sinew_visit_batch *b,
-                            const sinew_visit_supply *supply)
+bool sinew_incidence_batch_fill(const sinew_vertex_layout *v, const sinew_incidence_groups *g, sinew_incidence_batch *b,
+                                const sinew_incidence_supply *supply)
 {
-    const size_t W = (size_t)v->lanes->width;
-    if (!make_room(v, g, &b->first_visit, &b->first_room, (size_t)g->group_count + 1, sizeof *b->first_visit))
+    const size_t W = (size_t)v->simd->width;
+    if (!vertex_layout_reserve_buffers(v, g, &b->first_incidence, &b->first_capacity, (size_t)g->group_count + 1,
+                                       sizeof *b->first_incidence))
         return false;
-    b->first_visit[0] = 0;
+    b->first_incidence[0] = 0;
     for (int32_t group = 0; group < g->group_count; group++) {
-        int32_t most = 0;
+        int32_t max = 0;
         for (size_t lane = 0; lane < W; lane++) {
-            const int32_t own = visits_at(g, supply, (size_t)group * W + lane);
-            most = own > most ? own : most;
+            const int32_t own = incidences_at(g, supply, (size_t)group * W + lane);
+            max = own > max ? own : max;
         }
-        b->first_visit[group + 1] = b->first_visit[group] + most;
+        b->first_incidence[group + 1] = b->first_incidence[group] + max;
     }
-    b->visit_count = b->first_visit[g->group_count];
-    const size_t lanes = (size_t)b->visit_count * W;
-    if (!make_room(v, g, &b->others, &b->other_room, lanes * (size_t)b->ops->other_count, sizeof *b->others) ||
-        !make_room(v, g, &b->data, &b->data_room, lanes * (size_t)b->ops->visit_data_count, sizeof *b->data) ||
-        !make_room(v, g, &b->element, &b->element_room, lanes, sizeof *b->element))
+    b->incidence_count = b->first_incidence[g->group_count];
+    const size_t padded_count = (size_t)b->incidence_count * W;
+    if (!vertex_layout_reserve_buffers(v, g, &b->others, &b->other_capacity, padded_count * (size_t)b->ops->other_count,
+                                       sizeof *b->others) ||
+        !vertex_layout_reserve_buffers(v, g, &b->data, &b->data_capacity,
+                                       padded_count * (size_t)b->ops->incidence_data_count, sizeof *b->data) ||
+        !vertex_layout_reserve_buffers(v, g, &b->element, &b->element_capacity, padded_count, sizeof *b->element))
         return false;
     for (int32_t group = 0; group < g->group_count; group++)
         fill_group(v, g, b, supply, group);
     return true;
 }
 
-/* The visits of fixed groups come from the elements at each node. */
+/* Source of the incidences of fixed groups: the elements at each node. */
 typedef struct fixed_supply {
-    const sinew_visits *visits;
+    const sinew_vertex_layout *layout;
     const sinew_elements *list;
     const sinew_incidence *incidence;
 } fixed_supply;
 
-static int32_t count_fixed(const void *context, int32_t node)
+static int32_t vertex_layout_count_fixed(const void *context, int32_t node)
 {
     const sinew_incidence *incidence = ((const fixed_supply *)context)->incidence;
     return (int32_t)(incidence->first[node + 1] - incidence->first[node]);
 }
 
-static void write_fixed(const void *context, const sinew_visit_batch *b, size_t k, size_t lane, int32_t node,
+static void write_fixed(const void *context, const sinew_incidence_batch *b, size_t k, size_t lane, int32_t node,
                         int32_t which, bool real)
 {
     const fixed_supply *s = context;
     const int32_t element = s->incidence->elements[s->incidence->first[node] + which];
-    sinew_visit_write(s->visits, b, s->list->vertices + (size_t)element * (size_t)s->list->size, element, node, real, k,
-                      lane);
+    sinew_incidence_write(s->layout, b, s->list->vertices + (size_t)element * (size_t)s->list->size, element, node,
+                          real, k, lane);
 }
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
-static sinew_status build_fixed(sinew_visits *v, fixed_work *w, sinew_error *error)
+static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_error *error)
 {
     const int32_t tasks = v->objective->fixed_task_count;
-    if (!sinew_visit_sources_find(v, &v->fixed, 0, tasks, true, &v->sources))
-        return sinew_fail_memory(error, "the visits of nodes");
+    if (!sinew_incidence_sources_find(v, &v->fixed, 0, tasks, true, &v->sources))
+        return sinew_fail_memory(error, "the incidences of nodes");
     sinew_status status = find_incidences(v, w, error);
     if (status == SINEW_OK)
         status = find_colours(v, w, error);
@@ -432,60 +440,60 @@ static sinew_status build_fixed(sinew_visits *v, fixed_work *w, sinew_error *err
         status = build_groups(v, w, error);
     for (int32_t b = 0; status == SINEW_OK && b < v->fixed.batch_count; b++) {
         const fixed_supply from = {v, &w->lists[b], &w->incidences[b]};
-        const sinew_visit_supply supply = {&from, count_fixed, write_fixed};
-        if (!sinew_visit_batch_fill(v, &v->fixed, &v->fixed.batches[b], &supply))
-            status = sinew_fail_memory(error, "the visits of nodes");
+        const sinew_incidence_supply supply = {&from, vertex_layout_count_fixed, write_fixed};
+        if (!sinew_incidence_batch_fill(v, &v->fixed, &v->fixed.batches[b], &supply))
+            status = sinew_fail_memory(error, "the incidences of nodes");
     }
     return status;
 }
 
-sinew_status sinew_visits_create(sinew_visits *v, const sinew_objective *o, const sinew_lane_variant *lanes, bool exact,
-                                 sinew_error *error)
+sinew_status sinew_vertex_layout_create(sinew_vertex_layout *v, const sinew_objective *o,
+                                        const sinew_simd_variant *padded_count, bool exact, sinew_error *error)
 {
-    *v = (sinew_visits){.objective = o, .lanes = lanes, .exact = exact};
+    *v = (sinew_vertex_layout){.objective = o, .simd = padded_count, .exact = exact};
     fixed_work w = {0};
     sinew_status status = build_fixed(v, &w, error);
-    release_work(v, &w);
+    vertex_layout_release_work(v, &w);
     if (status == SINEW_OK)
-        status = sinew_visits_refresh(v, error);
+        status = sinew_vertex_layout_refresh(v, error);
     if (status != SINEW_OK)
-        sinew_visits_destroy(v);
+        sinew_vertex_layout_destroy(v);
     return status;
 }
 
-void sinew_visit_groups_release(sinew_visit_groups *g, const sinew_allocator *allocator)
+void sinew_incidence_groups_release(sinew_incidence_groups *g, const sinew_allocator *allocator)
 {
     for (int32_t i = 0; i < g->batch_limit; i++) {
-        sinew_visit_batch *b = &g->batches[i];
-        void *arrays[] = {b->first_visit, b->others, b->data, b->element};
+        sinew_incidence_batch *b = &g->batches[i];
+        void *arrays[] = {b->first_incidence, b->others, b->data, b->element};
         for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
             sinew_release(allocator, arrays[k]);
     }
     void *arrays[] = {g->batches, g->first_group, g->node, g->mass};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(allocator, arrays[k]);
-    *g = (sinew_visit_groups){0};
+    *g = (sinew_incidence_groups){0};
 }
 
-void sinew_visits_destroy(sinew_visits *v)
+void sinew_vertex_layout_destroy(sinew_vertex_layout *v)
 {
     if (!v->objective)
         return;
     const sinew_allocator *allocator = &v->objective->allocator;
-    sinew_visit_layer_destroy(v);
-    sinew_visit_groups_release(&v->fixed, allocator);
-    sinew_visit_sources_release(&v->sources, allocator);
+    sinew_transient_layout_destroy(v);
+    sinew_incidence_groups_release(&v->fixed, allocator);
+    sinew_incidence_sources_release(&v->sources, allocator);
     sinew_release(allocator, v->weights);
-    *v = (sinew_visits){0};
+    *v = (sinew_vertex_layout){0};
 }
 
 /* ---- New numbers ----------------------------------------------------------------------------- */
 
-/* Fills visit k of a lane anew, where its element has another form. */
-static void refill_visit(const sinew_visits *v, const sinew_visit_batch *b, size_t k, size_t lane, int32_t node,
-                         int32_t element, bool real)
+/* Refills incidence k of a lane after a change of the form of its element. */
+static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence_batch *b, size_t k, size_t lane,
+                             int32_t node, int32_t element, bool real)
 {
-    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count;
+    const size_t W = (size_t)v->simd->width, D = (size_t)b->ops->incidence_data_count;
     const int32_t source = source_of(b, element);
     sinew_real out[SINEW_DATA_MAX];
     int32_t particles[SINEW_STENCIL_MAX], others[SINEW_STENCIL_MAX];
@@ -498,12 +506,12 @@ static void refill_visit(const sinew_visits *v, const sinew_visit_batch *b, size
         b->data[(k * D + i) * W + lane] = out[i];
 }
 
-/* All visits of a batch, fillers as fill_group made them. */
-static void refill(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b)
+/* Refills all incidences of a batch, with the fillers of fill_group. */
+static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b)
 {
-    const size_t W = (size_t)v->lanes->width;
+    const size_t W = (size_t)v->simd->width;
     for (int32_t group = 0; group < g->group_count; group++) {
-        const size_t first = (size_t)b->first_visit[group], last = (size_t)b->first_visit[group + 1];
+        const size_t first = (size_t)b->first_incidence[group], last = (size_t)b->first_incidence[group + 1];
         const int32_t *own = b->element + first * W;
         size_t some = 0;
         while (first < last && some < W && own[some] < 0)
@@ -512,41 +520,42 @@ static void refill(const sinew_visits *v, const sinew_visit_groups *g, const sin
             for (size_t lane = 0; lane < W; lane++) {
                 const size_t seen = own[lane] >= 0 ? lane : some;
                 const int32_t element = b->element[k * W + lane];
-                refill_visit(v, b, k, lane, g->node[(size_t)group * W + seen] / SINEW_POINT,
-                             element >= 0 ? element : own[seen], element >= 0);
+                refill_incidence(v, b, k, lane, g->node[(size_t)group * W + seen] / SINEW_POINT,
+                                 element >= 0 ? element : own[seen], element >= 0);
             }
     }
 }
 
-/* Weights alone: of materials that change, and of elements that are switched. Visits meet an element several times, and
- * the elements' own numbers lie far apart: their weights are brought together first. */
-static void list_weights(sinew_visits *v, const sinew_visit_batch *b)
+/* Weights alone: of materials that change, and of elements that are switched. An element has several incidences, and
+ * element data are scattered: weights are gathered first. */
+static void list_weights(sinew_vertex_layout *v, const sinew_incidence_batch *b)
 {
     for (int32_t k = 0; k < b->source_count; k++)
         for (int32_t e = 0; e < b->sources[k]->element_count; e++)
             v->weights[b->first_element[k] + e] = sinew_batch_weight(b->sources[k], e);
 }
 
-static void refill_weights(const sinew_visits *v, const sinew_visit_batch *b)
+static void refill_weights(const sinew_vertex_layout *v, const sinew_incidence_batch *b)
 {
-    const size_t W = (size_t)v->lanes->width, D = (size_t)b->ops->visit_data_count;
-    for (size_t place = 0; place < (size_t)b->visit_count * W; place++)
-        if (b->element[place] >= 0)
-            b->data[place / W * D * W + place % W] = v->weights[b->element[place]];
+    const size_t W = (size_t)v->simd->width, D = (size_t)b->ops->incidence_data_count;
+    for (size_t padded_index = 0; padded_index < (size_t)b->incidence_count * W; padded_index++)
+        if (b->element[padded_index] >= 0)
+            b->data[padded_index / W * D * W + padded_index % W] = v->weights[b->element[padded_index]];
 }
 
-static void take_over(const sinew_visits *v, const sinew_visit_groups *g, const sinew_visit_batch *b, bool form)
+static void take_over(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
+                      bool form)
 {
     if (form)
         refill(v, g, b);
     refill_weights(v, b);
 }
 
-void sinew_visits_begin(sinew_visits *v)
+void sinew_vertex_layout_begin(sinew_vertex_layout *v)
 {
-    const int32_t fixed = v->fixed.batch_count, all = v->layer.group_count > 0 ? v->layer.batch_count : fixed;
+    const int32_t fixed = v->fixed.batch_count, all = v->transient.group_count > 0 ? v->transient.batch_count : fixed;
     for (int32_t i = 0; i < all; i++) {
-        const sinew_visit_batch *b = i < fixed ? &v->fixed.batches[i] : &v->layer.batches[i];
+        const sinew_incidence_batch *b = i < fixed ? &v->fixed.batches[i] : &v->transient.batches[i];
         bool stale = false, form = false;
         for (int32_t k = 0; k < b->source_count; k++) {
             stale |= b->versions[k] != b->sources[k]->version;
@@ -556,8 +565,8 @@ void sinew_visits_begin(sinew_visits *v)
             list_weights(v, b);
         if (stale && i < fixed)
             take_over(v, &v->fixed, b, form);
-        if (stale && v->layer.group_count > 0)
-            take_over(v, &v->layer, &v->layer.batches[i], form);
+        if (stale && v->transient.group_count > 0)
+            take_over(v, &v->transient, &v->transient.batches[i], form);
         for (int32_t k = 0; stale && k < b->source_count; k++) {
             b->versions[k] = b->sources[k]->version;
             b->forms[k] = b->sources[k]->form_version;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * add_vertices.c: more vertices for a body that is in a running world, and other cells for its mesh.
+ * add_vertices.c: appends vertices to a body in a running world, and replaces the cells of its mesh.
  *
- * The body's particles go into the Hilbert order of the extended rest shape, so that the world is the one that would
- * have been built with that body. Copies of vertices lie where the originals do and follow them in that order: elements
- * keep their layout then and only the numbers of their particles change. Other vertices may change the order of those
- * that were there; elements are then laid out anew. That may run out of memory: the order is then put back.
+ * The body's particles are sorted along the Hilbert curve of the extended rest shape, so the world equals one built
+ * with that body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
+ * layout and only their particle numbers change. Other vertices may change the order of existing ones; elements are
+ * then laid out again. If that runs out of memory, the previous order is restored.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ sinew_vertices_def sinew_default_vertices_def(void)
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static sinew_status check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
+static sinew_status add_vertices_check_def(const sinew_world *world, const sinew_vertices_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_POINTS))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -57,16 +57,16 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 
 /* ---- The extended body ----------------------------------------------------------------------- */
 
-/* The arrays of the extended body before it is in the world. */
+/* Arrays of the extended body, computed before the world changes. */
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;
-    int32_t *order;      /* [count] the vertex that comes i-th inside */
-    int32_t *from, *to;  /* [count] where the i-th is taken from; where it goes, which is the way back */
-    int32_t *shares;     /* [old_count] a vertex and its copies */
-    sinew_real *scratch; /* [count][4] */
-    int32_t first, room; /* the run of outside numbers that it gets */
-    bool in_turn;        /* the vertices that were there come in the same order as before */
+    int32_t *order;     /* [count] the i-th vertex in the inside order */
+    int32_t *from, *to; /* [count] old index of the i-th vertex, and the inverse map */
+    int32_t *shares; /* [old_count] number of particles that share the mass of each vertex: the vertex and its copies */
+    sinew_real *scratch;     /* [count][4] work space */
+    int32_t first, reserved; /* run of outside numbers of the extended body */
+    bool in_turn;            /* existing vertices keep their relative order */
 } extension;
 
 static void extension_release(const sinew_world *world, extension *e)
@@ -78,7 +78,7 @@ static void extension_release(const sinew_world *world, extension *e)
     sinew_release(&world->allocator, e->scratch);
 }
 
-/* The body's mesh with the new vertices and the cells that it had. */
+/* The body's mesh with the new vertices and unchanged cells. */
 static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old, const sinew_vertices_def *def,
                                  sinew_error *error)
 {
@@ -98,7 +98,7 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
     return mesh;
 }
 
-/* How the particles move: from where the order takes them, appended ones standing behind the others. */
+/* Finds the permutation of the particles to the new order; new particles come after the old ones before it. */
 static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;
@@ -114,19 +114,20 @@ static void find_moves(const sinew_world *world, const sinew_body_record *body, 
     }
 }
 
-/* A run that has room: its own, its own with free numbers behind it, or another with room to spare. */
+/* Finds a run of outside numbers: the run of the body, this run extended by free numbers after it, or another free run.
+ */
 static void find_run(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     e->first = body->first;
-    e->room = body->room > e->count ? body->room : e->count;
-    if (sinew_numbers_are_free(world, body->first + body->room, e->room - body->room))
+    e->reserved = body->reserved > e->count ? body->reserved : e->count;
+    if (sinew_numbers_are_free(world, body->first + body->reserved, e->reserved - body->reserved))
         return;
-    e->room = e->count + e->count / 2;
-    e->first = sinew_numbers_find(world, e->room);
+    e->reserved = e->count + e->count / 2;
+    e->first = sinew_numbers_find(world, e->reserved);
 }
 
-static sinew_status draft_extension(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
-                                    extension *e, sinew_error *error)
+static sinew_status builder_extension(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                                      extension *e, sinew_error *error)
 {
     const sinew_allocator *allocator = &world->allocator;
     const size_t count = (size_t)(body->count + def->count);
@@ -147,14 +148,15 @@ static sinew_status draft_extension(sinew_world *world, const sinew_body_record 
     find_moves(world, body, e);
     find_run(world, body, e);
     if (!sinew_particles_reserve(world, def->count) ||
-        !sinew_numbers_reserve(world, e->first + e->room - world->number_count))
+        !sinew_numbers_reserve(world, e->first + e->reserved - world->number_count))
         return sinew_fail_memory(error, "vertices of a body");
     return SINEW_OK;
 }
 
-/* ---- Into the world -------------------------------------------------------------------------- */
+/* ---- Insertion into the world ---------------------------------------------------------------- */
 
-/* A new vertex's point: given, the original's, or none. */
+/* Sets position or velocity of a new particle: the given value, else that of the original, else the zero that is
+ * already there. */
 static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given, int32_t original)
 {
     if (given)
@@ -163,7 +165,7 @@ static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given
         memcpy(array + 4 * (size_t)at, array + 4 * (size_t)original, 3 * sizeof *array);
 }
 
-/* Writes the new particles, which are zero, behind the body's others. Masses are left to share_masses(). */
+/* Writes the new particles, which are zero, after the body's old particles. add_vertices_share_masses() sets masses. */
 static void append_vertices(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
                             const extension *e)
 {
@@ -179,8 +181,9 @@ static void append_vertices(sinew_world *world, const sinew_body_record *body, c
     }
 }
 
-/* A vertex and its copies have equal parts of its mass. Comes last: nothing has to be undone after it. */
-static void share_masses(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def, extension *e)
+/* A vertex and its copies share its mass equally. Called last, so that no failure has to undo the masses. */
+static void add_vertices_share_masses(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
+                                      extension *e)
 {
     if (def->masses)
         return;
@@ -194,17 +197,17 @@ static void share_masses(sinew_world *world, const sinew_body_record *body, cons
             world->mass[world->inside[body->first + def->copies_of[i]]];
 }
 
-/* Gives the run to the body, whose particles are in their order. */
-static void take_run(sinew_world *world, sinew_body_record *body, const extension *e)
+/* Assigns the run of outside numbers to the body, whose particles are already in their order. */
+static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, const extension *e)
 {
     if (e->first == body->first) {
-        sinew_numbers_take(world, body->first + body->room, e->room - body->room);
+        sinew_numbers_take(world, body->first + body->reserved, e->reserved - body->reserved);
     } else {
-        sinew_numbers_take(world, e->first, e->room);
-        sinew_numbers_give(world, body->first, body->room);
+        sinew_numbers_take(world, e->first, e->reserved);
+        sinew_numbers_give(world, body->first, body->reserved);
     }
     body->first = e->first;
-    body->room = e->room;
+    body->reserved = e->reserved;
     body->count = e->count;
     for (int32_t i = 0; i < e->count; i++) {
         world->outside[body->start + i] = body->first + e->order[i];
@@ -212,8 +215,10 @@ static void take_run(sinew_world *world, sinew_body_record *body, const extensio
     }
 }
 
-/* Lays out the elements on the body anew where their order has changed; all or, without memory, none of them. */
-static sinew_status lay_out(sinew_world *world, const sinew_body_record *body, const extension *e, sinew_error *error)
+/* Builds the batches of the body's energies again if the order of particles changed: all of them or, without memory,
+ * none. */
+static sinew_status add_vertices_lay_out(sinew_world *world, const sinew_body_record *body, const extension *e,
+                                         sinew_error *error)
 {
     const sinew_body_record whole = {.start = body->start, .count = e->count};
     sinew_status status = SINEW_OK;
@@ -233,20 +238,20 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_status status = check_def(world, def, error);
+    sinew_status status = add_vertices_check_def(world, def, error);
     if (status == SINEW_OK)
         status = check_numbers(def, record, error);
     if (status != SINEW_OK)
         return status;
     extension e;
-    status = draft_extension(world, record, def, &e, error);
+    status = builder_extension(world, record, def, &e, error);
     if (status == SINEW_OK) {
         const int64_t version = world->shape_version;
         const int32_t end = record->start + record->count;
         sinew_particles_insert(world, end, def->count);
         append_vertices(world, record, def, &e);
         sinew_particles_permute(world, record->start, e.count, e.from, e.to, e.scratch);
-        status = lay_out(world, record, &e, error);
+        status = add_vertices_lay_out(world, record, &e, error);
         if (status != SINEW_OK) {
             sinew_particles_permute(world, record->start, e.count, e.to, e.from, e.scratch);
             sinew_particles_erase(world, end, def->count);
@@ -254,8 +259,8 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
         }
     }
     if (status == SINEW_OK) {
-        take_run(world, record, &e);
-        share_masses(world, record, def, &e);
+        add_vertices_take_run(world, record, &e);
+        add_vertices_share_masses(world, record, def, &e);
         sinew_mesh_destroy(record->mesh);
         record->mesh = e.mesh;
         if (first_vertex)

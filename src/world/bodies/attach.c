@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.c: vertices of one body joined to the nearest places of another, by an energy over pairs.
+ * attach.c: joins vertices of one body to the nearest points of another, by an energy over pairs.
  *
- * A vertex goes to the place of the other body that is nearest to it (bvh/nearest_on_body.h) when that is within the distance.
- * The pair is the vertex with weight 1 on one side and the place's vertices with theirs on the other. A vertex of a
- * skin has the weights that carry it. A place on a skin is carried by the cell that it lies in at rest (embed_point.h).
+ * A vertex is paired with the nearest point of the other body (bvh/nearest_on_body.h) within the distance. The pair has
+ * the vertex with weight 1 on one side and the vertices of the point with their weights on the other. A skin vertex has
+ * its embedding weights. A point on a skin is embedded in the cell that contains it at rest (embed_point.h).
  */
 #include <math.h>
 
@@ -23,8 +23,8 @@ sinew_attach_def sinew_default_attach_def(void)
 typedef struct pair_list {
     int32_t count;
     int32_t *elements;   /* [8 * capacity] particles of the world */
-    sinew_real *weights; /* [8 * capacity] */
-    sinew_real *normals; /* [3 * capacity], NULL: those of the energy */
+    sinew_real *weights; /* [8 * capacity] weights of the particles */
+    sinew_real *normals; /* [3 * capacity] normals of the pairs; NULL: normals of the energy */
 } pair_list;
 
 static void release_pairs(const sinew_allocator *allocator, pair_list *pairs)
@@ -54,22 +54,23 @@ static sinew_status make_pairs(const sinew_world *world, const sinew_attach_def 
     return good ? SINEW_OK : sinew_fail_memory(error, "the pairs of an attachment");
 }
 
-/* A vertex as a place: all the weight is its own, or that of what carries it. */
-static sinew_place place_of(const sinew_body_record *body, int32_t vertex, bool of_skin)
+/* A vertex as a surface point: weight 1, or the embedding weights of a skin vertex. */
+static sinew_surface_point surface_point_of(const sinew_body_record *body, int32_t vertex, bool of_skin)
 {
-    sinew_place place = {.weights = {1}};
+    sinew_surface_point point = {.weights = {1}};
     for (size_t i = 0; i < 4; i++) {
         const size_t at = 4 * (size_t)vertex + i;
-        place.vertices[i] = of_skin ? body->skin_vertices[at] : vertex;
+        point.vertices[i] = of_skin ? body->skin_vertices[at] : vertex;
         if (of_skin)
-            place.weights[i] = (double)body->skin_weights[at];
+            point.weights[i] = (double)body->skin_weights[at];
     }
-    return place;
+    return point;
 }
 
-/* Joins two places of bodies. Those outside a cell of a soft body go to its border, where no corner is pushed the other
- * way; a rigid body's four particles carry all of its surface, which lies outside their tet. */
-static void add_pair(pair_list *pairs, const sinew_body_record *const bodies[2], const sinew_place *const sides[2])
+/* Joins two surface points. Points outside a cell of a soft body move to its border, so that no weight is negative; the
+ * four particles of a rigid body define its whole surface, which lies outside their tet. */
+static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bodies[2],
+                            const sinew_surface_point *const sides[2])
 {
     for (size_t side = 0; side < 2; side++) {
         int32_t *elements = pairs->elements + 8 * (size_t)pairs->count + 4 * side;
@@ -94,7 +95,7 @@ static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record
     return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
 }
 
-static sinew_status check_def(const sinew_world *world, const sinew_attach_def *def, sinew_error *error)
+static sinew_status attach_check_def(const sinew_world *world, const sinew_attach_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_ATTACH && def->energy.cookie == SINEW_COOKIE_ENERGY))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -122,7 +123,7 @@ static sinew_status check_def(const sinew_world *world, const sinew_attach_def *
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-/* The vertices of a body, or of its skin, where they are now, to be released, or at rest. */
+/* Positions of the vertices of a body or of its skin: current ones, which the caller releases, or rest positions. */
 static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];
@@ -137,21 +138,22 @@ static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool
     return *own;
 }
 
-/* Places of the second body. */
+/* Surface points of the second body. */
 typedef struct targets {
     sinew_search search;
-    sinew_carriers carriers;   /* of places on a skin */
-    const sinew_real *at_rest; /* [3 * vertices of the skin]; NULL: places are the body's own */
+    sinew_embeddings embeddings; /* embeddings of points on a skin */
+    const sinew_real
+        *at_rest; /* [3 * vertices of the skin] m: rest positions of the skin; NULL: points lie on the body itself */
 } targets;
 
 static sinew_status begin_targets(const sinew_world *world, const sinew_attach_def *def, const sinew_body_record *to,
-                                  const sinew_real *places, targets *t, sinew_error *error)
+                                  const sinew_real *target_points, targets *t, sinew_error *error)
 {
     const bool skin = to->skin && !def->to_vertices;
     const sinew_mesh *mesh = skin ? sinew_skin_mesh(to->skin) : to->mesh;
-    sinew_status status = sinew_search_begin(&t->search, mesh, places, def->to_vertices, error);
+    sinew_status status = sinew_search_begin(&t->search, mesh, target_points, def->to_vertices, error);
     if (status == SINEW_OK && skin) {
-        status = sinew_carriers_begin(&t->carriers, to->mesh, &world->allocator, error);
+        status = sinew_embeddings_begin(&t->embeddings, to->mesh, &world->allocator, error);
         t->at_rest = sinew_skin_positions(to->skin);
     }
     return status;
@@ -160,13 +162,13 @@ static sinew_status begin_targets(const sinew_world *world, const sinew_attach_d
 static void end_targets(targets *t)
 {
     sinew_search_end(&t->search);
-    sinew_carriers_end(&t->carriers);
+    sinew_embeddings_end(&t->embeddings);
 }
 
-/* The nearest place, in vertices of the body. */
-static sinew_place find_target(const targets *t, const sinew_real *point)
+/* The nearest point of the second body, as vertices of the body with weights. */
+static sinew_surface_point find_target(const targets *t, const sinew_real *point)
 {
-    sinew_place found = sinew_search_nearest(&t->search, point);
+    sinew_surface_point found = sinew_search_nearest(&t->search, point);
     if (!t->at_rest)
         return found;
     sinew_real rest[3];
@@ -176,10 +178,10 @@ static sinew_place find_target(const targets *t, const sinew_real *point)
             sum += found.weights[k] * (double)t->at_rest[3 * (size_t)found.vertices[k] + c];
         rest[c] = (sinew_real)sum;
     }
-    const sinew_carrier carrier = sinew_carriers_find(&t->carriers, rest);
+    const sinew_embedding embedding = sinew_embeddings_find(&t->embeddings, rest);
     for (int k = 0; k < 4; k++) {
-        found.vertices[k] = carrier.vertices[k];
-        found.weights[k] = carrier.weights[k];
+        found.vertices[k] = embedding.vertices[k];
+        found.weights[k] = embedding.weights[k];
     }
     return found;
 }
@@ -187,18 +189,18 @@ static sinew_place find_target(const targets *t, const sinew_real *point)
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
                                const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
-    /* Distances of points that touch are round-off. */
+    /* Distances of coincident points are round-off. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};
     double nearest = INFINITY;
     for (int32_t i = 0; i < count; i++) {
         const int32_t vertex = def->vertices ? def->vertices[i] : i;
-        const sinew_place found = find_target(t, points + 3 * (size_t)vertex);
-        const sinew_place joined = place_of(from, vertex, def->from_skin);
+        const sinew_surface_point found = find_target(t, points + 3 * (size_t)vertex);
+        const sinew_surface_point joined = surface_point_of(from, vertex, def->from_skin);
         nearest = fmin(nearest, sqrt(found.distance));
         if (sqrt(found.distance) <= def->distance + slack)
-            add_pair(pairs, bodies, (const sinew_place *const[]){&joined, &found});
+            attach_add_pair(pairs, bodies, (const sinew_surface_point *const[]){&joined, &found});
     }
     if (pairs->count > 0)
         return SINEW_OK;
@@ -209,17 +211,17 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
 {
     sinew_energy energy = {.index = -1};
     sinew_error_clear(error);
-    if (check_def(world, def, error) != SINEW_OK)
+    if (attach_check_def(world, def, error) != SINEW_OK)
         return energy;
     const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];
     sinew_real *own[2] = {NULL, NULL};
     const sinew_real *points = points_of(world, def->from, def->from_skin, def->now, &own[0]);
-    const sinew_real *places = points_of(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
+    const sinew_real *target_points = points_of(world, def->to, to->skin && !def->to_vertices, def->now, &own[1]);
     targets t = {0};
     pair_list pairs = {0};
-    sinew_status status = points && places ? SINEW_OK : sinew_fail_memory(error, "an attachment");
+    sinew_status status = points && target_points ? SINEW_OK : sinew_fail_memory(error, "an attachment");
     if (status == SINEW_OK)
-        status = begin_targets(world, def, to, places, &t, error);
+        status = begin_targets(world, def, to, target_points, &t, error);
     if (status == SINEW_OK)
         status = make_pairs(world, def, def->vertices ? def->vertex_count : vertex_count(def, from), &pairs, error);
     if (status == SINEW_OK)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bodies.c: bodies come and go.
+ * bodies.c: adds and removes bodies.
  *
- * Inside, particles stand in the order of the bodies' places, so that a world from which bodies went, and to which
- * others came, is the one that would have been built of those that are there.
+ * Inside, particles follow the order of the bodies' slots. After bodies are removed and added, the particle order
+ * equals that of a world built from the current bodies.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,36 +54,38 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
-/* Part of a vertex's mass that its directors share: they need some mass to be moved, and as it lies beside the edge,
- * only little of it leaves the centre of mass of the cells where it is. */
+/* Fraction of a vertex's mass that its directors share. They need mass to move; being off the edge, a small share keeps
+ * the centre of mass of the cells. */
 #define DIRECTOR_SHARE 0.01
 
 /* Moves mass from the ends of every edge that has a director to its director point: the sum stays. */
-static sinew_status share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses, sinew_error *error)
+static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses,
+                                      sinew_error *error)
 {
     const int32_t *directors = sinew_mesh_directors(mesh), count = sinew_mesh_director_count(mesh);
     const int32_t vertex_count = sinew_mesh_vertex_count(mesh);
-    double *part = sinew_allocate_zero(&world->allocator, (size_t)vertex_count, sizeof *part);
-    if (!part)
+    double *share = sinew_allocate_zero(&world->allocator, (size_t)vertex_count, sizeof *share);
+    if (!share)
         return sinew_fail_memory(error, "a body");
     for (int32_t i = 0; i < 3 * count; i++)
-        part[directors[i]] += i % 3 < 2;
+        share[directors[i]] += i % 3 < 2;
     for (int32_t v = 0; v < vertex_count; v++)
-        part[v] = part[v] > 0 ? DIRECTOR_SHARE * masses[v] / part[v] : 0;
+        share[v] = share[v] > 0 ? DIRECTOR_SHARE * masses[v] / share[v] : 0;
     for (int32_t i = 0; i < 3 * count; i += 3)
         for (int end = 0; end < 2; end++) {
-            masses[directors[i + end]] -= part[directors[i + end]];
-            masses[directors[i + 2]] += part[directors[i + end]];
+            masses[directors[i + end]] -= share[directors[i + end]];
+            masses[directors[i + 2]] += share[directors[i + end]];
         }
-    sinew_release(&world->allocator, part);
+    sinew_release(&world->allocator, share);
     return SINEW_OK;
 }
 
-/* masses [vertex_count]: every cell gives its vertices equal shares of what fills it */
+/* masses [vertex_count]: every cell contributes equal shares of its filled mass to its vertices */
 static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
-    const sinew_real *fractions = sinew_mesh_fractions(def->mesh); /* of tets, which go before other cells */
+    const sinew_real *fractions =
+        sinew_mesh_fractions(def->mesh); /* filled fractions of tets; tets come before other cells */
     int32_t count, n;
     mass_cells(def->mesh, &cells, &count, &n);
     memset(masses, 0, (size_t)sinew_mesh_vertex_count(def->mesh) * sizeof *masses);
@@ -96,7 +98,7 @@ static void lump_masses(const sinew_body_def *def, double *masses)
     }
 }
 
-/* masses [vertex_count]: as given, or by the density */
+/* masses [vertex_count] kg: masses of the def, or from the density */
 static sinew_status find_masses(const sinew_world *world, const sinew_body_def *def, double *masses, sinew_error *error)
 {
     const int32_t vertex_count = sinew_mesh_vertex_count(def->mesh);
@@ -105,7 +107,7 @@ static sinew_status find_masses(const sinew_world *world, const sinew_body_def *
     if (!def->masses)
         lump_masses(def, masses);
     if (!def->masses && sinew_mesh_director_count(def->mesh) > 0 &&
-        share_masses(world, def->mesh, masses, error) != SINEW_OK)
+        body_share_masses(world, def->mesh, masses, error) != SINEW_OK)
         return SINEW_ERROR_MEMORY;
     for (int32_t i = 0; i < vertex_count; i++) {
         if (isfinite(masses[i]) && masses[i] > 0)
@@ -160,17 +162,17 @@ static void set_point(sinew_real *array, int32_t at, const sinew_real *points, i
         memcpy(array + 4 * (size_t)at, points + 3 * (size_t)vertex, 3 * sizeof *array);
 }
 
-/* A body's arrays before it is in the world. */
-typedef struct body_draft {
-    double *masses; /* [vertex_count] kg */
-    int32_t *order; /* [vertex_count] the vertex that comes i-th inside */
+/* Arrays of a body, computed before the world changes. */
+typedef struct body_builder {
+    double *masses; /* [vertex_count] kg: masses */
+    int32_t *order; /* [vertex_count] the i-th vertex in the inside order */
     sinew_mesh *mesh;
     char *name; /* NULL: none */
-} body_draft;
+} body_builder;
 
-/* Writes the particles, which are zero, of a body whose record and numbers are there. */
+/* Writes the particles, which are zero, of a body whose record and outside numbers exist. */
 static void fill_particles(sinew_world *world, const sinew_body_record *body, const sinew_body_def *def,
-                           const body_draft *d)
+                           const body_builder *d)
 {
     const sinew_real *rest = sinew_mesh_positions(d->mesh);
     for (int32_t i = 0; i < body->count; i++) {
@@ -203,7 +205,8 @@ sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *m
     return sinew_mesh_create(&def, error);
 }
 
-static sinew_status draft_body(const sinew_world *world, const sinew_body_def *def, body_draft *d, sinew_error *error)
+static sinew_status builder_body(const sinew_world *world, const sinew_body_def *def, body_builder *d,
+                                 sinew_error *error)
 {
     const int32_t count = sinew_mesh_vertex_count(def->mesh);
     d->masses = sinew_allocate(&world->allocator, (size_t)count, sizeof *d->masses);
@@ -225,11 +228,11 @@ static sinew_status draft_body(const sinew_world *world, const sinew_body_def *d
     return status;
 }
 
-/* Inside number that the first particle of a body at this place has. */
-static int32_t start_of(const sinew_world *world, int32_t place)
+/* Inside number of the first particle of a body in this slot. */
+static int32_t start_of(const sinew_world *world, int32_t slot)
 {
     int32_t start = world->particle_count;
-    for (int32_t i = world->body_count - 1; i >= place; i--)
+    for (int32_t i = world->body_count - 1; i >= slot; i--)
         if (world->bodies[i].mesh)
             start = world->bodies[i].start;
     return start;
@@ -242,28 +245,29 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
     if (check_body_def(world, def, error) != SINEW_OK)
         return body;
     const sinew_allocator *allocator = &world->allocator;
-    body_draft d = {0};
-    sinew_status status = draft_body(world, def, &d, error);
-    const int32_t place = sinew_world_body_place(world), count = sinew_mesh_vertex_count(def->mesh);
-    const int32_t room = count + def->spare, first = sinew_numbers_find(world, room);
+    body_builder d = {0};
+    sinew_status status = builder_body(world, def, &d, error);
+    const int32_t slot = sinew_world_body_slot(world), count = sinew_mesh_vertex_count(def->mesh);
+    const int32_t reserved = count + def->spare, first = sinew_numbers_find(world, reserved);
     if (status == SINEW_OK &&
-        (!sinew_particles_reserve(world, count) || !sinew_numbers_reserve(world, first + room - world->number_count) ||
-         !sinew_grow(allocator, (void **)&world->bodies, place, &world->body_capacity, sizeof *world->bodies)))
+        (!sinew_particles_reserve(world, count) ||
+         !sinew_numbers_reserve(world, first + reserved - world->number_count) ||
+         !sinew_grow(allocator, (void **)&world->bodies, slot, &world->body_capacity, sizeof *world->bodies)))
         status = sinew_fail_memory(error, "a body");
     if (status == SINEW_OK) {
         const sinew_body_record record = {.mesh = d.mesh,
                                           .first = first,
                                           .count = count,
-                                          .room = room,
-                                          .start = start_of(world, place),
+                                          .reserved = reserved,
+                                          .start = start_of(world, slot),
                                           .name = d.name,
                                           .damping = def->damping,
                                           .velocity_filter = def->velocity_filter,
                                           .contact = sinew_default_body_contact()};
         sinew_particles_insert(world, record.start, count);
-        sinew_numbers_take(world, first, room);
+        sinew_numbers_take(world, first, reserved);
         fill_particles(world, &record, def, &d);
-        body = sinew_world_put_body(world, place, record);
+        body = sinew_world_put_body(world, slot, record);
     } else {
         sinew_mesh_destroy(d.mesh);
         sinew_release(allocator, d.name);
@@ -284,7 +288,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 
 /* ---- Remove ---------------------------------------------------------------------------------- */
 
-/* How a list of particles lies to a body's: 0 apart, 1 wholly on it, -1 on others too. */
+/* Whether particles belong to a body: 0: none; 1: all; -1: some. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
 {
     int32_t on = 0;
@@ -298,7 +302,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Nothing of other bodies goes without being asked for. */
+/* Objects of other bodies are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {
@@ -331,26 +335,26 @@ sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_
         return status;
     const int32_t start = record->start, count = record->count;
     sinew_loads_remove_body(world, body);
-    sinew_numbers_give(world, record->first, record->room);
+    sinew_numbers_give(world, record->first, record->reserved);
     sinew_body_record_destroy(&world->allocator, record);
-    sinew_world_free_place(&world->body_hint, body.index);
+    sinew_world_release_slot(&world->body_hint, body.index);
     sinew_particles_erase(world, start, count);
     return SINEW_OK;
 }
 
-/* ---- Look ------------------------------------------------------------------------------------ */
+/* ---- Introspection --------------------------------------------------------------------------- */
 
 int32_t sinew_world_body_count(const sinew_world *world)
 {
     return SINEW_ASSERT(world) ? world->body_count : 0;
 }
 
-sinew_body sinew_world_body_at(const sinew_world *world, int32_t place)
+sinew_body sinew_world_body_at(const sinew_world *world, int32_t slot)
 {
     const sinew_body none = {.index = -1};
-    if (!SINEW_ASSERT(world && place >= 0 && place < world->body_count) || !world->bodies[place].mesh)
+    if (!SINEW_ASSERT(world && slot >= 0 && slot < world->body_count) || !world->bodies[slot].mesh)
         return none;
-    return (sinew_body){place, world->bodies[place].generation};
+    return (sinew_body){slot, world->bodies[slot].generation};
 }
 
 const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body)

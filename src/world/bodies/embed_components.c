@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * embed_components.c: which of several parts carries a vertex of a skin.
+ * embed_components.c: chooses the connected component that embeds a skin vertex, where several contain it.
  *
- * A lattice around a surface has cells twice where parts of the surface share them without touching (fingers). A vertex
- * there lies in a tetrahedron of each part. It belongs to the part of its neighbours along the faces of the skin: from
- * the tetrahedron that carries a neighbour one walks, tetrahedron by tetrahedron through common faces, towards the
- * vertex, and arrives in the right one. This begins with all vertices that only one part holds and spreads. A piece of
- * the skin without any such vertex takes the tetrahedra that fewest vertices ride on so far.
+ * A lattice around a surface duplicates cells that disconnected components of the surface share (fingers). A vertex
+ * there lies in a tetrahedron of each component. It belongs to the component of its neighbours along the faces of the
+ * skin: a walk from a neighbour's tetrahedron through common faces towards the vertex ends in the right one. Vertices
+ * inside one component only are assigned first and their assignment spreads. A component of the skin without such a
+ * vertex uses the tetrahedra that embed the fewest vertices so far.
  *
- * Known limits: vertices that a file repeats along seams are no neighbours of each other. A walk that leaves the body
- * gives up, and the next neighbour is tried.
+ * Known limits: vertices that a file repeats along seams are not neighbours. A walk that leaves the body fails, and the
+ * next neighbour is tried.
  */
 #include <math.h>
 #include <string.h>
@@ -24,15 +24,15 @@ enum {
 };
 
 typedef struct settling {
-    const sinew_carriers *carriers;
+    const sinew_embeddings *embeddings;
     const sinew_real *points;
-    sinew_carrier *found;
-    int32_t count;       /* vertices of the skin */
-    int32_t *starts;     /* [count + 1] */
-    int32_t *neighbours; /* of each vertex along its faces */
+    sinew_embedding *found;
+    int32_t count;       /* number of vertices of the skin */
+    int32_t *starts;     /* [count + 1] first entry of each vertex in `neighbours` */
+    int32_t *neighbours; /* neighbours of each vertex along the sides of its faces */
     int32_t *beyond;     /* [4 * tets] the tet behind the face without corner i; -1: none */
-    int32_t *riders;     /* [tets] vertices of the skin on each */
-    int32_t *queue;      /* [count] settled vertices */
+    int32_t *riders;     /* [tets] number of skin vertices that each tet embeds */
+    int32_t *queue;      /* [count] assigned vertices */
     int32_t queued;
 } settling;
 
@@ -76,10 +76,10 @@ static void list_neighbours(settling *s, const sinew_skin *skin)
     s->starts[0] = 0;
 }
 
-static sinew_status begin(settling *s, const sinew_skin *skin, sinew_error *error)
+static sinew_status embed_components_begin(settling *s, const sinew_skin *skin, sinew_error *error)
 {
-    const sinew_mesh *mesh = s->carriers->mesh;
-    const sinew_allocator *allocator = &s->carriers->allocator;
+    const sinew_mesh *mesh = s->embeddings->mesh;
+    const sinew_allocator *allocator = &s->embeddings->allocator;
     const size_t tets = (size_t)mesh->tet_count, count = (size_t)s->count;
     const size_t corners = (size_t)sinew_skin_face_starts(skin)[sinew_skin_face_count(skin)];
     s->starts = sinew_allocate_zero(allocator, count + 1, sizeof *s->starts);
@@ -97,7 +97,7 @@ static sinew_status begin(settling *s, const sinew_skin *skin, sinew_error *erro
 
 static void end(settling *s)
 {
-    const sinew_allocator *allocator = &s->carriers->allocator;
+    const sinew_allocator *allocator = &s->embeddings->allocator;
     sinew_release(allocator, s->starts);
     sinew_release(allocator, s->neighbours);
     sinew_release(allocator, s->beyond);
@@ -105,8 +105,8 @@ static void end(settling *s)
     sinew_release(allocator, s->queue);
 }
 
-/* The face to leave a tetrahedron through: the one that the point lies farthest behind and that leads on; -1: none. */
-static int32_t way_on(const settling *s, int32_t tet, int32_t from, const double weights[4])
+/* The next tetrahedron of a walk: the one behind the face with the most negative weight, except `from`; -1: none. */
+static int32_t is_path(const settling *s, int32_t tet, int32_t from, const double weights[4])
 {
     int32_t best = -1;
     double lowest = -1e-7;
@@ -120,28 +120,29 @@ static int32_t way_on(const settling *s, int32_t tet, int32_t from, const double
     return best;
 }
 
-/* From a tetrahedron through common faces to the one that holds a point; -1: it leads out of the body. */
-static int32_t walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
+/* Walks from a tetrahedron through common faces to the tetrahedron that contains a point; -1: the walk leaves the body.
+ */
+static int32_t embed_components_walk(const settling *s, int32_t tet, const sinew_real point[3], double weights[4])
 {
-    const sinew_mesh *mesh = s->carriers->mesh;
+    const sinew_mesh *mesh = s->embeddings->mesh;
     int32_t from = -1;
     for (int step = 0; step < WALK_MAX && tet >= 0; step++) {
         if (!sinew_tet_weights(mesh->positions, mesh->tets + 4 * (size_t)tet, point, weights))
             return -1;
         if (fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3])) >= -1e-7)
             return tet;
-        const int32_t next = way_on(s, tet, from, weights);
+        const int32_t next = is_path(s, tet, from, weights);
         from = tet;
         tet = next;
     }
     return -1;
 }
 
-static void settle(settling *s, int32_t vertex, int32_t tet)
+static void embed_components_flush(settling *s, int32_t vertex, int32_t tet)
 {
-    sinew_carrier *found = &s->found[vertex];
-    const int32_t *corners = s->carriers->mesh->tets + 4 * (size_t)tet;
-    if (!sinew_tet_weights(s->carriers->mesh->positions, corners, s->points + 3 * (size_t)vertex, found->weights))
+    sinew_embedding *found = &s->found[vertex];
+    const int32_t *corners = s->embeddings->mesh->tets + 4 * (size_t)tet;
+    if (!sinew_tet_weights(s->embeddings->mesh->positions, corners, s->points + 3 * (size_t)vertex, found->weights))
         return;
     memcpy(found->vertices, corners, sizeof found->vertices);
     found->tet = tet;
@@ -150,8 +151,8 @@ static void settle(settling *s, int32_t vertex, int32_t tet)
     s->queue[s->queued++] = vertex;
 }
 
-/* Settles what can be reached from the settled ones. */
-static void spread(settling *s, int32_t *at)
+/* Assigns all vertices that are reachable from assigned vertices. */
+static void embed_components_spread(settling *s, int32_t *at)
 {
     for (; *at < s->queued; ++*at) {
         const int32_t vertex = s->queue[*at];
@@ -160,18 +161,18 @@ static void spread(settling *s, int32_t *at)
             double weights[4];
             if (!s->found[other].several)
                 continue;
-            const int32_t tet = walk(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
+            const int32_t tet = embed_components_walk(s, s->found[vertex].tet, s->points + 3 * (size_t)other, weights);
             if (tet >= 0)
-                settle(s, other, tet);
+                embed_components_flush(s, other, tet);
         }
     }
 }
 
-/* The tetrahedron around a vertex that fewest others ride on; the lowest of equals. */
+/* The tetrahedron that contains a vertex and embeds the fewest other vertices; of equals, the lowest number. */
 static int32_t emptiest(const settling *s, int32_t vertex)
 {
     int32_t tets[HOLDING_MAX];
-    int32_t count = sinew_carriers_holding(s->carriers, s->points + 3 * (size_t)vertex, tets, HOLDING_MAX);
+    int32_t count = sinew_embeddings_holding(s->embeddings, s->points + 3 * (size_t)vertex, tets, HOLDING_MAX);
     int32_t best = s->found[vertex].tet;
     count = count < HOLDING_MAX ? count : HOLDING_MAX;
     for (int32_t i = 0; i < count; i++)
@@ -180,16 +181,16 @@ static int32_t emptiest(const settling *s, int32_t vertex)
     return best;
 }
 
-sinew_status sinew_carriers_settle(const sinew_carriers *carriers, const sinew_skin *skin, const sinew_real *points,
-                                   sinew_carrier *found, sinew_error *error)
+sinew_status sinew_embeddings_commit(const sinew_embeddings *embeddings, const sinew_skin *skin,
+                                     const sinew_real *points, sinew_embedding *found, sinew_error *error)
 {
-    settling s = {carriers, points, found, .count = sinew_skin_vertex_count(skin)};
+    settling s = {embeddings, points, found, .count = sinew_skin_vertex_count(skin)};
     bool any = false;
     for (int32_t i = 0; i < s.count; i++)
         any = any || found[i].several;
     if (!any)
         return SINEW_OK;
-    sinew_status status = begin(&s, skin, error);
+    sinew_status status = embed_components_begin(&s, skin, error);
     int32_t at = 0;
     for (int32_t i = 0; status == SINEW_OK && i < s.count; i++)
         if (!found[i].several && found[i].tet >= 0) {
@@ -197,9 +198,9 @@ sinew_status sinew_carriers_settle(const sinew_carriers *carriers, const sinew_s
             s.queue[s.queued++] = i;
         }
     for (int32_t i = 0; status == SINEW_OK && i < s.count; i++) {
-        spread(&s, &at);
+        embed_components_spread(&s, &at);
         if (found[i].several)
-            settle(&s, i, emptiest(&s, i));
+            embed_components_flush(&s, i, emptiest(&s, i));
     }
     end(&s);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embed_point.c: the cell of a body that carries a point: tetrahedra in a grid, the boundary in a tree.
+ * embed_point.c: finds the cell of a body that embeds a point: tetrahedra in a grid, the boundary in a BVH.
  */
 #include "world/bodies/embed_point.h"
 
@@ -56,22 +56,22 @@ static void tet_box(const sinew_mesh *mesh, int32_t tet, double low[3], double h
     }
 }
 
-/* The box along one axis, those beyond the ends counting as the last ones. */
-static int32_t box_of(const sinew_tet_grid *grid, int axis, double x)
+/* The box index along one axis, clamped to the grid. */
+static int32_t embed_point_box_of(const sinew_tet_grid *grid, int axis, double x)
 {
     const double at = (x - grid->low[axis]) * grid->scale[axis];
     return at <= 0 ? 0 : at >= grid->boxes[axis] ? grid->boxes[axis] - 1 : (int32_t)at;
 }
 
-/* Calls for each box that a tetrahedron reaches into: counts it (members NULL), or puts it there. */
+/* Visits each grid box that a tetrahedron overlaps: counts the tetrahedron (members NULL), or stores it in the box. */
 static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet, bool put)
 {
     double low[3], high[3];
     int32_t first[3], last[3];
     tet_box(mesh, tet, low, high);
     for (int c = 0; c < 3; c++) {
-        first[c] = box_of(grid, c, low[c]);
-        last[c] = box_of(grid, c, high[c]);
+        first[c] = embed_point_box_of(grid, c, low[c]);
+        last[c] = embed_point_box_of(grid, c, high[c]);
     }
     for (int32_t z = first[2]; z <= last[2]; z++)
         for (int32_t y = first[1]; y <= last[1]; y++)
@@ -83,17 +83,17 @@ static void visit_boxes(sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t te
             }
 }
 
-static int64_t reach_of(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
+static int64_t embed_point_radius_of(const sinew_tet_grid *grid, const sinew_mesh *mesh, int32_t tet)
 {
     double low[3], high[3];
     int64_t boxes = 1;
     tet_box(mesh, tet, low, high);
     for (int c = 0; c < 3; c++)
-        boxes *= 1 + box_of(grid, c, high[c]) - box_of(grid, c, low[c]);
+        boxes *= 1 + embed_point_box_of(grid, c, high[c]) - embed_point_box_of(grid, c, low[c]);
     return boxes;
 }
 
-/* Lays so many boxes along the longest side of the bounds. */
+/* Sets up a grid with the given number of boxes along the longest side of the bounds. */
 static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
 {
     for (int c = 0; c < 3; c++) {
@@ -104,7 +104,7 @@ static void lay_grid(sinew_tet_grid *grid, const double high[3], double edge)
     }
 }
 
-/* Boxes as large as the tetrahedra on average; larger where some tetrahedra reach into too many of them. */
+/* Boxes have the mean size of the tetrahedra, or more if some tetrahedra overlap too many boxes. */
 static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
 {
     double high[3] = {-INFINITY, -INFINITY, -INFINITY}, edges = 0;
@@ -121,26 +121,26 @@ static int64_t choose_grid(sinew_tet_grid *grid, const sinew_mesh *mesh)
     }
     double side = fmax(high[0] - grid->low[0], fmax(high[1] - grid->low[1], high[2] - grid->low[2]));
     double edge = fmax(edges / mesh->tet_count, side / cbrt(4.0 * mesh->tet_count + 1));
-    const int64_t most = 32 * (int64_t)mesh->tet_count + 1024;
+    const int64_t max = 32 * (int64_t)mesh->tet_count + 1024;
     for (;;) {
         lay_grid(grid, high, edge > 0 ? edge : 1);
         int64_t boxes = (int64_t)grid->boxes[0] * grid->boxes[1] * grid->boxes[2], total = 0;
-        for (int32_t t = 0; t < mesh->tet_count && total <= most; t++)
-            total += reach_of(grid, mesh, t);
-        if ((total <= most && boxes <= most) || boxes == 1)
+        for (int32_t t = 0; t < mesh->tet_count && total <= max; t++)
+            total += embed_point_radius_of(grid, mesh, t);
+        if ((total <= max && boxes <= max) || boxes == 1)
             return total;
         edge *= 2;
     }
 }
 
-static sinew_status make_grid(sinew_carriers *carriers, sinew_error *error)
+static sinew_status make_grid(sinew_embeddings *embeddings, sinew_error *error)
 {
-    sinew_tet_grid *grid = &carriers->grid;
-    const sinew_mesh *mesh = carriers->mesh;
+    sinew_tet_grid *grid = &embeddings->grid;
+    const sinew_mesh *mesh = embeddings->mesh;
     const int64_t total = choose_grid(grid, mesh);
     const size_t boxes = (size_t)grid->boxes[0] * (size_t)grid->boxes[1] * (size_t)grid->boxes[2];
-    grid->starts = sinew_allocate_zero(&carriers->allocator, boxes + 1, sizeof *grid->starts);
-    grid->members = total <= INT32_MAX ? sinew_allocate(&carriers->allocator, (size_t)total, sizeof(int32_t)) : NULL;
+    grid->starts = sinew_allocate_zero(&embeddings->allocator, boxes + 1, sizeof *grid->starts);
+    grid->members = total <= INT32_MAX ? sinew_allocate(&embeddings->allocator, (size_t)total, sizeof(int32_t)) : NULL;
     if (!grid->starts || !grid->members)
         return sinew_fail_memory(error, "the search for the cells under a skin");
     for (int32_t t = 0; t < mesh->tet_count; t++)
@@ -153,7 +153,7 @@ static sinew_status make_grid(sinew_carriers *carriers, sinew_error *error)
     }
     for (int32_t t = 0; t < mesh->tet_count; t++)
         visit_boxes(grid, mesh, t, true);
-    /* Each start has moved on to the next box's: shift them back. */
+    /* Filling has moved each start to that of the next box: shift the starts back. */
     memmove(grid->starts + 1, grid->starts, boxes * sizeof *grid->starts);
     grid->starts[0] = 0;
     return SINEW_OK;
@@ -161,52 +161,52 @@ static sinew_status make_grid(sinew_carriers *carriers, sinew_error *error)
 
 /* ---- Begin and end --------------------------------------------------------------------------- */
 
-static sinew_status make_tree(sinew_carriers *carriers, sinew_error *error)
+static sinew_status embed_point_make_tree(sinew_embeddings *embeddings, sinew_error *error)
 {
-    const sinew_mesh *shown = carriers->surface;
+    const sinew_mesh *shown = embeddings->surface;
     sinew_tree_def def = sinew_default_tree_def();
-    def.allocator = carriers->allocator;
+    def.allocator = embeddings->allocator;
     def.vertex_count = shown->vertex_count;
     def.positions = shown->positions;
     def.width = shown->triangle_count > 0 ? 3 : shown->edge_count > 0 ? 2 : 1;
     def.cell_count = def.width == 3 ? shown->triangle_count : def.width == 2 ? shown->edge_count : shown->vertex_count;
     def.cells = def.width == 3 ? shown->triangles : def.width == 2 ? shown->edges : NULL;
     def.winding = false;
-    carriers->cells = def.cells;
-    carriers->width = def.width;
-    carriers->tree = sinew_tree_create(&def, error);
-    return carriers->tree ? SINEW_OK : error ? error->status : SINEW_ERROR_MEMORY;
+    embeddings->cells = def.cells;
+    embeddings->width = def.width;
+    embeddings->tree = sinew_tree_create(&def, error);
+    return embeddings->tree ? SINEW_OK : error ? error->status : SINEW_ERROR_MEMORY;
 }
 
-sinew_status sinew_carriers_begin(sinew_carriers *carriers, const sinew_mesh *mesh, const sinew_allocator *allocator,
-                                  sinew_error *error)
+sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
+                                    const sinew_allocator *allocator, sinew_error *error)
 {
-    *carriers = (sinew_carriers){.allocator = *allocator, .mesh = mesh};
-    carriers->surface = sinew_mesh_surface_owned(mesh, &carriers->owners, error);
-    if (!carriers->surface)
+    *embeddings = (sinew_embeddings){.allocator = *allocator, .mesh = mesh};
+    embeddings->surface = sinew_mesh_surface_owned(mesh, &embeddings->owners, error);
+    if (!embeddings->surface)
         return error ? error->status : SINEW_ERROR_MEMORY;
-    sinew_status status = make_tree(carriers, error);
+    sinew_status status = embed_point_make_tree(embeddings, error);
     if (status == SINEW_OK && mesh->tet_count > 0)
-        status = make_grid(carriers, error);
+        status = make_grid(embeddings, error);
     if (status != SINEW_OK)
-        sinew_carriers_end(carriers);
+        sinew_embeddings_end(embeddings);
     return status;
 }
 
-void sinew_carriers_end(sinew_carriers *carriers)
+void sinew_embeddings_end(sinew_embeddings *embeddings)
 {
-    if (carriers->surface)
-        sinew_release(&carriers->surface->allocator, carriers->owners);
-    sinew_mesh_destroy(carriers->surface);
-    sinew_tree_destroy(carriers->tree);
-    sinew_release(&carriers->allocator, carriers->grid.starts);
-    sinew_release(&carriers->allocator, carriers->grid.members);
-    *carriers = (sinew_carriers){0};
+    if (embeddings->surface)
+        sinew_release(&embeddings->surface->allocator, embeddings->owners);
+    sinew_mesh_destroy(embeddings->surface);
+    sinew_tree_destroy(embeddings->tree);
+    sinew_release(&embeddings->allocator, embeddings->grid.starts);
+    sinew_release(&embeddings->allocator, embeddings->grid.members);
+    *embeddings = (sinew_embeddings){0};
 }
 
 /* ---- Find ------------------------------------------------------------------------------------ */
 
-static double least(const double weights[4])
+static double min(const double weights[4])
 {
     return fmin(fmin(weights[0], weights[1]), fmin(weights[2], weights[3]));
 }
@@ -215,23 +215,23 @@ static size_t box_around(const sinew_tet_grid *grid, const sinew_real point[3])
 {
     int32_t box[3];
     for (int c = 0; c < 3; c++)
-        box[c] = box_of(grid, c, (double)point[c]);
+        box[c] = embed_point_box_of(grid, c, (double)point[c]);
     return (size_t)(box[0] + grid->boxes[0] * (box[1] + grid->boxes[1] * box[2]));
 }
 
-/* Points so little outside a cell, as a part of it, are on its border. */
+/* Points outside a cell by less than this fraction of its size count as points on its border. */
 static const double border = 1e-7;
 
-int32_t sinew_carriers_holding(const sinew_carriers *carriers, const sinew_real point[3], int32_t *tets,
-                               int32_t capacity)
+int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
+                                 int32_t capacity)
 {
-    const sinew_tet_grid *grid = &carriers->grid;
+    const sinew_tet_grid *grid = &embeddings->grid;
     const size_t at = box_around(grid, point);
     int32_t count = 0;
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         double weights[4];
-        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
-        if (!sinew_tet_weights(carriers->mesh->positions, tet, point, weights) || least(weights) < -border)
+        const int32_t *tet = embeddings->mesh->tets + 4 * (size_t)grid->members[i];
+        if (!sinew_tet_weights(embeddings->mesh->positions, tet, point, weights) || min(weights) < -border)
             continue;
         if (count < capacity)
             tets[count] = grid->members[i];
@@ -248,29 +248,30 @@ static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
     return shared;
 }
 
-/* Whether another tetrahedron holds the point, though it has no corner in common with the one found, or though the
- * point is inside of both. */
-static bool has_rivals(const sinew_carriers *carriers, const sinew_real point[3], const sinew_carrier *found)
+/* Whether another tetrahedron contains the point and shares no corner with the found one, or whether both contain the
+ * point strictly. */
+static bool has_rivals(const sinew_embeddings *embeddings, const sinew_real point[3], const sinew_embedding *found)
 {
-    const sinew_tet_grid *grid = &carriers->grid;
+    const sinew_tet_grid *grid = &embeddings->grid;
     const size_t at = box_around(grid, point);
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
-        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)grid->members[i];
+        const int32_t *tet = embeddings->mesh->tets + 4 * (size_t)grid->members[i];
         double weights[4];
-        if (grid->members[i] == found->tet || !sinew_tet_weights(carriers->mesh->positions, tet, point, weights))
+        if (grid->members[i] == found->tet || !sinew_tet_weights(embeddings->mesh->positions, tet, point, weights))
             continue;
-        const double depth = least(weights);
+        const double depth = min(weights);
         if (depth > border || (depth >= -border && !share_a_vertex(tet, found->vertices)))
             return true;
     }
     return false;
 }
 
-/* The tetrahedron that the point lies deepest in; false outside all of them. */
-static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3], sinew_carrier *found)
+/* The tetrahedron in which the smallest weight of the point is largest; false if no tetrahedron contains the point. */
+static bool embed_point_find_inside(const sinew_embeddings *embeddings, const sinew_real point[3],
+                                    sinew_embedding *found)
 {
-    const sinew_tet_grid *grid = &carriers->grid;
-    const sinew_mesh *mesh = carriers->mesh;
+    const sinew_tet_grid *grid = &embeddings->grid;
+    const sinew_mesh *mesh = embeddings->mesh;
     if (mesh->tet_count == 0)
         return false;
     const size_t at = box_around(grid, point);
@@ -278,38 +279,39 @@ static bool find_inside(const sinew_carriers *carriers, const sinew_real point[3
     for (int32_t i = grid->starts[at]; i < grid->starts[at + 1]; i++) {
         const int32_t *tet = mesh->tets + 4 * (size_t)grid->members[i];
         double weights[4];
-        if (!sinew_tet_weights(mesh->positions, tet, point, weights) || least(weights) < 0 || least(weights) <= deepest)
+        if (!sinew_tet_weights(mesh->positions, tet, point, weights) || min(weights) < 0 || min(weights) <= deepest)
             continue;
-        deepest = least(weights);
+        deepest = min(weights);
         found->tet = grid->members[i];
         memcpy(found->vertices, tet, sizeof found->vertices);
         memcpy(found->weights, weights, sizeof found->weights);
     }
     found->distance = 0;
-    found->several = deepest >= 0 && has_rivals(carriers, point, found);
+    found->several = deepest >= 0 && has_rivals(embeddings, point, found);
     return deepest >= 0;
 }
 
-sinew_carrier sinew_carriers_find(const sinew_carriers *carriers, const sinew_real point[3])
+sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3])
 {
-    sinew_carrier found;
-    if (find_inside(carriers, point, &found))
+    sinew_embedding found;
+    if (embed_point_find_inside(embeddings, point, &found))
         return found;
-    sinew_tree_place place;
-    sinew_tree_nearest(carriers->tree, 1, point, NULL, &place);
-    found = (sinew_carrier){.distance = (double)place.distance, .tet = -1};
-    if (carriers->owners) {
-        const int32_t *tet = carriers->mesh->tets + 4 * (size_t)carriers->owners[place.cell];
+    sinew_tree_point nearest;
+    sinew_tree_nearest(embeddings->tree, 1, point, NULL, &nearest);
+    found = (sinew_embedding){.distance = (double)nearest.distance, .tet = -1};
+    if (embeddings->owners) {
+        const int32_t *tet = embeddings->mesh->tets + 4 * (size_t)embeddings->owners[nearest.cell];
         memcpy(found.vertices, tet, sizeof found.vertices);
-        found.tet = carriers->owners[place.cell];
-        if (sinew_tet_weights(carriers->mesh->positions, tet, point, found.weights))
+        found.tet = embeddings->owners[nearest.cell];
+        if (sinew_tet_weights(embeddings->mesh->positions, tet, point, found.weights))
             return found;
         found.tet = -1;
     }
     for (int i = 0; i < 4; i++) {
-        const int k = i < carriers->width ? i : 0;
-        found.vertices[i] = carriers->cells ? carriers->cells[carriers->width * (int64_t)place.cell + k] : place.cell;
-        found.weights[i] = i < carriers->width ? (double)place.weights[i] : 0;
+        const int k = i < embeddings->width ? i : 0;
+        found.vertices[i] =
+            embeddings->cells ? embeddings->cells[embeddings->width * (int64_t)nearest.cell + k] : nearest.cell;
+        found.weights[i] = i < embeddings->width ? (double)nearest.weights[i] : 0;
     }
     return found;
 }

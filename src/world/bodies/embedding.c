@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedding.c: a surface that rides on a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
- * found once at rest (embed_point.h). Velocities follow by the same weights. No step looks at it.
+ * embedding.c: the embedded surface of a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
+ * found once at rest (embed_point.h). Velocities use the same weights. Steps do not read it.
  */
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "world/bodies/embed_point.h"
 #include "world/world.h"
 
-sinew_ride_def sinew_default_ride_def(void)
+sinew_embedding_def sinew_default_embedding_def(void)
 {
-    return (sinew_ride_def){.cookie = SINEW_COOKIE_RIDE};
+    return (sinew_embedding_def){.cookie = SINEW_COOKIE_EMBEDDING};
 }
 
 void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record)
@@ -24,12 +24,12 @@ void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *r
     record->skin_weights = NULL;
 }
 
-/* ---- Put on ---------------------------------------------------------------------------------- */
+/* ---- Set a skin ------------------------------------------------------------------------------ */
 
-static sinew_status check_ride(const sinew_ride_def *def, sinew_error *error)
+static sinew_status check_embedding_def(const sinew_embedding_def *def, sinew_error *error)
 {
-    if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_RIDE))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "a skin needs a def made by sinew_default_ride_def()");
+    if (!SINEW_ASSERT(def && def->cookie == SINEW_COOKIE_EMBEDDING))
+        return sinew_fail(error, SINEW_ERROR_USAGE, "a skin needs a def made by sinew_default_embedding_def()");
     if (!(isfinite(def->farthest) && def->farthest >= 0))
         return sinew_fail(error, SINEW_ERROR_DATA, "skin: farthest is %g m, must be finite and at least 0",
                           (double)def->farthest);
@@ -38,39 +38,39 @@ static sinew_status check_ride(const sinew_ride_def *def, sinew_error *error)
     return sinew_points_check(def->positions, sinew_skin_vertex_count(def->skin), "skin: the position", error);
 }
 
-/* Finds the carrier of every skin vertex; refuses vertices that are too far from the body. */
-static sinew_status find_carriers(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_carrier *found,
-                                  sinew_error *error)
+/* Embeds every skin vertex; refuses vertices that are too far from the body. */
+static sinew_status find_embeddings(const sinew_embeddings *embeddings, const sinew_embedding_def *def,
+                                    sinew_embedding *found, sinew_error *error)
 {
     const sinew_real *points = def->positions ? def->positions : sinew_skin_positions(def->skin);
     for (int32_t i = 0; i < sinew_skin_vertex_count(def->skin); i++) {
-        found[i] = sinew_carriers_find(carriers, points + 3 * (size_t)i);
+        found[i] = sinew_embeddings_find(embeddings, points + 3 * (size_t)i);
         if (def->farthest > 0 && found[i].distance > (double)def->farthest)
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "skin: vertex %d is %g m from the body, farther than %g m; move the surface to the body, "
                               "or check its unit and axes",
                               (int)i, found[i].distance, (double)def->farthest);
     }
-    return sinew_carriers_settle(carriers, def->skin, points, found, error);
+    return sinew_embeddings_commit(embeddings, def->skin, points, found, error);
 }
 
-static sinew_status find_weights(const sinew_carriers *carriers, const sinew_ride_def *def, sinew_body_record *made,
-                                 sinew_error *error)
+static sinew_status find_weights(const sinew_embeddings *embeddings, const sinew_embedding_def *def,
+                                 sinew_body_record *made, sinew_error *error)
 {
     const size_t count = (size_t)sinew_skin_vertex_count(def->skin);
-    sinew_carrier *found = sinew_allocate(&carriers->allocator, count, sizeof *found);
+    sinew_embedding *found = sinew_allocate(&embeddings->allocator, count, sizeof *found);
     sinew_status status =
-        found ? find_carriers(carriers, def, found, error) : sinew_fail_memory(error, "the weights of a skin");
+        found ? find_embeddings(embeddings, def, found, error) : sinew_fail_memory(error, "the weights of a skin");
     for (size_t i = 0; i < 4 * count && status == SINEW_OK; i++) {
         made->skin_vertices[i] = found[i / 4].vertices[i % 4];
         made->skin_weights[i] = (sinew_real)found[i / 4].weights[i % 4];
     }
-    sinew_release(&carriers->allocator, found);
+    sinew_release(&embeddings->allocator, found);
     return status;
 }
 
-static sinew_status make_ride(const sinew_world *world, const sinew_body_record *body, const sinew_ride_def *def,
-                              sinew_body_record *made, sinew_error *error)
+static sinew_status make_embedding(const sinew_world *world, const sinew_body_record *body,
+                                   const sinew_embedding_def *def, sinew_body_record *made, sinew_error *error)
 {
     const sinew_allocator *allocator = &world->allocator;
     const size_t count = (size_t)sinew_skin_vertex_count(def->skin);
@@ -82,27 +82,28 @@ static sinew_status make_ride(const sinew_world *world, const sinew_body_record 
     made->skin = sinew_skin_copy(def->skin, allocator, &reason);
     if (!made->skin)
         return sinew_fail(error, reason.status, "%s", reason.text);
-    sinew_carriers carriers;
-    sinew_status status = sinew_carriers_begin(&carriers, body->mesh, allocator, &reason);
+    sinew_embeddings embeddings;
+    sinew_status status = sinew_embeddings_begin(&embeddings, body->mesh, allocator, &reason);
     if (status != SINEW_OK)
         return sinew_fail(error, status, "%s", reason.text);
-    status = find_weights(&carriers, def, made, error);
-    sinew_carriers_end(&carriers);
+    status = find_weights(&embeddings, def, made, error);
+    sinew_embeddings_end(&embeddings);
     return status;
 }
 
-sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_ride_def *def, sinew_error *error)
+sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,
+                                 sinew_error *error)
 {
     sinew_error_clear(error);
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_status status = check_ride(def, error);
+    sinew_status status = check_embedding_def(def, error);
     if (status != SINEW_OK)
         return status;
     sinew_body_record made = {0};
     if (def->skin)
-        status = make_ride(world, record, def, &made, error);
+        status = make_embedding(world, record, def, &made, error);
     if (status != SINEW_OK) {
         sinew_body_drop_skin(&world->allocator, &made);
         return status;
@@ -115,7 +116,7 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
     return SINEW_OK;
 }
 
-/* ---- Look ------------------------------------------------------------------------------------ */
+/* ---- Introspection --------------------------------------------------------------------------- */
 
 const sinew_skin *sinew_body_skin(const sinew_world *world, sinew_body body)
 {
@@ -136,7 +137,7 @@ const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body b
 }
 
 /* out[i] = sum_k w_ik from[particle of vertex ik], in double. */
-static sinew_status blend(const sinew_world *world, sinew_body body, const sinew_real *from, sinew_real *out)
+static sinew_status embedding_blend(const sinew_world *world, sinew_body body, const sinew_real *from, sinew_real *out)
 {
     const sinew_body_record *record = sinew_world_find_body(world, body, NULL);
     if (!record || !SINEW_ASSERT(out))
@@ -158,10 +159,10 @@ static sinew_status blend(const sinew_world *world, sinew_body body, const sinew
 
 sinew_status sinew_body_skin_positions(const sinew_world *world, sinew_body body, sinew_real *q)
 {
-    return SINEW_ASSERT(world) ? blend(world, body, world->q, q) : SINEW_ERROR_USAGE;
+    return SINEW_ASSERT(world) ? embedding_blend(world, body, world->q, q) : SINEW_ERROR_USAGE;
 }
 
 sinew_status sinew_body_skin_velocities(const sinew_world *world, sinew_body body, sinew_real *v)
 {
-    return SINEW_ASSERT(world) ? blend(world, body, world->v, v) : SINEW_ERROR_USAGE;
+    return SINEW_ASSERT(world) ? embedding_blend(world, body, world->v, v) : SINEW_ERROR_USAGE;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * particle_numbering.c: the arrays of the particles, and their numbers inside and outside.
+ * particle_numbering.c: the arrays of the particles, and their inside and outside numbers.
  *
- * Inside numbers are compact and follow the bodies' places. Outside numbers are for the caller's lifetime: a body's
- * vertices are one run of them, which stays where it is while other bodies come and go. So outside numbers have holes;
- * a run that becomes free is given to the next body that fits, the lowest first, and a run may have spare room behind
- * its vertices for more of them.
+ * Inside numbers are compact and follow the bodies' slots. Outside numbers are stable for the caller: a body's vertices
+ * are one run of them, which stays when other bodies are added or removed. Outside numbers therefore have holes. A free
+ * run is reused by the next body that fits, the lowest first, and a run may have spare numbers after its vertices.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +17,7 @@ enum {
     POINT_ARRAYS = 7
 };
 
-/* Returns how many there are: the last one is for worlds with contact. */
+/* Lists the arrays of points and returns their number; v_before exists only in worlds with contact. */
 static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
 {
     sinew_real **const all[POINT_ARRAYS] = {&world->q,       &world->v,     &world->force,   &world->rest,
@@ -27,11 +26,11 @@ static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
     return world->v_before ? POINT_ARRAYS : POINT_ARRAYS - 1;
 }
 
-/* One array, larger. */
+/* Grows one array. */
 static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
 {
     void **array = slot;
-    /* Views of the arrays end with the version, also where another array cannot grow and nothing is added. */
+    /* A moved array ends the views of callers, even if another array cannot grow and no particle is added. */
     world->shape_version++;
     void *grown = sinew_reallocate(&world->allocator, *array, (size_t)used, (size_t)capacity, size);
     if (!grown)
@@ -40,7 +39,8 @@ static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t cap
     return true;
 }
 
-/* Many small bodies must not copy all that came before each time; the first gets what it needs. */
+/* Capacities grow geometrically, so that many small bodies do not copy all earlier ones each time; the first body gets
+ * its exact size. */
 static int32_t larger_capacity(int32_t used, int32_t more, int32_t capacity)
 {
     const int32_t half = capacity / 2;
@@ -58,7 +58,7 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
-    if (world->load_force) /* made anew by every step, so it only has to be as long */
+    if (world->load_force) /* rewritten by every step, so only its length matters */
         good = good && grow_array(world, &world->load_force, used, needed, 4 * sizeof(sinew_real));
     good = good && grow_array(world, &world->mass, used, needed, sizeof(sinew_real)) &&
            grow_array(world, &world->pinned, used, needed, 1) &&
@@ -90,7 +90,7 @@ int32_t sinew_numbers_find(const sinew_world *world, int32_t count)
     for (int32_t i = 0; i < world->number_count && i - first < count; i++)
         if (world->inside[i] != SINEW_NUMBER_FREE)
             first = i + 1;
-    /* A run of free numbers always ends before the last number, which is somebody's. */
+    /* A run of free numbers always ends before the last number, which is in use. */
     return first;
 }
 
@@ -133,10 +133,10 @@ static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by
         particles[i] += particles[i] >= at ? by : 0;
 }
 
-/* Whatever holds inside numbers of particles from `at` on follows them. An order by particles stays one. */
+/* Updates all data that stores inside numbers from `at` on. Orders by particle are preserved. */
 static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 {
-    /* Bodies that are added one after the other must not look at all that came before each time. */
+    /* Appending bodies one after another must not visit all earlier numbers each time. */
     if (at == world->particle_count)
         return;
     shift_list(world->inside, world->number_count, at, by);
@@ -170,7 +170,7 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
 static void particles_changed(sinew_world *world)
 {
     world->shape_version++;
-    sinew_world_note_change(world, SINEW_CHANGED_ELEMENTS);
+    sinew_world_mark_changed(world, SINEW_CHANGED_ELEMENTS);
 }
 
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count)

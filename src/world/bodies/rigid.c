@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), the six
- * distances between them kept hard, and the shape's surface riding on them. No material, no stiffness: what moves is
- * six degrees of freedom in twelve coordinates, and joints (energy/joint/joint.h) take such four particles as a frame.
+ * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), hard
+ * constraints on the six distances between them, and the shape's surface embedded. It has no material and no stiffness:
+ * six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles as a frame.
  *
- * Known limit: distances hold for the mirror image, too; nothing throws a body through itself but steps in which it
- * turns by about half a turn.
+ * Known limit: the distances also hold for the mirror image. Only steps in which the body turns by about half a turn
+ * can reach the mirror image.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static sinew_status check_rigid(const sinew_body_def *def, sinew_error *error)
     return SINEW_OK;
 }
 
-static sinew_status hold(sinew_world *world, sinew_body body, sinew_error *error)
+static sinew_status rigid_hold(sinew_world *world, sinew_body body, sinew_error *error)
 {
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_SPRING);
     def.body = body;
@@ -40,9 +40,9 @@ static sinew_status show(sinew_world *world, sinew_body body, const sinew_mesh *
     sinew_skin *skin = sinew_skin_of_mesh(mesh, error);
     if (!skin)
         return SINEW_ERROR_MEMORY;
-    sinew_ride_def ride = sinew_default_ride_def();
-    ride.skin = skin;
-    const sinew_status status = sinew_body_set_skin(world, body, &ride, error);
+    sinew_embedding_def embedding = sinew_default_embedding_def();
+    embedding.skin = skin;
+    const sinew_status status = sinew_body_set_skin(world, body, &embedding, error);
     sinew_skin_destroy(skin);
     return status;
 }
@@ -69,7 +69,8 @@ sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, 
     particles.masses = masses;
     body = sinew_world_add_body(world, &particles, error);
     sinew_mesh_destroy(frame);
-    if (body.index >= 0 && (hold(world, body, error) != SINEW_OK || show(world, body, def->mesh, error) != SINEW_OK)) {
+    if (body.index >= 0 &&
+        (rigid_hold(world, body, error) != SINEW_OK || show(world, body, def->mesh, error) != SINEW_OK)) {
         sinew_world_remove_body(world, body, NULL);
         return none;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tear_criterion.c: which edges of a body tear, by how far they are stretched. tear.h says what a tear is.
+ * tear_criterion.c: selects the edges of a body that tear, by their strain. See tear.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 sinew_tear_def sinew_default_tear_def(void)
 {
     return (sinew_tear_def){
-        .cookie = SINEW_COOKIE_TEAR, .body = {.index = -1}, .limit = (sinew_real)0.5, .split = true, .most = 16};
+        .cookie = SINEW_COOKIE_TEAR, .body = {.index = -1}, .limit = (sinew_real)0.5, .split = true, .max = 16};
 }
 
 void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
@@ -26,8 +26,8 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
 
 /* ---- Def ------------------------------------------------------------------------------------- */
 
-/* Elements that neither tear nor stay as they are: shells and rods, whose slopes belong to edges, and those that have a
- * meaning only all together: a gas in a surface that has a hole. */
+/* Elements that can neither tear nor stay: shells and rods, whose slopes belong to edges, and energies over a whole
+ * closed surface, such as the pressure of a gas. */
 static sinew_status check_energies(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -35,13 +35,13 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
         if (!record->batch || !sinew_energy_on(body, record))
             continue;
         const sinew_energy_info *info = &record->batch->ops->info;
-        const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
-        if (row->part_size == 0 && !row->couples && info->vertex_count > 1)
+        const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
+        if (stencil_info->simplex_size == 0 && !stencil_info->couples && info->vertex_count > 1)
             return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                               "energy %d (%s) is on %s, which cannot tear; use energies on edges, triangles, hinges, "
                               "wheels or tets",
-                              i, info->name, row->plural);
-        if (record->batch->ops->check_whole)
+                              i, info->name, stencil_info->plural);
+        if (record->batch->ops->check_elements)
             return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                               "energy %d (%s) needs a surface without holes, and a tear makes one; use the load "
                               "traction",
@@ -50,22 +50,21 @@ static sinew_status check_energies(const sinew_world *world, const sinew_body_re
     return SINEW_OK;
 }
 
-static sinew_status check_def(const sinew_world *world, const sinew_tear_def *def, sinew_error *error)
+static sinew_status tear_check_def(const sinew_world *world, const sinew_tear_def *def, sinew_error *error)
 {
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_TEAR))
         return sinew_fail(error, SINEW_ERROR_USAGE, "tearing needs a world and a def made by sinew_default_tear_def()");
     if (!(def->limit > 0) || !isfinite(def->limit))
         return sinew_fail(error, SINEW_ERROR_DATA, "the strain at which a body tears is %g, must be above 0 and finite",
                           (double)def->limit);
-    if (def->most < 1)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%d edges may tear in a step, must be at least 1", def->most);
+    if (def->max < 1)
+        return sinew_fail(error, SINEW_ERROR_DATA, "%d edges may tear in a step, must be at least 1", def->max);
     const sinew_body_record *body = sinew_world_find_body(world, def->body, error);
     if (!body)
         return SINEW_ERROR_USAGE;
     if (body->skin)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                          "body %d shows a surface that rides on it, which cannot tear; take it away first",
-                          def->body.index);
+                          "body %d has an embedded surface, which cannot tear; remove it first", def->body.index);
     if (sinew_tear_cells(body->mesh).count == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "body %d has no cells that could tear", def->body.index);
     const sinew_status status = check_energies(world, body, error);
@@ -79,7 +78,7 @@ static sinew_status check_def(const sinew_world *world, const sinew_tear_def *de
 sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
-    const sinew_status status = check_def(world, def, error);
+    const sinew_status status = tear_check_def(world, def, error);
     if (status != SINEW_OK)
         return status;
     sinew_body_record *body = sinew_world_find_body(world, def->body, error);
@@ -109,15 +108,15 @@ sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_te
 
 /* ---- Edges over the limit --------------------------------------------------------------------- */
 
-typedef struct taut_edge {
+typedef struct tension_edge {
     double strain;
     int32_t ends[2];
-} taut_edge;
+} tension_edge;
 
-/* The most stretched first; among equals the lower numbers. */
+/* Order of edges: the most stretched first; of equals, the lower numbers first. */
 static int by_strain(const void *a, const void *b)
 {
-    const taut_edge *x = a, *y = b;
+    const tension_edge *x = a, *y = b;
     if (x->strain != y->strain)
         return x->strain > y->strain ? -1 : 1;
     return x->ends[0] != y->ends[0] ? (x->ends[0] < y->ends[0] ? -1 : 1)
@@ -134,7 +133,7 @@ static double edge_length(const sinew_real *points, size_t stride, int32_t a, in
     return sqrt(squared);
 }
 
-static sinew_status find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
+static sinew_status tear_find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
 {
     sinew_elements lists[3];
     if (body->tear->edges)
@@ -144,7 +143,7 @@ static sinew_status find_edges(const sinew_world *world, const sinew_body_record
                               error);
 }
 
-static double strain_of(const sinew_world *world, const sinew_body_record *body, const int32_t *ends)
+static double tear_strain_of(const sinew_world *world, const sinew_body_record *body, const int32_t *ends)
 {
     const int32_t a = world->inside[body->first + ends[0]], b = world->inside[body->first + ends[1]];
     const double rest = edge_length(sinew_mesh_positions(body->mesh), 3, ends[0], ends[1]);
@@ -152,21 +151,21 @@ static double strain_of(const sinew_world *world, const sinew_body_record *body,
 }
 
 /* *taut, to be released by the caller: the edges over the limit, sorted. */
-static sinew_status find_taut(const sinew_world *world, const sinew_body_record *body, taut_edge **taut, int32_t *count,
-                              sinew_error *error)
+static sinew_status find_tension(const sinew_world *world, const sinew_body_record *body, tension_edge **taut,
+                                 int32_t *count, sinew_error *error)
 {
     const sinew_tear *tear = body->tear;
     *count = 0;
     for (int32_t i = 0; i < tear->edge_count; i++)
-        *count += strain_of(world, body, tear->edges + 2 * (size_t)i) > (double)tear->def.limit;
+        *count += tear_strain_of(world, body, tear->edges + 2 * (size_t)i) > (double)tear->def.limit;
     *taut = *count > 0 ? sinew_allocate(&world->allocator, (size_t)*count, sizeof **taut) : NULL;
     if (*count > 0 && !*taut)
         return sinew_fail_memory(error, "the edges that tear");
     for (int32_t i = 0, n = 0; i < tear->edge_count && n < *count; i++) {
         const int32_t *ends = tear->edges + 2 * (size_t)i;
-        const double strain = strain_of(world, body, ends);
+        const double strain = tear_strain_of(world, body, ends);
         if (strain > (double)tear->def.limit)
-            (*taut)[n++] = (taut_edge){strain, {ends[0], ends[1]}};
+            (*taut)[n++] = (tension_edge){strain, {ends[0], ends[1]}};
     }
     if (*count > 0)
         qsort(*taut, (size_t)*count, sizeof **taut, by_strain);
@@ -175,25 +174,25 @@ static sinew_status find_taut(const sinew_world *world, const sinew_body_record 
 
 /* ---- Deeds ------------------------------------------------------------------------------------- */
 
-static sinew_status remove_edges(sinew_world *world, sinew_body body, const taut_edge *taut, int32_t count,
+static sinew_status remove_edges(sinew_world *world, sinew_body body, const tension_edge *taut, int32_t count,
                                  sinew_error *error)
 {
-    int32_t *deed = sinew_allocate(&world->allocator, SINEW_TEAR_HEAD + 2 * (size_t)count, sizeof *deed);
-    if (!deed)
+    int32_t *operation = sinew_allocate(&world->allocator, SINEW_TEAR_HEAD + 2 * (size_t)count, sizeof *operation);
+    if (!operation)
         return sinew_fail_memory(error, "the edges that tear");
-    deed[0] = SINEW_TEAR_REMOVE;
-    deed[1] = count;
-    deed[2] = 0;
+    operation[0] = SINEW_TEAR_REMOVE;
+    operation[1] = count;
+    operation[2] = 0;
     for (int32_t i = 0; i < count; i++)
-        memcpy(deed + SINEW_TEAR_HEAD + 2 * (size_t)i, taut[i].ends, sizeof taut[i].ends);
-    const sinew_status status = sinew_tear_do(world, body, deed, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
-    sinew_release(&world->allocator, deed);
+        memcpy(operation + SINEW_TEAR_HEAD + 2 * (size_t)i, taut[i].ends, sizeof taut[i].ends);
+    const sinew_status status = sinew_tear_do(world, body, operation, SINEW_TEAR_HEAD + 2 * (size_t)count, error);
+    sinew_release(&world->allocator, operation);
     if (status == SINEW_OK)
         world->bodies[body.index].tear->report.edges += count;
     return status;
 }
 
-/* A cut as a deed. */
+/* Writes a cut as an operation of the log. */
 static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
 {
     const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
@@ -201,26 +200,26 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     for (size_t i = 0; i < corners; i++)
         changes += cut->cells[i] != cut->after[i];
     const size_t count = SINEW_TEAR_HEAD + (size_t)cut->copy_count + 2 * changes;
-    int32_t *deed = sinew_allocate(&world->allocator, count, sizeof *deed);
-    if (!deed)
+    int32_t *operation = sinew_allocate(&world->allocator, count, sizeof *operation);
+    if (!operation)
         return sinew_fail_memory(error, "the edges that tear");
-    deed[0] = SINEW_TEAR_SPLIT;
-    deed[1] = cut->copy_count;
-    deed[2] = (int32_t)changes;
+    operation[0] = SINEW_TEAR_SPLIT;
+    operation[1] = cut->copy_count;
+    operation[2] = (int32_t)changes;
     for (int32_t i = 0; i < cut->copy_count; i++)
-        deed[at++] = cut->copies[i];
+        operation[at++] = cut->copies[i];
     for (size_t i = 0; i < corners; i++)
         if (cut->cells[i] != cut->after[i]) {
-            deed[at++] = (int32_t)i;
-            deed[at++] = cut->after[i];
+            operation[at++] = (int32_t)i;
+            operation[at++] = cut->after[i];
         }
-    const sinew_status status = sinew_tear_do(world, body, deed, count, error);
-    sinew_release(&world->allocator, deed);
+    const sinew_status status = sinew_tear_do(world, body, operation, count, error);
+    sinew_release(&world->allocator, operation);
     return status;
 }
 
-/* Opens one end of an edge: the one with fewer cells, as tears run on from borders, then the other. */
-static bool open_edge(const sinew_world *world, const sinew_body_record *body, const taut_edge *edge,
+/* Opens one end of an edge: first the end with fewer cells, because tears continue from borders, then the other end. */
+static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {
     double direction[3];
@@ -239,7 +238,7 @@ static bool open_edge(const sinew_world *world, const sinew_body_record *body, c
     return opened;
 }
 
-static sinew_status split_edges(sinew_world *world, sinew_body body, const taut_edge *taut, int32_t count,
+static sinew_status split_edges(sinew_world *world, sinew_body body, const tension_edge *taut, int32_t count,
                                 sinew_error *error)
 {
     const sinew_body_record *record = &world->bodies[body.index];
@@ -252,7 +251,7 @@ static sinew_status split_edges(sinew_world *world, sinew_body body, const taut_
     if (status == SINEW_OK)
         sinew_world_outside_points(world, world->q, record->first, record->count, points);
     int32_t opened_count = 0;
-    for (int32_t i = 0; i < count && opened_count < tear->def.most && status == SINEW_OK; i++) {
+    for (int32_t i = 0; i < count && opened_count < tear->def.max && status == SINEW_OK; i++) {
         const bool opened = open_edge(world, record, &taut[i], points, &cut);
         opened_count += opened;
         tear->report.refused += !opened;
@@ -269,18 +268,17 @@ static sinew_status split_edges(sinew_world *world, sinew_body body, const taut_
 static sinew_status tear_body(sinew_world *world, sinew_body body, sinew_error *error)
 {
     const sinew_body_record *record = &world->bodies[body.index];
-    taut_edge *taut = NULL;
+    tension_edge *taut = NULL;
     int32_t count = 0;
-    sinew_status status = find_edges(world, record, error);
+    sinew_status status = tear_find_edges(world, record, error);
     if (status == SINEW_OK)
-        status = find_taut(world, record, &taut, &count, error);
+        status = find_tension(world, record, &taut, &count, error);
     if (status == SINEW_OK && count > 0)
         status = check_energies(world, record, error);
     if (status == SINEW_OK && count > 0 && record->tear->def.split)
         status = split_edges(world, body, taut, count, error);
     else if (status == SINEW_OK && count > 0)
-        status =
-            remove_edges(world, body, taut, count < record->tear->def.most ? count : record->tear->def.most, error);
+        status = remove_edges(world, body, taut, count < record->tear->def.max ? count : record->tear->def.max, error);
     sinew_release(&world->allocator, taut);
     return status;
 }

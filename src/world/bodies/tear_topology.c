@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * tear_topology.c: a tear done to a world: particles, cells and elements follow from it. See tear.h.
+ * tear_topology.c: applies a tear to particles, cells and elements of a world. See tear.h.
  *
- * An element hangs together by its parts (mesh/topology/stencil.h). In a split each part goes where the cells go that have it:
- * an edge between two triangles that part becomes two edges; a hinge whose triangles part ends. Elements keep their
- * numbers as far as they stay, and the second of two edges comes behind all others with the parameters of the first.
+ * An element consists of simplices (mesh/topology/stencil.h). In a split each simplex follows the cells that contain
+ * it: an edge between two triangles that separate becomes two edges; a hinge whose triangles separate is removed.
+ * Remaining elements keep their numbers. The second of two edges is appended with the parameters of the first.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "world/bodies/tear.h"
 
 enum {
-    MAPS_MOST = 64 /* vertices of ways that one part may go */
+    MAPS_MAX = 64 /* vertices of all images of one simplex */
 };
 
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
@@ -24,13 +24,13 @@ sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
 
 /* ---- Lists of elements ------------------------------------------------------------------------- */
 
-/* A list of elements that is written anew: which of the old ones, on which vertices. */
+/* A rewritten list of elements: the old element and the vertices of each. */
 typedef struct new_list {
     const sinew_allocator *allocator;
     int32_t n, count;
-    int32_t *from;     /* [count] numbers in the old list */
-    int32_t *vertices; /* [count][n] */
-    int32_t room;      /* elements that both have place for */
+    int32_t *from;     /* [count] numbers of the elements in the old list */
+    int32_t *vertices; /* [count][n] vertices of the elements */
+    int32_t reserved;  /* capacity of both in elements */
 } new_list;
 
 static void new_list_release(new_list *list)
@@ -41,20 +41,20 @@ static void new_list_release(new_list *list)
 
 static bool new_list_grow(new_list *list)
 {
-    const size_t n = (size_t)list->n, count = (size_t)list->count, room = 2 * count + 16;
-    int32_t *from = sinew_reallocate(list->allocator, list->from, count, room, sizeof *from);
+    const size_t n = (size_t)list->n, count = (size_t)list->count, reserved = 2 * count + 16;
+    int32_t *from = sinew_reallocate(list->allocator, list->from, count, reserved, sizeof *from);
     list->from = from ? from : list->from;
     int32_t *vertices =
-        from ? sinew_reallocate(list->allocator, list->vertices, count * n, room * n, sizeof *vertices) : NULL;
+        from ? sinew_reallocate(list->allocator, list->vertices, count * n, reserved * n, sizeof *vertices) : NULL;
     list->vertices = vertices ? vertices : list->vertices;
-    list->room = vertices ? (int32_t)room : list->room;
+    list->reserved = vertices ? (int32_t)reserved : list->reserved;
     return vertices != NULL;
 }
 
 static bool new_list_add(new_list *list, int32_t from, const int32_t *vertices)
 {
     const size_t n = (size_t)list->n;
-    if (list->count == list->room && !new_list_grow(list))
+    if (list->count == list->reserved && !new_list_grow(list))
         return false;
     list->from[list->count] = from;
     memcpy(list->vertices + (size_t)list->count * n, vertices, n * sizeof *vertices);
@@ -62,18 +62,18 @@ static bool new_list_add(new_list *list, int32_t from, const int32_t *vertices)
     return true;
 }
 
-/* Where an element of several parts goes; false where they part, or where a part is of no cell. */
-static bool map_parts(const sinew_cut *cut, const sinew_stencil_row *row, int32_t *element, int32_t n)
+/* Image of an element of several simplices; false if they separate, or if a simplex belongs to no cell. */
+static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stencil_info, int32_t *element, int32_t n)
 {
-    int32_t part[4], to[SINEW_STENCIL_MAX], maps[MAPS_MOST];
+    int32_t simplex[4], to[SINEW_STENCIL_MAX], maps[MAPS_MAX];
     for (int32_t i = 0; i < n; i++)
         to[i] = -1;
-    for (int32_t p = 0, size; (size = sinew_stencil_part(row, element, n, p, part)) > 0; p++) {
-        if (sinew_cut_map(cut, part, size, maps, MAPS_MOST / size) != 1)
+    for (int32_t p = 0, size; (size = sinew_stencil_simplex(stencil_info, element, n, p, simplex)) > 0; p++) {
+        if (sinew_cut_map(cut, simplex, size, maps, MAPS_MAX / size) != 1)
             return false;
         for (int32_t i = 0; i < n; i++)
             for (int32_t k = 0; k < size; k++) {
-                if (element[i] != part[k])
+                if (element[i] != simplex[k])
                     continue;
                 if (to[i] >= 0 && to[i] != maps[k])
                     return false;
@@ -85,26 +85,26 @@ static bool map_parts(const sinew_cut *cut, const sinew_stencil_row *row, int32_
     return true;
 }
 
-/* Writes a list of elements [count][n] anew after a cut; false without memory. Those that an edge or a face is doubled
- * for come last. */
-static bool map_list(const sinew_cut *cut, const sinew_stencil_row *row, const int32_t *elements, int32_t count,
-                     const uint8_t *moved, new_list *list)
+/* Rewrites a list of elements [count][n] after a cut; false without memory. Copies of doubled edges and faces come
+ * last. */
+static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
+                     int32_t count, const uint8_t *moved, new_list *list)
 {
     bool good = true;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t e = 0; e < count && good; e++) {
-            int32_t element[SINEW_STENCIL_MAX], maps[MAPS_MOST], ways = 1;
+            int32_t element[SINEW_STENCIL_MAX], maps[MAPS_MAX], map_count = 1;
             bool touched = false;
             memcpy(element, elements + (size_t)e * (size_t)list->n, (size_t)list->n * sizeof *element);
             for (int32_t i = 0; i < list->n; i++)
                 touched = touched || moved[element[i]];
             memcpy(maps, element, (size_t)list->n * sizeof *element);
-            if (touched && row->part_count == 1) /* an element of no cell stays */
-                ways = sinew_cut_map(cut, element, list->n, maps, MAPS_MOST / list->n);
-            else if (touched && pass == 0 && !map_parts(cut, row, element, list->n))
+            if (touched && stencil_info->simplex_count == 1) /* an element of no cell stays */
+                map_count = sinew_cut_map(cut, element, list->n, maps, MAPS_MAX / list->n);
+            else if (touched && pass == 0 && !map_simplices(cut, stencil_info, element, list->n))
                 continue;
-            const bool one = row->part_count == 1 && ways > 0;
-            for (int32_t w = pass; w < (pass == 0 ? 1 : ways) && good; w++)
+            const bool one = stencil_info->simplex_count == 1 && map_count > 0;
+            for (int32_t w = pass; w < (pass == 0 ? 1 : map_count) && good; w++)
                 good = new_list_add(list, e, one ? maps + (size_t)w * (size_t)list->n : element);
         }
     return good;
@@ -112,7 +112,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_row *row, const i
 
 /* ---- Split ------------------------------------------------------------------------------------- */
 
-/* A list of a mesh after a cut. */
+/* Cells of one kind of a mesh after a cut. */
 static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
                               const uint8_t *moved, new_list *list, sinew_error *error)
 {
@@ -157,7 +157,8 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
     return status;
 }
 
-/* Vertices of the body that the elements of an energy are on, as they were before the cut; -1 - particle on others. */
+/* Vertices of an energy's elements in the numbering of the body before the cut; -1 - particle for particles of other
+ * bodies. */
 static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
                           size_t count, int32_t *vertices)
 {
@@ -195,7 +196,7 @@ static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t en
     return status;
 }
 
-/* Particles, cells and elements after a cut. From the first of them on a failure leaves the body half torn. */
+/* Updates particles, cells and elements after a cut. A failure after the first change leaves the body half torn. */
 static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
                              sinew_error *error)
 {
@@ -208,7 +209,7 @@ static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cu
     status = split_mesh(world, body, cut, moved, error);
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *record = &world->energies[i];
-        if (record->batch && sinew_get_stencil(record->batch->ops->info.stencil)->part_size > 0 &&
+        if (record->batch && sinew_get_stencil(record->batch->ops->info.stencil)->simplex_size > 0 &&
             sinew_energy_on(&world->bodies[body.index], record) == 1)
             status = split_energy(world, body, i, cut, moved, error);
     }
@@ -216,12 +217,12 @@ static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cu
     return status;
 }
 
-static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t *deed, sinew_error *error)
+static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t *operation, sinew_error *error)
 {
     const sinew_body_record *record = &world->bodies[body.index];
     const sinew_elements cells = sinew_tear_cells(record->mesh);
-    const int32_t copies = deed[1], changes = deed[2];
-    const int32_t *copy = deed + SINEW_TEAR_HEAD, *change = copy + copies;
+    const int32_t copies = operation[1], changes = operation[2];
+    const int32_t *copy = operation + SINEW_TEAR_HEAD, *change = copy + copies;
     sinew_cut cut;
     uint8_t *moved = sinew_allocate_zero(&world->allocator, (size_t)(record->count + copies), sizeof *moved);
     sinew_status status = sinew_cut_begin(&cut, &world->allocator, record->count, &cells, error);
@@ -258,12 +259,12 @@ static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edge
     return false;
 }
 
-static bool element_has_edge(const sinew_stencil_row *row, const int32_t *element, int32_t n, const int32_t *edges,
-                             int32_t edge_count)
+static bool element_has_edge(const sinew_stencil_info *stencil_info, const int32_t *element, int32_t n,
+                             const int32_t *edges, int32_t edge_count)
 {
-    int32_t part[4];
-    for (int32_t p = 0, size; (size = sinew_stencil_part(row, element, n, p, part)) > 0; p++)
-        if (has_edge(part, size, edges, edge_count))
+    int32_t simplex[4];
+    for (int32_t p = 0, size; (size = sinew_stencil_simplex(stencil_info, element, n, p, simplex)) > 0; p++)
+        if (has_edge(simplex, size, edges, edge_count))
             return true;
     return false;
 }
@@ -332,9 +333,9 @@ static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const 
     return status;
 }
 
-static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t *deed, sinew_error *error)
+static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t *operation, sinew_error *error)
 {
-    const int32_t edge_count = deed[1], *edges = deed + SINEW_TEAR_HEAD;
+    const int32_t edge_count = operation[1], *edges = operation + SINEW_TEAR_HEAD;
     const sinew_body_record *record = &world->bodies[body.index];
     uint8_t *moved = sinew_allocate_zero(&world->allocator, (size_t)record->count, sizeof *moved);
     if (!moved)
@@ -345,7 +346,7 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
     const bool begun = status == SINEW_OK;
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++) {
         const sinew_energy_record *energy = &world->energies[i];
-        if (energy->batch && sinew_get_stencil(energy->batch->ops->info.stencil)->part_size > 0 &&
+        if (energy->batch && sinew_get_stencil(energy->batch->ops->info.stencil)->simplex_size > 0 &&
             sinew_energy_on(&world->bodies[body.index], energy) == 1)
             status = remove_from_energy(world, body, i, edges, edge_count, moved, error);
     }
@@ -356,8 +357,8 @@ static sinew_status do_remove(sinew_world *world, sinew_body body, const int32_t
 
 /* ---- Logs -------------------------------------------------------------------------------------- */
 
-/* Numbers of the deed at the start of a log; 0 where it is none. */
-static size_t deed_size(const int32_t *log, size_t count)
+/* Length in numbers of the operation at the start of a log; 0: not a valid operation. */
+static size_t operation_size(const int32_t *log, size_t count)
 {
     if (count < SINEW_TEAR_HEAD || log[1] < 1 || log[2] < 0)
         return 0;
@@ -381,17 +382,17 @@ bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t 
     const int64_t corners = (int64_t)cells.count * cells.size;
     int64_t vertices = mesh->vertex_count;
     for (size_t at = 0, size; at < count; at += size) {
-        const int32_t *deed = log + at, *list = deed + SINEW_TEAR_HEAD;
-        size = deed_size(deed, count - at);
+        const int32_t *operation = log + at, *list = operation + SINEW_TEAR_HEAD;
+        size = operation_size(operation, count - at);
         if (size == 0)
             return false;
-        const size_t first = (size_t)deed[1], second = (size_t)deed[2];
-        const bool split = deed[0] == SINEW_TEAR_SPLIT;
-        if ((split && deed[1] > corners) || !in_range(list, split ? first : 2 * first, 1, vertices) ||
+        const size_t first = (size_t)operation[1], second = (size_t)operation[2];
+        const bool split = operation[0] == SINEW_TEAR_SPLIT;
+        if ((split && operation[1] > corners) || !in_range(list, split ? first : 2 * first, 1, vertices) ||
             (split && (!in_range(list + first, second, 2, corners) ||
-                       !in_range(list + first + 1, second, 2, vertices + deed[1]))))
+                       !in_range(list + first + 1, second, 2, vertices + operation[1]))))
             return false;
-        vertices += split ? deed[1] : 0;
+        vertices += split ? operation[1] : 0;
     }
     return true;
 }
@@ -399,7 +400,7 @@ bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t 
 int64_t sinew_tear_log_copies(const int32_t *log, size_t count)
 {
     int64_t copies = 0;
-    for (size_t at = 0, size; at < count && (size = deed_size(log + at, count - at)) > 0; at += size)
+    for (size_t at = 0, size; at < count && (size = operation_size(log + at, count - at)) > 0; at += size)
         copies += log[at] == SINEW_TEAR_SPLIT ? log[at + 1] : 0;
     return copies;
 }
@@ -408,18 +409,18 @@ sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *l
 {
     sinew_tear *tear = world->bodies[body.index].tear;
     sinew_status status = SINEW_OK;
-    if (tear->log_count + count > tear->log_room) {
-        const size_t room = 2 * (tear->log_count + count);
-        int32_t *grown = sinew_reallocate(&world->allocator, tear->log, tear->log_count, room, sizeof *grown);
+    if (tear->log_count + count > tear->log_capacity) {
+        const size_t reserved = 2 * (tear->log_count + count);
+        int32_t *grown = sinew_reallocate(&world->allocator, tear->log, tear->log_count, reserved, sizeof *grown);
         if (!grown)
             return sinew_fail_memory(error, "the tears of a body");
         tear->log = grown;
-        tear->log_room = room;
+        tear->log_capacity = reserved;
     }
     if (!sinew_world_keep_signature(world))
         return sinew_fail_memory(error, "the tears of a body");
     for (size_t at = 0, size; at < count && status == SINEW_OK; at += size) {
-        size = deed_size(log + at, count - at);
+        size = operation_size(log + at, count - at);
         status = log[at] == SINEW_TEAR_SPLIT ? do_split(world, body, log + at, error)
                                              : do_remove(world, body, log + at, error);
         if (status != SINEW_OK)

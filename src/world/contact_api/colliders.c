@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * colliders.c: colliders of a world: they come, go, are moved by the program, and are asked for.
+ * colliders.c: colliders of a world: adding, removing, moving and querying them.
  *
- * A collider's place now is that at the world's time; one whose pose was set is where its last step took it.
+ * The current position of a collider is that at the world's time; one with a pose is at the end of its last step.
  */
 #include <math.h>
 #include <string.h>
@@ -20,14 +20,14 @@ sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider
     sinew_collider_record record;
     if (sinew_shape_create(&record, &world->allocator, def, error) != SINEW_OK)
         return none;
-    const int32_t place = sinew_world_collider_place(world);
-    if (!sinew_grow(&world->allocator, (void **)&world->colliders, place, &world->collider_capacity,
+    const int32_t slot = sinew_world_collider_slot(world);
+    if (!sinew_grow(&world->allocator, (void **)&world->colliders, slot, &world->collider_capacity,
                     sizeof *world->colliders)) {
         sinew_fail_memory(error, "a collider");
         sinew_shape_destroy(&record, &world->allocator);
         return none;
     }
-    const sinew_collider collider = sinew_world_put_collider(world, place, record);
+    const sinew_collider collider = sinew_world_put_collider(world, slot, record);
     sinew_contact_changed(world);
     return collider;
 }
@@ -39,7 +39,7 @@ sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider coll
     if (!record)
         return SINEW_ERROR_USAGE;
     sinew_shape_destroy(record, &world->allocator);
-    sinew_world_free_place(&world->collider_hint, collider.index);
+    sinew_world_release_slot(&world->collider_hint, collider.index);
     sinew_contact_changed(world);
     return SINEW_OK;
 }
@@ -49,14 +49,14 @@ int32_t sinew_world_collider_count(const sinew_world *world)
     return SINEW_ASSERT(world) ? world->collider_count : 0;
 }
 
-sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t place)
+sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t slot)
 {
-    if (!SINEW_ASSERT(world) || place < 0 || place >= world->collider_count || !world->colliders[place].there)
+    if (!SINEW_ASSERT(world) || slot < 0 || slot >= world->collider_count || !world->colliders[slot].there)
         return (sinew_collider){.index = -1};
-    return (sinew_collider){place, world->colliders[place].generation};
+    return (sinew_collider){slot, world->colliders[slot].generation};
 }
 
-/* Where its own frame is now, as position and rotation vector. */
+/* The current frame of a collider, as position and rotation vector. */
 static void pose_now(const sinew_world *world, const sinew_collider_record *record, sinew_real pose[6])
 {
     double R[9], p[3], r[3];
@@ -84,7 +84,7 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                               (double)(isfinite(position[c]) ? rotation[c] : position[c]));
     if (!record->posed) {
         pose_now(world, record, record->pose[0]);
-        sinew_contact_changed(world); /* it may have stood still so far */
+        sinew_contact_changed(world); /* the collider may have been static until now */
     }
     record->posed = true;
     memcpy(record->pose[1], position, 3 * sizeof *position);

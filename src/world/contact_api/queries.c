@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * queries.c: questions about the world as it is now: rays and nearest places.
- * overlaps.c has boxes and crossings.
+ * queries.c: queries of the current world: rays and nearest points. overlaps.c has boxes and intersections.
  *
- * Triangles of all bodies and colliders are one tree (sinew/tree.h), made when it is first asked, made anew where
- * bodies or colliders have changed, and refitted where positions have. Spheres, capsules and planes are asked by
- * formula. Ropes and clouds have no triangles and are not found. None of it needs contact.
+ * The triangles of all bodies and colliders form one BVH (sinew/tree.h). The first query builds it; later queries
+ * rebuild it if bodies or colliders have changed, and refit it if positions have. Spheres, capsules and planes are
+ * solved in closed form. Ropes and clouds have no triangles and are not found. Queries do not need contact to be on.
  */
 #include <math.h>
 #include <string.h>
 
+#include "collide/closest.h"
 #include "mesh/mesh.h"
 #include "sinew/tree.h"
-#include "world/contact/contact.h"
+#include "contact/contact.h"
+#include "world/world.h"
 #include "world/contact_api/queries.h"
 
 struct sinew_query_work {
-    sinew_tree *tree; /* NULL: there is no triangle */
+    sinew_tree *tree; /* NULL: no triangles */
     int64_t shape_version, collider_version, q_version;
     int32_t vertex_count, triangle_count;
-    sinew_real *points;           /* [vertex_count][3] particles, then vertices of colliders */
-    int32_t *triangles;           /* [triangle_count][3] */
-    sinew_contact_party *parties; /* [triangle_count] whose they are */
+    sinew_real *points;            /* [vertex_count][3] particles, then vertices of colliders */
+    int32_t *triangles;            /* [triangle_count][3] vertices */
+    sinew_contact_object *objects; /* [triangle_count] body or collider of each triangle */
 };
 
-static void release_parts(const sinew_world *world, struct sinew_query_work *w)
+static void query_release_arrays(const sinew_world *world, struct sinew_query_work *w)
 {
     sinew_tree_destroy(w->tree);
     sinew_release(&world->allocator, w->points);
     sinew_release(&world->allocator, w->triangles);
-    sinew_release(&world->allocator, w->parties);
+    sinew_release(&world->allocator, w->objects);
     *w = (struct sinew_query_work){.shape_version = -1};
 }
 
@@ -37,14 +38,14 @@ void sinew_query_release(sinew_world *world)
 {
     if (!world->query)
         return;
-    release_parts(world, world->query);
+    query_release_arrays(world, world->query);
     sinew_release(&world->allocator, world->query);
     world->query = NULL;
 }
 
 /* ---- The tree -------------------------------------------------------------------------------- */
 
-static void pack_points(const sinew_world *world, const struct sinew_query_work *w)
+static void query_pack_points(const sinew_world *world, const struct sinew_query_work *w)
 {
     sinew_real *to = w->points;
     for (int32_t i = 0; i < world->particle_count; i++, to += 3)
@@ -53,66 +54,67 @@ static void pack_points(const sinew_world *world, const struct sinew_query_work 
         const sinew_collider_record *r = &world->colliders[k];
         if (!r->there)
             continue;
-        sinew_shape_place_packed(r, world->time - r->behind, 0, to);
+        sinew_shape_positions_packed(r, world->time - r->behind, 0, to);
         to += 3 * (size_t)r->vertex_count;
     }
 }
 
-/* Makes room for more triangles, and notes whose they are; NULL without memory. */
-static int32_t *add_triangles(const sinew_world *world, struct sinew_query_work *w, int32_t count,
-                              sinew_contact_party party)
+/* Appends `count` triangles of an object, which the caller fills; NULL without memory. */
+static int32_t *query_add_triangles(const sinew_world *world, struct sinew_query_work *w, int32_t count,
+                                    sinew_contact_object object)
 {
     const size_t had = (size_t)w->triangle_count, all = had + (size_t)count;
     int32_t *triangles = sinew_reallocate(&world->allocator, w->triangles, 3 * had, 3 * all, sizeof *triangles);
     w->triangles = triangles ? triangles : w->triangles;
-    sinew_contact_party *parties = sinew_reallocate(&world->allocator, w->parties, had, all, sizeof *parties);
-    w->parties = parties ? parties : w->parties;
-    if (!triangles || !parties)
+    sinew_contact_object *objects = sinew_reallocate(&world->allocator, w->objects, had, all, sizeof *objects);
+    w->objects = objects ? objects : w->objects;
+    if (!triangles || !objects)
         return NULL;
     for (size_t k = had; k < all; k++)
-        parties[k] = party;
+        objects[k] = object;
     w->triangle_count = (int32_t)all;
     return triangles + 3 * had;
 }
 
-static sinew_status add_body(const sinew_world *world, int32_t place, struct sinew_query_work *w, sinew_error *error)
+static sinew_status query_add_body(const sinew_world *world, int32_t slot, struct sinew_query_work *w,
+                                   sinew_error *error)
 {
-    const sinew_body_record *body = &world->bodies[place];
+    const sinew_body_record *body = &world->bodies[slot];
     sinew_mesh *mesh = sinew_mesh_surface(body->mesh, error);
     if (!mesh)
         return SINEW_ERROR_MEMORY;
     const int32_t count = sinew_mesh_triangle_count(mesh), *corners = sinew_mesh_triangles(mesh);
-    const sinew_contact_party party = {.body = {place, body->generation}, .collider = {.index = -1}};
-    int32_t *to = add_triangles(world, w, count, party);
+    const sinew_contact_object object = {.body = {slot, body->generation}, .collider = {.index = -1}};
+    int32_t *to = query_add_triangles(world, w, count, object);
     for (int32_t k = 0; to && k < 3 * count; k++)
         to[k] = world->inside[body->first + corners[k]];
     sinew_mesh_destroy(mesh);
     return to ? SINEW_OK : sinew_fail_memory(error, "a question about the world");
 }
 
-static sinew_status add_collider(const sinew_world *world, int32_t place, struct sinew_query_work *w,
-                                 sinew_error *error)
+static sinew_status query_add_collider(const sinew_world *world, int32_t slot, struct sinew_query_work *w,
+                                       sinew_error *error)
 {
-    const sinew_collider_record *r = &world->colliders[place];
-    const sinew_contact_party party = {.body = {.index = -1}, .collider = {place, r->generation}};
-    int32_t *to = add_triangles(world, w, r->triangle_count, party);
+    const sinew_collider_record *r = &world->colliders[slot];
+    const sinew_contact_object object = {.body = {.index = -1}, .collider = {slot, r->generation}};
+    int32_t *to = query_add_triangles(world, w, r->triangle_count, object);
     for (int32_t k = 0; to && k < 3 * r->triangle_count; k++)
         to[k] = w->vertex_count + r->triangles[k];
     w->vertex_count += r->vertex_count;
     return to ? SINEW_OK : sinew_fail_memory(error, "a question about the world");
 }
 
-static sinew_status plant(const sinew_world *world, struct sinew_query_work *w, sinew_error *error)
+static sinew_status query_build(const sinew_world *world, struct sinew_query_work *w, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
-    release_parts(world, w);
+    query_release_arrays(world, w);
     w->vertex_count = world->particle_count;
     for (int32_t b = 0; status == SINEW_OK && b < world->body_count; b++)
         if (world->bodies[b].mesh)
-            status = add_body(world, b, w, error);
+            status = query_add_body(world, b, w, error);
     for (int32_t k = 0; status == SINEW_OK && k < world->collider_count; k++)
         if (world->colliders[k].there)
-            status = add_collider(world, k, w, error);
+            status = query_add_collider(world, k, w, error);
     if (status != SINEW_OK)
         return status;
     w->points = sinew_allocate(&world->allocator, 3 * (size_t)w->vertex_count, sizeof *w->points);
@@ -120,7 +122,7 @@ static sinew_status plant(const sinew_world *world, struct sinew_query_work *w, 
         return sinew_fail_memory(error, "a question about the world");
     if (w->triangle_count == 0)
         return SINEW_OK;
-    pack_points(world, w);
+    query_pack_points(world, w);
     sinew_tree_def def = sinew_default_tree_def();
     def.allocator = world->allocator;
     def.vertex_count = w->vertex_count;
@@ -133,7 +135,7 @@ static sinew_status plant(const sinew_world *world, struct sinew_query_work *w, 
     return w->tree ? SINEW_OK : SINEW_ERROR_MEMORY;
 }
 
-sinew_status sinew_query_tend(sinew_world *world, sinew_error *error)
+sinew_status sinew_query_refit(sinew_world *world, sinew_error *error)
 {
     if (!world->query)
         world->query = sinew_allocate_zero(&world->allocator, 1, sizeof *world->query);
@@ -142,13 +144,13 @@ sinew_status sinew_query_tend(sinew_world *world, sinew_error *error)
     struct sinew_query_work *w = world->query;
     sinew_status status = SINEW_OK;
     if (!w->points || w->shape_version != world->shape_version || w->collider_version != world->collider_version) {
-        status = plant(world, w, error);
+        status = query_build(world, w, error);
     } else if (w->tree && w->q_version != world->q_version) {
-        pack_points(world, w);
+        query_pack_points(world, w);
         status = sinew_tree_refit(w->tree, w->points, error);
     }
     if (status != SINEW_OK) {
-        release_parts(world, w);
+        query_release_arrays(world, w);
         return status;
     }
     w->shape_version = world->shape_version;
@@ -159,89 +161,80 @@ sinew_status sinew_query_tend(sinew_world *world, sinew_error *error)
 
 sinew_query_triangles sinew_query_triangles_of(const sinew_world *world)
 {
-    return (sinew_query_triangles){world->query->tree, world->query->parties};
+    return (sinew_query_triangles){world->query->tree, world->query->objects};
 }
 
 /* ---- Round shapes ---------------------------------------------------------------------------- */
 
-static double dot(const double a[3], const double b[3])
+static bool collider_is_round(const sinew_collider_record *r)
 {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void minus(const double a[3], const double b[3], double c[3])
-{
-    for (int k = 0; k < 3; k++)
-        c[k] = a[k] - b[k];
-}
-
-static bool is_round(const sinew_collider_record *r)
-{
-    return r->core > 0;
+    return r->radius > 0;
 }
 
 double sinew_query_round_ends(const sinew_world *world, const sinew_collider_record *r, double ends[2][3])
 {
     sinew_real x[6] = {0};
-    sinew_shape_place_packed(r, world->time - r->behind, 0, x);
+    sinew_shape_positions_packed(r, world->time - r->behind, 0, x);
     for (int k = 0; k < 3; k++) {
         ends[0][k] = (double)x[k];
         ends[1][k] = (double)x[r->vertex_count > 1 ? 3 + k : k];
     }
-    return r->core;
+    return r->radius;
 }
 
-/* The point of the axis that is nearest to p. */
+/* The point of the axis of a sphere or capsule that is nearest to p. */
 static void axis_point(double ends[2][3], const double p[3], double out[3])
 {
     double along[3], from[3];
-    minus(ends[1], ends[0], along);
-    minus(p, ends[0], from);
-    const double length = dot(along, along), s = length > 0 ? fmin(1, fmax(0, dot(from, along) / length)) : 0;
+    closest_minus(ends[1], ends[0], along);
+    closest_minus(p, ends[0], from);
+    const double length = closest_dot(along, along),
+                 s = length > 0 ? fmin(1, fmax(0, closest_dot(from, along) / length)) : 0;
     for (int k = 0; k < 3; k++)
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Whether a point at time t of the ray lies on the surface, within round-off, and then the lowest so far. */
+/* Lowers *best to t if the ray is on the surface at t, within round-off. */
 static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
-    double p[3], near[3], from[3];
+    double p[3], axis[3], from[3];
     if (!(t >= 0) || !(t < *best))
         return;
     for (int k = 0; k < 3; k++)
         p[k] = o[k] + t * d[k];
-    axis_point(ends, p, near);
-    minus(p, near, from);
-    if (fabs(sqrt(dot(from, from)) - radius) <= 1e-6 * radius)
+    axis_point(ends, p, axis);
+    closest_minus(p, axis, from);
+    if (fabs(sqrt(closest_dot(from, from)) - radius) <= 1e-6 * radius)
         *best = t;
 }
 
-/* Both times at which |e + t d|^2 = radius^2. */
+/* Finds both t at which |e + t d|^2 = radius^2. */
 static void try_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
                       const double f[3], double *best)
 {
-    const double a = dot(f, f), b = dot(e, f), c = dot(e, e) - radius * radius, under = b * b - a * c;
+    const double a = closest_dot(f, f), b = closest_dot(e, f), c = closest_dot(e, e) - radius * radius,
+                 under = b * b - a * c;
     if (!(a > 0) || under < 0)
         return;
     try_time(ends, radius, o, d, (-b - sqrt(under)) / a, best);
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first time at which a ray is on the surface: on that of an end, or of the cylinder between, seen along it. */
+/* The first t at which a ray is on the surface: on a sphere at an end, or on the cylinder between. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
     for (int k = 0; k < 2; k++) {
-        minus(o, ends[k], e);
+        closest_minus(o, ends[k], e);
         try_roots(ends, radius, o, d, e, d, &best);
     }
-    minus(ends[1], ends[0], along);
-    minus(o, ends[0], e);
-    const double length = dot(along, along);
+    closest_minus(ends[1], ends[0], along);
+    closest_minus(o, ends[0], e);
+    const double length = closest_dot(along, along);
     for (int k = 0; length > 0 && k < 3; k++)
-        across_d[k] = d[k] - dot(d, along) / length * along[k];
+        across_d[k] = d[k] - closest_dot(d, along) / length * along[k];
     if (length > 0) {
-        const double shift = dot(e, along) / length;
+        const double shift = closest_dot(e, along) / length;
         for (int k = 0; k < 3; k++)
             e[k] -= shift * along[k];
         try_roots(ends, radius, o, d, e, across_d, &best);
@@ -249,21 +242,21 @@ static double round_ray(double ends[2][3], double radius, const double o[3], con
     return best;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-static void read_real(const sinew_real *from, double to[3])
+static void query_read_point(const sinew_real *from, double to[3])
 {
     for (int k = 0; k < 3; k++)
         to[k] = (double)from[k];
 }
 
-/* A hit at a point, seen from a side. n may be of any length, or zero: then straight against `side`. */
-static sinew_world_hit hit_at(sinew_contact_party party, const double point[3], const double n[3], const double side[3],
-                              double t)
+/* A hit at a point, with the normal towards `side`. n may have any length; if it is zero, `side` is the normal. */
+static sinew_world_hit hit_at(sinew_contact_object object, const double point[3], const double n[3],
+                              const double side[3], double t)
 {
-    sinew_world_hit hit = {.party = party, .particles = {-1, -1, -1}, .t = (sinew_real)t};
-    const double *m = dot(n, n) > 0 ? n : side;
-    const double size = sqrt(dot(m, m)), sign = dot(m, side) < 0 ? -1 : 1;
+    sinew_world_hit hit = {.object = object, .particles = {-1, -1, -1}, .t = (sinew_real)t};
+    const double *m = closest_dot(n, n) > 0 ? n : side;
+    const double size = sqrt(closest_dot(m, m)), sign = closest_dot(m, side) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) {
         hit.point[k] = (sinew_real)point[k];
         hit.normal[k] = size > 0 ? (sinew_real)(sign * m[k] / size) : 0;
@@ -271,12 +264,12 @@ static sinew_world_hit hit_at(sinew_contact_party party, const double point[3], 
     return hit;
 }
 
-static sinew_contact_party collider_at(const sinew_world *world, int32_t place)
+static sinew_contact_object collider_at(const sinew_world *world, int32_t slot)
 {
-    return (sinew_contact_party){.body = {.index = -1}, .collider = {place, world->colliders[place].generation}};
+    return (sinew_contact_object){.body = {.index = -1}, .collider = {slot, world->colliders[slot].generation}};
 }
 
-/* A hit of a triangle; side: where the ray or the point comes from. */
+/* A hit of a triangle; side: direction towards the origin of the ray or the query point. */
 static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, const sinew_real weights[3],
                                     const double side[3], sinew_real t)
 {
@@ -284,56 +277,55 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     const int32_t *v = w->triangles + 3 * (size_t)triangle;
     double x[3][3], e[2][3], n[3], point[3] = {0, 0, 0};
     for (int a = 0; a < 3; a++) {
-        read_real(w->points + 3 * (size_t)v[a], x[a]);
+        query_read_point(w->points + 3 * (size_t)v[a], x[a]);
         for (int k = 0; k < 3; k++)
             point[k] += (double)weights[a] * x[a][k];
     }
-    minus(x[1], x[0], e[0]);
-    minus(x[2], x[0], e[1]);
+    closest_minus(x[1], x[0], e[0]);
+    closest_minus(x[2], x[0], e[1]);
     for (int k = 0; k < 3; k++)
         n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
-    const sinew_contact_party party = w->parties[triangle];
-    sinew_world_hit hit = hit_at(party, point, n, side, (double)t);
+    const sinew_contact_object object = w->objects[triangle];
+    sinew_world_hit hit = hit_at(object, point, n, side, (double)t);
     for (int a = 0; a < 3; a++) {
-        hit.particles[a] = party.body.index >= 0 ? world->outside[v[a]] : -1;
+        hit.particles[a] = object.body.index >= 0 ? world->outside[v[a]] : -1;
         hit.weights[a] = weights[a];
     }
     return hit;
 }
 
-/* Rays and planes. */
-static void ray_plane(const sinew_world *world, int32_t place, const double o[3], const double d[3], double *best,
+/* Intersects a ray with a plane. */
+static void ray_plane(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {
-    const sinew_collider_record *r = &world->colliders[place];
+    const sinew_collider_record *r = &world->colliders[slot];
     double point[3], n[3], from[3];
     sinew_shape_plane(r, world->time - r->behind, 0, point, n);
-    minus(point, o, from);
-    const double speed = dot(n, d), t = dot(n, from) / speed;
+    closest_minus(point, o, from);
+    const double speed = closest_dot(n, d), t = closest_dot(n, from) / speed;
     if (speed == 0 || !(t >= 0) || !(t < *best))
         return;
     const double back[3] = {-d[0], -d[1], -d[2]};
     for (int k = 0; k < 3; k++)
         point[k] = o[k] + t * d[k];
     *best = t;
-    *hit = hit_at(collider_at(world, place), point, n, back, t);
+    *hit = hit_at(collider_at(world, slot), point, n, back, t);
 }
 
-static void ray_round(const sinew_world *world, int32_t place, const double o[3], const double d[3], double *best,
+static void ray_round(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {
-    double ends[2][3], point[3], near[3], n[3];
-    const double radius = sinew_query_round_ends(world, &world->colliders[place], ends),
-                 back[3] = {-d[0], -d[1], -d[2]};
+    double ends[2][3], point[3], axis[3], n[3];
+    const double radius = sinew_query_round_ends(world, &world->colliders[slot], ends), back[3] = {-d[0], -d[1], -d[2]};
     const double t = round_ray(ends, radius, o, d, *best);
     if (!(t < *best))
         return;
     for (int k = 0; k < 3; k++)
         point[k] = o[k] + t * d[k];
-    axis_point(ends, point, near);
-    minus(point, near, n);
+    axis_point(ends, point, axis);
+    closest_minus(point, axis, n);
     *best = t;
-    *hit = hit_at(collider_at(world, place), point, n, back, t);
+    *hit = hit_at(collider_at(world, slot), point, n, back, t);
 }
 
 static bool are_finite(const sinew_real *numbers, int count)
@@ -356,15 +348,15 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
         sinew_fail(error, SINEW_ERROR_DATA, "the numbers of a ray must be finite");
         return false;
     }
-    if (sinew_query_tend(world, error) != SINEW_OK)
+    if (sinew_query_refit(world, error) != SINEW_OK)
         return false;
     sinew_ray ray = {.from = 0, .to = longest};
     sinew_ray_hit first = {.cell = -1};
     double o[3], d[3], best = isinf(longest) ? HUGE_VAL : nextafter((double)longest, HUGE_VAL);
     memcpy(ray.origin, origin, sizeof ray.origin);
     memcpy(ray.direction, direction, sizeof ray.direction);
-    read_real(origin, o);
-    read_real(direction, d);
+    query_read_point(origin, o);
+    query_read_point(direction, d);
     bool found = world->query->tree && sinew_tree_ray(world->query->tree, &ray, &first);
     if (found) {
         const double back[3] = {-d[0], -d[1], -d[2]};
@@ -377,7 +369,7 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
         const double before = best;
         if (r->there && r->kind == SINEW_SHAPE_PLANE)
             ray_plane(world, k, o, d, &best, hit);
-        else if (r->there && is_round(r))
+        else if (r->there && collider_is_round(r))
             ray_round(world, k, o, d, &best, hit);
         found = found || best < before;
     }
@@ -386,23 +378,23 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
 
 /* ---- Nearest --------------------------------------------------------------------------------- */
 
-static void nearest_by_formula(const sinew_world *world, int32_t place, const double p[3], double *best,
+static void nearest_by_formula(const sinew_world *world, int32_t slot, const double p[3], double *best,
                                sinew_world_hit *hit)
 {
-    const sinew_collider_record *r = &world->colliders[place];
+    const sinew_collider_record *r = &world->colliders[slot];
     double point[3], n[3], side[3], ends[2][3], t;
     if (r->kind == SINEW_SHAPE_PLANE) {
         sinew_shape_plane(r, world->time - r->behind, 0, point, n);
-        minus(p, point, side);
-        const double height = dot(n, side);
+        closest_minus(p, point, side);
+        const double height = closest_dot(n, side);
         t = fabs(height);
         for (int k = 0; k < 3; k++)
             point[k] = p[k] - height * n[k];
     } else {
         const double radius = sinew_query_round_ends(world, r, ends);
         axis_point(ends, p, point);
-        minus(p, point, n);
-        const double from = sqrt(dot(n, n));
+        closest_minus(p, point, n);
+        const double from = sqrt(closest_dot(n, n));
         t = fabs(from - radius);
         if (from == 0)
             n[0] = 1;
@@ -411,9 +403,9 @@ static void nearest_by_formula(const sinew_world *world, int32_t place, const do
     }
     if (!(t < *best))
         return;
-    minus(p, point, side);
+    closest_minus(p, point, side);
     *best = t;
-    *hit = hit_at(collider_at(world, place), point, n, dot(side, side) > 0 ? side : n, t);
+    *hit = hit_at(collider_at(world, slot), point, n, closest_dot(side, side) > 0 ? side : n, t);
 }
 
 bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_real limit, sinew_world_hit *hit,
@@ -421,33 +413,33 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && point && hit)) {
-        sinew_fail(error, SINEW_ERROR_USAGE, "the nearest place needs a world, a point and room for a hit");
+        sinew_fail(error, SINEW_ERROR_USAGE, "the nearest point needs a world, a point and room for a hit");
         return false;
     }
     if (!are_finite(point, 3) || !(limit >= 0)) {
         sinew_fail(error, SINEW_ERROR_DATA, "a point must be finite, and how far to look 0 or more");
         return false;
     }
-    if (sinew_query_tend(world, error) != SINEW_OK)
+    if (sinew_query_refit(world, error) != SINEW_OK)
         return false;
     double p[3], best = isinf(limit) ? HUGE_VAL : nextafter((double)limit, HUGE_VAL);
     bool found = false;
-    sinew_tree_place place = {.cell = -1};
-    read_real(point, p);
+    sinew_tree_point nearest = {.cell = -1};
+    query_read_point(point, p);
     if (world->query->tree)
-        sinew_tree_nearest(world->query->tree, 1, point, isinf(limit) ? NULL : &limit, &place);
-    if (place.cell >= 0) {
+        sinew_tree_nearest(world->query->tree, 1, point, isinf(limit) ? NULL : &limit, &nearest);
+    if (nearest.cell >= 0) {
         double on[3], side[3];
-        read_real(place.point, on);
-        minus(p, on, side);
-        *hit = hit_triangle(world, place.cell, place.weights, side, place.distance);
-        best = (double)place.distance;
+        query_read_point(nearest.point, on);
+        closest_minus(p, on, side);
+        *hit = hit_triangle(world, nearest.cell, nearest.weights, side, nearest.distance);
+        best = (double)nearest.distance;
         found = true;
     }
     for (int32_t k = 0; k < world->collider_count; k++) {
         const sinew_collider_record *r = &world->colliders[k];
         const double before = best;
-        if (r->there && (r->kind == SINEW_SHAPE_PLANE || is_round(r)))
+        if (r->there && (r->kind == SINEW_SHAPE_PLANE || collider_is_round(r)))
             nearest_by_formula(world, k, p, &best, hit);
         found = found || best < before;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * queries.h: the triangles of a world as it is now, for those who ask about it.
+ * queries.h: the current triangles of a world, for queries.
  */
 #ifndef SINEW_SRC_WORLD_CONTACT_API_QUERIES_H
 #define SINEW_SRC_WORLD_CONTACT_API_QUERIES_H
@@ -8,14 +8,14 @@
 #include "world/world.h"
 
 typedef struct sinew_query_triangles {
-    const struct sinew_tree *tree;      /* NULL: there is none */
-    const sinew_contact_party *parties; /* of each triangle */
+    const struct sinew_tree *tree;       /* NULL: no triangles */
+    const sinew_contact_object *objects; /* body or collider of each triangle */
 } sinew_query_triangles;
 
 /* Brings the tree up to date with bodies, colliders and positions. */
-sinew_status sinew_query_tend(sinew_world *world, sinew_error *error);
+sinew_status sinew_query_refit(sinew_world *world, sinew_error *error);
 sinew_query_triangles sinew_query_triangles_of(const sinew_world *world);
-/* Middles of the ends of a sphere or capsule; returns its radius. */
+/* Centres of the ends of a sphere or capsule; returns its radius. */
 double sinew_query_round_ends(const sinew_world *world, const sinew_collider_record *collider, double ends[2][3]);
 
 #endif

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: contact as users set it, and what they ask of the last step. The step is step.c.
+ * settings.c: the settings of contact, and its results of the last step. The step is contact/step.c.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "world/contact/contact.h"
+#include "contact/modes.h"
+#include "world/world.h"
 
-#define STIFFNESS_LEAST 0.1
-#define STIFFNESS_MOST  1e4
-#define EPOCHS_MOST     1000
+#define STIFFNESS_MIN  0.1
+#define STIFFNESS_MAX  1e4
+#define DETECTIONS_MAX 1000
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 
 const char *sinew_contact_mode_name(sinew_contact_mode mode)
 {
-    static const char *const names[SINEW_CONTACT_MODE_COUNT] = {"augmented", "penalty", "projection", "half_space"};
-    return (int)mode >= 0 && mode < SINEW_CONTACT_MODE_COUNT ? names[mode] : NULL;
+    const sinew_contact_mode_ops *ops = sinew_contact_mode_get(mode);
+    return ops ? ops->name : NULL;
 }
 
 sinew_contact_def sinew_default_contact_def(void)
@@ -25,46 +26,47 @@ sinew_contact_def sinew_default_contact_def(void)
     return (sinew_contact_def){.cookie = SINEW_COOKIE_CONTACT,
                                .on = true,
                                .self = true,
-                               .guard = true,
+                               .intersection_free = true,
                                .thickness = (sinew_real)1e-3,
                                .friction = (sinew_real)0.3,
                                .stiffness = 10,
                                .penalty = (sinew_real)1e8,
-                               .epochs = 10};
+                               .max_detections = 10};
 }
 
-static sinew_status check_range(const char *name, double value, double least, double most, sinew_error *error)
+static sinew_status contact_check_range(const char *name, double value, double min, double max, sinew_error *error)
 {
-    if (value >= least && value <= most)
+    if (value >= min && value <= max)
         return SINEW_OK;
-    return sinew_fail(error, SINEW_ERROR_DATA, "contact: %s is %g, must be from %g to %g", name, value, least, most);
+    return sinew_fail(error, SINEW_ERROR_DATA, "contact: %s is %g, must be from %g to %g", name, value, min, max);
 }
 
-static sinew_status check_def(const sinew_contact_def *def, sinew_error *error)
+static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error *error)
 {
-    sinew_status status = sinew_touch_numbers_check("contact", def->thickness, def->friction, def->restitution, error);
+    sinew_status status =
+        sinew_contact_coefficients_check("contact", def->thickness, def->friction, def->restitution, error);
     if (status == SINEW_OK && (isnan(def->thickness) || isnan(def->friction) || isnan(def->restitution)))
         status = sinew_fail(error, SINEW_ERROR_DATA,
                             "contact: thickness, friction and restitution of a world must be numbers");
     if (status == SINEW_OK && !sinew_contact_mode_name(def->mode))
         status = sinew_fail(error, SINEW_ERROR_DATA, "contact: mode %d does not exist", (int)def->mode);
     if (status == SINEW_OK)
-        status = check_range("stiffness", (double)def->stiffness, STIFFNESS_LEAST, STIFFNESS_MOST, error);
+        status = contact_check_range("stiffness", (double)def->stiffness, STIFFNESS_MIN, STIFFNESS_MAX, error);
     if (status == SINEW_OK)
-        status = check_range("penalty", (double)def->penalty, 1e-30, 1e30, error);
+        status = contact_check_range("penalty", (double)def->penalty, 1e-30, 1e30, error);
     if (status == SINEW_OK)
-        status = check_range("penalty_tangent", (double)def->penalty_tangent, 0, 1e30, error);
+        status = contact_check_range("penalty_tangent", (double)def->penalty_tangent, 0, 1e30, error);
     if (status == SINEW_OK)
-        status = check_range("rounds", def->rounds, 0, 1e9, error);
+        status = contact_check_range("multiplier_interval", def->multiplier_interval, 0, 1e9, error);
     if (status == SINEW_OK)
-        status = check_range("epochs", def->epochs, 1, EPOCHS_MOST, error);
+        status = contact_check_range("max_detections", def->max_detections, 1, DETECTIONS_MAX, error);
     if (status == SINEW_OK && def->pair_limit < 0)
         status = sinew_fail(error, SINEW_ERROR_DATA, "contact: pair_limit is %lld, must be 0 or more",
                             (long long)def->pair_limit);
     return status;
 }
 
-static sinew_contact_work *need_work(sinew_world *world, sinew_error *error)
+static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
 {
     if (!world->contact)
         world->contact = sinew_allocate_zero(&world->allocator, 1, sizeof *world->contact);
@@ -82,10 +84,10 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "sinew_world_set_contact needs a world and a def from "
                           "sinew_default_contact_def()");
-    const sinew_status status = check_def(def, error);
+    const sinew_status status = contact_check_def(def, error);
     if (status != SINEW_OK)
         return status;
-    if (!need_work(world, error))
+    if (!contact_need_work(world, error))
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
     return SINEW_OK;
@@ -114,15 +116,13 @@ void sinew_contact_moved(sinew_world *world)
 {
     world->q_version++;
     if (world->contact)
-        world->contact->crossings_known = false;
+        world->contact->intersections_known = false;
 }
 
-void sinew_contact_unlayer(sinew_world *world)
+void sinew_contact_detach(sinew_world *world)
 {
-    if (!world->contact || !world->contact->layered)
-        return;
-    world->contact->layered = false;
-    sinew_world_note_change(world, SINEW_CHANGED_TRANSIENT);
+    if (sinew_objective_has_contacts(&world->objective))
+        sinew_world_mark_changed(world, SINEW_CHANGED_TRANSIENT);
 }
 
 sinew_body_contact sinew_default_body_contact(void)
@@ -153,7 +153,7 @@ sinew_status sinew_body_set_contact(sinew_world *world, sinew_body body, const s
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: contact surface %d does not exist", owner,
                           (int)contact->surface);
     const sinew_status status =
-        sinew_touch_numbers_check(owner, contact->thickness, contact->friction, contact->restitution, error);
+        sinew_contact_coefficients_check(owner, contact->thickness, contact->friction, contact->restitution, error);
     if (status != SINEW_OK)
         return status;
     record->contact = *contact;
@@ -169,7 +169,7 @@ sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body b
 
 void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context)
 {
-    if (!SINEW_ASSERT(world) || !need_work(world, NULL))
+    if (!SINEW_ASSERT(world) || !contact_need_work(world, NULL))
         return;
     world->contact->filter = filter;
     world->contact->filter_context = context;
@@ -182,38 +182,63 @@ void sinew_contact_release(sinew_world *world)
     if (!c)
         return;
     sinew_contact_surfaces_release(c, m);
-    sinew_touch_pairs_release(&c->pairs, m);
-    sinew_guard_release(&c->guard, m);
-    sinew_touches_release(&c->touches, m);
-    sinew_touches_release(&c->before, m);
+    sinew_candidates_release(&c->pairs, m);
+    sinew_step_filter_release(&c->step_filter, m);
+    sinew_contact_list_release(&c->contacts, m);
+    sinew_contact_list_release(&c->previous, m);
     sinew_batch_destroy(m, c->batch);
-    sinew_plan_release(&c->plan, m);
+    sinew_batch_layout_release(&c->layout, m);
     sinew_batch_work_release(&c->batch_work, m);
-    void *arrays[] = {c->edge,    c->x,        c->wanted,    c->begun,  c->kinematic, c->reach,  c->part,
-                      c->element, c->touch_of, c->particles, c->data,   c->own,       c->guess,  c->blocks,
-                      c->asked,   c->number,   c->notes,     c->packed, c->bounded,   c->inside, c->past,
-                      c->ended,   c->held,     c->start,     c->skins,  c->v_begun,   c->cut,    c->way};
+    void *arrays[] = {c->bodies,
+                      c->mean_edge,
+                      c->x_pass_start,
+                      c->x_predicted,
+                      c->x_step_start,
+                      c->kinematic,
+                      c->inflation_radius,
+                      c->fraction,
+                      c->element_of,
+                      c->contact_of,
+                      c->particles,
+                      c->data,
+                      c->solver_multipliers,
+                      c->guess,
+                      c->blocks,
+                      c->x_requested,
+                      c->vertex_number,
+                      c->cache,
+                      c->packed,
+                      c->bounded,
+                      c->is_inside,
+                      c->step_start_contacts,
+                      c->ended,
+                      c->x_projected_start,
+                      c->x_unprojected_start,
+                      c->skins,
+                      c->v_step_start,
+                      c->truncated,
+                      c->progress};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
         sinew_release(m, arrays[k]);
     sinew_release(m, c);
     world->contact = NULL;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
+/* ---- Results of the last step ---------------------------------------------------------------- */
 
-static sinew_status check_step(const sinew_world *world, sinew_error *error)
+static sinew_status contact_check_step(const sinew_world *world, sinew_error *error)
 {
     if (!sinew_contact_is_on(world))
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                           "the world has no contact; \"contact\": true in a scene, or sinew_world_set_contact()");
-    if (world->contact->report.epochs == 0)
+    if (world->contact->report.detections == 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "no step has been made with contact yet");
     return SINEW_OK;
 }
 
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error)
 {
-    const sinew_status status = check_step(world, error);
+    const sinew_status status = contact_check_step(world, error);
     if (status == SINEW_OK && (!world->contact->listed || world->contact->shape_version != world->shape_version))
         return sinew_fail(error, SINEW_ERROR_DATA, "surfaces have changed since the last step: make another");
     return status;
@@ -224,37 +249,27 @@ sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && report))
         return sinew_fail(error, SINEW_ERROR_USAGE, "a report of contact needs a world and room for it");
-    const sinew_status status = check_step(world, error);
+    const sinew_status status = contact_check_step(world, error);
     if (status == SINEW_OK)
         *report = world->contact->report;
     return status;
 }
 
-sinew_contact_party sinew_contact_party_of(const sinew_world *world, int32_t object)
-{
-    const sinew_touch_object *o = &world->contact->features.objects[object];
-    sinew_contact_party party = {.body = {.index = -1}, .collider = {.index = -1}};
-    if (o->body >= 0)
-        party.body = (sinew_body){o->body, o->generation};
-    else
-        party.collider = (sinew_collider){o->collider, o->generation};
-    return party;
-}
-
-static sinew_contact describe(const sinew_world *world, const sinew_touch *t)
+static sinew_contact contact_describe(const sinew_world *world, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = world->contact;
-    sinew_contact out = {.a = sinew_contact_party_of(world, t->first), .b = sinew_contact_party_of(world, t->second)};
+    sinew_contact out = {.a = sinew_contact_object_of(c, t->first), .b = sinew_contact_object_of(c, t->second)};
     out.force = t->force;
     out.clearance = (sinew_real)t->clearance;
-    out.event = t->force > 0 && t->old ? SINEW_CONTACT_STAYED : t->old ? SINEW_CONTACT_ENDED : SINEW_CONTACT_BEGAN;
+    out.event = t->force > 0 && t->was_active ? SINEW_CONTACT_STAYED
+                : t->was_active               ? SINEW_CONTACT_ENDED
+                                              : SINEW_CONTACT_BEGAN;
     for (int a = 0; a < 4; a++) {
         out.weights[a] = t->w[a];
-        out.particles[a] = t->v[a] < c->features.moved_count && (double)t->w[a] != 0
-                               ? world->outside[c->features.particle[t->v[a]]]
-                               : -1;
+        out.particles[a] =
+            t->v[a] < c->mesh.moved_count && (double)t->w[a] != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
         for (size_t i = 0; i < 3; i++) {
-            const sinew_real *x = c->guard.safe + 4 * (size_t)t->v[a];
+            const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
             out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
         }
     }
@@ -270,16 +285,16 @@ sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, si
 {
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && count && (contacts || capacity == 0)))
-        return sinew_fail(error, SINEW_ERROR_USAGE, "contacts need a world, room, and a count");
+        return sinew_fail(error, SINEW_ERROR_USAGE, "contacts need a world, an array, and a count");
     const sinew_status status = sinew_contact_check_listed(world, error);
     if (status != SINEW_OK)
         return status;
-    int32_t touch = 0, ended = 0;
+    int32_t next = 0, ended = 0;
     *count = 0;
-    for (const sinew_touch *t; (t = sinew_contact_next_listed(world->contact, &touch, &ended)); ++*count)
+    for (const sinew_contact_constraint *t; (t = sinew_contact_next_listed(world->contact, &next, &ended)); ++*count)
         if (*count < capacity)
-            contacts[*count] = describe(world, t);
+            contacts[*count] = contact_describe(world, t);
     if (*count > capacity && contacts)
-        return sinew_fail(error, SINEW_ERROR_DATA, "there are %d contacts, and room for %d", *count, capacity);
+        return sinew_fail(error, SINEW_ERROR_DATA, "there are %d contacts, and the array has %d", *count, capacity);
     return SINEW_OK;
 }

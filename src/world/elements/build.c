@@ -10,8 +10,8 @@
 
 /* ---- One element ----------------------------------------------------------------------------- */
 
-/* Whether a particle, by its inside number, is one of a rigid body. */
-static bool is_rigid(const sinew_world *world, int32_t particle)
+/* Whether a particle (inside number) belongs to a rigid body. */
+static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
 {
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
@@ -21,15 +21,15 @@ static bool is_rigid(const sinew_world *world, int32_t particle)
     return false;
 }
 
-/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first place. A rigid body's
- * surface lies outside the tet of its particles: there alone may weights be negative. */
+/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first entry. Only a rigid
+ * body's surface, which lies outside the tet of its particles, may have negative weights. */
 static sinew_status pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
                                  const int32_t *particles, sinew_real w[8], sinew_error *error)
 {
     double sums[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
         w[i] = given[8 * (size_t)e + (size_t)i];
-        if (!(isfinite(w[i]) && (w[i] >= 0 || is_rigid(world, particles[i]))))
+        if (!(isfinite(w[i]) && (w[i] >= 0 || element_build_is_rigid(world, particles[i]))))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: weight %d is %g, must be at least 0", name, e,
                               i, (double)w[i]);
         sums[i / 4] += (double)w[i];
@@ -51,8 +51,8 @@ static sinew_status pair_weights(const sinew_world *world, const char *name, con
     return SINEW_OK;
 }
 
-static sinew_status unit_normal(const char *name, const sinew_real *normals, int32_t e, sinew_real normal[3],
-                                sinew_error *error)
+static sinew_status element_build_unit_normal(const char *name, const sinew_real *normals, int32_t e,
+                                              sinew_real normal[3], sinew_error *error)
 {
     const sinew_real z[3] = {0, 0, 1};
     const sinew_real *given = normals ? normals + 3 * (size_t)e : z;
@@ -65,7 +65,8 @@ static sinew_status unit_normal(const char *name, const sinew_real *normals, int
     return SINEW_OK;
 }
 
-/* rest [n][3] of an element whose vertices are `particles`, in the plan's order: the bodies', or its own. */
+/* Rest positions [n][3] m of an element with vertices `particles`, in the order of the layout: from the bodies, or from
+ * the store if rest_given. */
 static void rest_shape(const sinew_world *world, const sinew_energy_store *store, int32_t n, int32_t e,
                        const int32_t *particles, sinew_real *rest)
 {
@@ -84,8 +85,8 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
     rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
 }
 
-/* A text without a remedy behind a semicolon is about a shape that is flat or broken: the mesh check lists those. */
-static sinew_status refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
+/* A text without a remedy after a semicolon is about a flat or broken shape, which the mesh check lists. */
+static sinew_status element_build_refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
                       strchr(why, ';') ? "" : "; see sinew mesh check");
@@ -104,7 +105,7 @@ void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *pa
     element_parameters(record->batch->ops, &record->store, element, parameters);
 }
 
-/* data [data_count] of an element whose vertices the plan has put in the order of `particles`. */
+/* Prepares data [data_count] of an element with vertices `particles`, in the order of the layout. */
 static sinew_status prepare_element(const sinew_world *world, const sinew_energy_ops *ops,
                                     const sinew_energy_store *store, int32_t e, const int32_t *particles,
                                     const sinew_real *target, sinew_real *data, sinew_error *error)
@@ -114,8 +115,8 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
     sinew_status status = SINEW_OK;
     rest_shape(world, store, ops->info.vertex_count, e, particles, rest);
     element_parameters(ops, store, e, parameters);
-    const sinew_stencil_row *row = sinew_get_stencil(ops->info.stencil);
-    sinew_element element = {.vertex_count = sinew_stencil_size(row, particles, ops->info.vertex_count),
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(ops->info.stencil);
+    sinew_element element = {.vertex_count = sinew_stencil_size(stencil_info, particles, ops->info.vertex_count),
                              .rest = rest,
                              .parameters = parameters,
                              .target = target,
@@ -124,18 +125,19 @@ static sinew_status prepare_element(const sinew_world *world, const sinew_energy
                                  store->examples_given ? store->examples + 6 * SINEW_EXAMPLE_MAX * (size_t)e : NULL,
                              .fraction = store->fractions_given ? &store->fractions[e] : NULL,
                              .size = ops->keeps_size ? &store->size[e] : NULL};
-    if (row->takes & SINEW_TAKES_WEIGHTS) {
+    if (stencil_info->takes & SINEW_TAKES_WEIGHTS) {
         status = pair_weights(world, ops->info.name, store->weights, e, particles, weights, error);
         element.weights = weights;
     }
-    if (status == SINEW_OK && row->takes & SINEW_TAKES_NORMAL) {
-        status = unit_normal(ops->info.name, store->normals_given ? store->normals : NULL, e, normal, error);
+    if (status == SINEW_OK && stencil_info->takes & SINEW_TAKES_NORMAL) {
+        status =
+            element_build_unit_normal(ops->info.name, store->normals_given ? store->normals : NULL, e, normal, error);
         element.normal = normal;
     }
     if (status != SINEW_OK)
         return status;
     const char *why = ops->prepare(&element, data);
-    return why ? refuse(ops, e, why, error) : SINEW_OK;
+    return why ? element_build_refuse(ops, e, why, error) : SINEW_OK;
 }
 
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t e,
@@ -152,7 +154,7 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
     return status;
 }
 
-/* New parameters of an element that keeps the size of its rest shape. */
+/* Sets new parameters of an element; the size of its rest shape stays. */
 static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_error *error)
 {
     const sinew_energy_ops *ops = record->batch->ops;
@@ -164,7 +166,7 @@ static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_
         .parameters = parameters, .reason = reason, .size = &record->store.size[e], .rest_known = true};
     const char *why = ops->prepare(&element, data);
     if (why)
-        return refuse(ops, e, why, error);
+        return element_build_refuse(ops, e, why, error);
     sinew_batch_set_element(record->batch, e, data);
     return SINEW_OK;
 }
@@ -173,8 +175,8 @@ sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_r
 {
     const sinew_batch *batch = record->batch;
     sinew_status status = SINEW_OK;
-    for (int32_t place = 0; status == SINEW_OK && place < batch->group_count * batch->width; place++) {
-        const int32_t e = batch->element[place];
+    for (int32_t slot = 0; status == SINEW_OK && slot < batch->group_count * batch->width; slot++) {
+        const int32_t e = batch->element[slot];
         if (e >= 0)
             status = batch->ops->keeps_size ? reparametrise(record, e, error)
                                             : sinew_energy_prepare_again(world, record, e, error);
@@ -188,23 +190,24 @@ void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *a
 {
     sinew_release(allocator, work->particles);
     sinew_release(allocator, work->data);
-    sinew_plan_release(&work->plan, allocator);
+    sinew_batch_layout_release(&work->layout, allocator);
     sinew_batch_work_release(&work->batch, allocator);
     *work = (sinew_energy_work){0};
 }
 
-sinew_whole sinew_energy_whole(const sinew_world *world, const sinew_energy_store *store)
+sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store)
 {
-    return (sinew_whole){.count = store->count,
-                         .particles = store->particles,
-                         .q = world->q,
-                         .rest = world->rest,
-                         .parameters = store->parameters,
-                         .by_element = store->by_element};
+    return (sinew_global_constraint){.count = store->count,
+                                     .particles = store->particles,
+                                     .q = world->q,
+                                     .rest = world->rest,
+                                     .parameters = store->parameters,
+                                     .by_element = store->by_element};
 }
 
-static sinew_status fill_batch(const sinew_world *world, const sinew_energy_store *store, const sinew_real *targets,
-                               sinew_energy_work *work, sinew_batch *batch, sinew_error *error)
+static sinew_status element_build_fill_batch(const sinew_world *world, const sinew_energy_store *store,
+                                             const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
+                                             sinew_error *error)
 {
     const sinew_energy_ops *ops = batch->ops;
     const size_t n = (size_t)ops->info.vertex_count, entries = (size_t)store->count * n;
@@ -212,8 +215,8 @@ static sinew_status fill_batch(const sinew_world *world, const sinew_energy_stor
     int32_t span;
     memcpy(work->particles, store->particles, entries * sizeof *work->particles);
     const int32_t low = sinew_count_from_zero(work->particles, entries, &span);
-    bool good = sinew_plan_make(&work->plan, allocator, store->count, ops->info.vertex_count, span,
-                                sinew_get_stencil(ops->info.stencil)->fans, work->particles);
+    bool good = sinew_batch_layout_make(&work->layout, allocator, store->count, ops->info.vertex_count, span,
+                                        sinew_get_stencil(ops->info.stencil)->fans, work->particles);
     sinew_count_from(work->particles, entries, low);
     sinew_status status = good ? SINEW_OK : sinew_fail_memory(error, "the order of an energy's elements");
     for (int32_t e = 0; status == SINEW_OK && e < store->count; e++)
@@ -223,7 +226,7 @@ static sinew_status fill_batch(const sinew_world *world, const sinew_energy_stor
     if (status != SINEW_OK)
         return status;
     sinew_count_from(work->particles, entries, -low);
-    if (!sinew_batch_fill(batch, allocator, &work->plan, work->particles, work->data, span, &work->batch))
+    if (!sinew_batch_fill(batch, allocator, &work->layout, work->particles, work->data, span, &work->batch))
         return sinew_fail_memory(error, "the elements of an energy");
     sinew_count_from(batch->particle, (size_t)batch->slot_count, low);
     return SINEW_OK;
@@ -235,16 +238,16 @@ sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(kind);
     const size_t count = (size_t)store->count;
-    if (!sinew_make_room(&world->allocator, &work->particles, &work->particle_room,
-                         count * (size_t)ops->info.vertex_count, sizeof *work->particles) ||
-        !sinew_make_room(&world->allocator, &work->data, &work->data_room, count * (size_t)ops->data_count,
-                         sizeof *work->data) ||
+    if (!sinew_reserve(&world->allocator, &work->particles, &work->particle_bytes,
+                       count * (size_t)ops->info.vertex_count, sizeof *work->particles) ||
+        !sinew_reserve(&world->allocator, &work->data, &work->data_capacity, count * (size_t)ops->data_count,
+                       sizeof *work->data) ||
         (ops->keeps_size &&
-         !sinew_make_room(&world->allocator, &store->size, &store->size_room, count, sizeof *store->size)))
+         !sinew_reserve(&world->allocator, &store->size, &store->size_capacity, count, sizeof *store->size)))
         return sinew_fail_memory(error, "the elements of an energy");
-    const sinew_whole whole = sinew_energy_whole(world, store);
-    const sinew_status status = ops->check_whole ? ops->check_whole(&whole, &world->allocator, error) : SINEW_OK;
+    const sinew_global_constraint all = sinew_energy_is_global(world, store);
+    const sinew_status status = ops->check_elements ? ops->check_elements(&all, &world->allocator, error) : SINEW_OK;
     if (status != SINEW_OK)
         return status;
-    return fill_batch(world, store, targets, work, batch, error);
+    return element_build_fill_batch(world, store, targets, work, batch, error);
 }

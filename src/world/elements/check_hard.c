@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_hard.c: elements that cannot be rows of a system of constraints (objective/constraints.h), refused with their
- * numbers where they enter the world, before a step has to say that it cannot be solved.
+ * check_hard.c: refuses elements that cannot be constraints of a KKT system (objective/constraints.h) when they are
+ * added, with their numbers, instead of in a step.
  *
- *   - A hard row whose gradient vanishes at rest, where it holds, or turns as soon as anything moves: a length of zero
- *     has no direction, and one of round-off has any. Gradients are compared where all vertices were moved a little
- *     along x, along y and along z.
- *   - A compliance that is negative or not symmetric: no energy has it. Those of the library have neither, but programs
- *     register energies of their own.
- *   - A hard row of pinned particles alone, which has nothing to move. The distances within a rigid body are excepted,
- *     as pinning all four particles is how it is held. Pins that come after the first step are let in, and the step
- *     says which rows they have made redundant or contradictory.
+ * - A hard constraint whose gradient vanishes at rest, where it is satisfied, or rotates under any small motion: a
+ * length of zero has no direction. Gradients are compared after small displacements of all vertices along x, y and z.
+ * - A compliance that is negative or not symmetric. Energies of the library have neither, but programs register their
+ * own.
+ * - A hard constraint on pinned particles alone. Distances within a rigid body are exempt, because pinning all four
+ * particles fixes it. Pins added after the first step are accepted, and the step reports the constraints that they make
+ * redundant or contradictory.
  */
 #include <float.h>
 #include <math.h>
@@ -19,26 +18,26 @@
 #include "world/world.h"
 
 enum {
-    ROWS_MOST = 8,
-    WIDTH_MOST = 16
+    CONSTRAINTS_MAX = 8,
+    WIDTH_MAX = 16
 };
 
-#define SLOPE_LEAST 1e-12 /* of a gradient per unit of C and m; of zero length it is exactly zero */
-#define SKEW_MOST   (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
-#define ALIKE_LEAST 0.5 /* cosine between the gradients of a row at places that are near each other */
-#define ROUND_OFF   (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)
+#define SLOPE_MIN 1e-12 /* smallest gradient per unit of C and m; the gradient of a zero length is exactly zero */
+#define SKEW_MAX  (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)
+#define ALIKE_MIN 0.5 /* smallest cosine between the gradients of a constraint at nearby positions */
+#define ROUND_OFF (sizeof(sinew_real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)
 
-/* One element at rest, the same in all lanes. */
-typedef struct row_numbers {
+/* One element at rest, repeated in all SIMD lanes. */
+typedef struct constraint_numbers {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[4 * SINEW_STENCIL_MAX];
-    _Alignas(SINEW_ALIGNMENT) sinew_real data[SINEW_DATA_MAX * WIDTH_MOST];
-    _Alignas(SINEW_ALIGNMENT) int32_t vertex[SINEW_STENCIL_MAX * WIDTH_MOST];
-    _Alignas(SINEW_ALIGNMENT) sinew_real C[ROWS_MOST * WIDTH_MOST], one_sided[ROWS_MOST * WIDTH_MOST];
-    _Alignas(SINEW_ALIGNMENT) sinew_real J[ROWS_MOST * 3 * SINEW_STENCIL_MAX * WIDTH_MOST];
-    _Alignas(SINEW_ALIGNMENT) sinew_real alpha[ROWS_MOST * ROWS_MOST * WIDTH_MOST];
-} row_numbers;
+    _Alignas(SINEW_ALIGNMENT) sinew_real data[SINEW_DATA_MAX * WIDTH_MAX];
+    _Alignas(SINEW_ALIGNMENT) int32_t vertex[SINEW_STENCIL_MAX * WIDTH_MAX];
+    _Alignas(SINEW_ALIGNMENT) sinew_real C[CONSTRAINTS_MAX * WIDTH_MAX], one_sided[CONSTRAINTS_MAX * WIDTH_MAX];
+    _Alignas(SINEW_ALIGNMENT) sinew_real J[CONSTRAINTS_MAX * 3 * SINEW_STENCIL_MAX * WIDTH_MAX];
+    _Alignas(SINEW_ALIGNMENT) sinew_real alpha[CONSTRAINTS_MAX * CONSTRAINTS_MAX * WIDTH_MAX];
+} constraint_numbers;
 
-static void evaluate(const sinew_batch *batch, row_numbers *r)
+static void hard_check_evaluate(const sinew_batch *batch, constraint_numbers *r)
 {
     batch->ops->jacobian(&(sinew_jacobian_kernel){.groups = {.count = 1, .vertex = r->vertex, .data = r->data},
                                                   .x = r->x,
@@ -49,7 +48,8 @@ static void evaluate(const sinew_batch *batch, row_numbers *r)
                                                   .one_sided = batch->hard ? r->one_sided : NULL});
 }
 
-static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record *record, int32_t e, row_numbers *out)
+static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record *record, int32_t e,
+                             constraint_numbers *out)
 {
     const sinew_batch *batch = record->batch;
     const int32_t W = batch->width, n = batch->ops->info.vertex_count;
@@ -64,42 +64,42 @@ static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record
     }
     for (int32_t i = 0; i < batch->ops->data_count * W; i++)
         out->data[i] = data[i / W];
-    evaluate(batch, out);
+    hard_check_evaluate(batch, out);
 }
 
 /* The m x m matrix is symmetric and has no negative eigenvalue: its Cholesky factor exists, rows of zeros allowed. */
 static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 {
-    double L[ROWS_MOST][ROWS_MOST] = {{0}}, largest = 0;
+    double L[CONSTRAINTS_MAX][CONSTRAINTS_MAX] = {{0}}, largest = 0;
     for (int32_t i = 0; i < m * m; i++)
         largest = fmax(largest, fabs((double)alpha[i * W]));
     for (int32_t i = 0; i < m; i++)
         for (int32_t j = 0; j <= i; j++) {
             double sum = (double)alpha[(i * m + j) * W];
-            if (!(fabs(sum - (double)alpha[(j * m + i) * W]) <= SKEW_MOST * largest))
+            if (!(fabs(sum - (double)alpha[(j * m + i) * W]) <= SKEW_MAX * largest))
                 return false;
             for (int32_t k = 0; k < j; k++)
                 sum -= L[i][k] * L[j][k];
-            if (i == j && !(sum >= -SKEW_MOST * largest))
+            if (i == j && !(sum >= -SKEW_MAX * largest))
                 return false;
-            if (i != j && L[j][j] == 0 && !(fabs(sum) <= sqrt(SKEW_MOST) * largest))
+            if (i != j && L[j][j] == 0 && !(fabs(sum) <= sqrt(SKEW_MAX) * largest))
                 return false;
-            L[i][j] = i == j ? (sum > SKEW_MOST * largest ? sqrt(sum) : 0) : L[j][j] > 0 ? sum / L[j][j] : 0;
+            L[i][j] = i == j ? (sum > SKEW_MAX * largest ? sqrt(sum) : 0) : L[j][j] > 0 ? sum / L[j][j] : 0;
         }
     return true;
 }
 
 /* ---- Directions ---------------------------------------------------------------------------------- */
 
-/* Whether a constraint of the element must have a direction where it rests. One whose compliance is 1 is not there, and
- * inequalities that rest does not reach wait: a sheet with a limit of bending has no direction while flat. */
-static bool needs_slope(const row_numbers *r, int32_t i, int32_t m, int32_t W)
+/* Whether a constraint of the element must have a direction at rest. Constraints of compliance 1 are absent, and
+ * inequalities that are inactive at rest are exempt: a sheet with a bending limit has no direction while flat. */
+static bool needs_slope(const constraint_numbers *r, int32_t i, int32_t m, int32_t W)
 {
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));
 }
 
-/* m by which vertices are moved: small beside the element, and beyond the round-off of its coordinates. */
-static double small_way(const row_numbers *r, int32_t n)
+/* m: displacement of the vertices, small relative to the element and above the round-off of its coordinates. */
+static double small_displacement(const constraint_numbers *r, int32_t n)
 {
     double largest = 0, size = 0;
     for (int32_t a = 0; a < n; a++)
@@ -110,17 +110,18 @@ static double small_way(const row_numbers *r, int32_t n)
     return sqrt(ROUND_OFF) * size + 64 * ROUND_OFF * largest;
 }
 
-/* slopes [m][size] where every vertex is moved along one axis, by parts of the way that differ from vertex to vertex.
- * The vertices go back; the numbers of rows do not. */
-static void slopes_beside(row_numbers *r, const sinew_batch *batch, int32_t axis, double way, double *slopes)
+/* slopes [m][size] with every vertex displaced along one axis, by fractions that differ between vertices. Restores the
+ * vertices, but not the numbers of the constraints. */
+static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
+                        double *slopes)
 {
     const int32_t n = batch->ops->info.vertex_count, count = batch->ops->constraint_count * 3 * n;
     sinew_real kept[SINEW_STENCIL_MAX];
     for (int32_t a = 0; a < n; a++) {
         kept[a] = r->x[4 * a + axis];
-        r->x[4 * a + axis] += (sinew_real)(way * (2 * fmod(0.618 * (a + 1), 1) - 1));
+        r->x[4 * a + axis] += (sinew_real)(displacement * (2 * fmod(0.618 * (a + 1), 1) - 1));
     }
-    evaluate(batch, r);
+    hard_check_evaluate(batch, r);
     for (int32_t a = 0; a < n; a++)
         r->x[4 * a + axis] = kept[a];
     for (int32_t k = 0; k < count; k++)
@@ -135,52 +136,52 @@ static double product(const double *a, const double *b, int32_t size)
     return sum;
 }
 
-/* Whether a row has the same gradient, up to its sign, in three places: the distance to the nearer of two limits
- * changes its sign between them. */
+/* Whether a constraint has the same gradient, up to its sign, at three positions: the distance to the nearer of two
+ * limits changes sign between the limits. */
 static bool are_alike(const double *a, const double *b, const double *c, int32_t size)
 {
     const double *list[4] = {a, b, c, a};
     bool alike = true;
     for (int k = 0; k < 3; k++)
         alike &= fabs(product(list[k], list[k + 1], size)) >=
-                 ALIKE_LEAST * sqrt(product(list[k], list[k], size) * product(list[k + 1], list[k + 1], size));
+                 ALIKE_MIN * sqrt(product(list[k], list[k], size) * product(list[k + 1], list[k + 1], size));
     return alike;
 }
 
 /* Whether all constraints that need one have a direction. `r`, at rest, is used up. */
-static bool has_slopes(row_numbers *r, const sinew_batch *batch)
+static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;
-    const double way = small_way(r, batch->ops->info.vertex_count);
-    double beside[3][ROWS_MOST * 3 * SINEW_STENCIL_MAX];
-    bool needed[ROWS_MOST];
+    const double displacement = small_displacement(r, batch->ops->info.vertex_count);
+    double nearby[3][CONSTRAINTS_MAX * 3 * SINEW_STENCIL_MAX];
+    bool needed[CONSTRAINTS_MAX];
     for (int32_t i = 0; i < m; i++) {
         double square = 0;
         for (int32_t k = 0; k < size; k++)
             square += pow((double)r->J[(i * size + k) * W], 2);
         needed[i] = needs_slope(r, i, m, W);
-        if (needed[i] && !(sqrt(square) > SLOPE_LEAST))
+        if (needed[i] && !(sqrt(square) > SLOPE_MIN))
             return false;
     }
     for (int32_t axis = 0; axis < 3; axis++)
-        slopes_beside(r, batch, axis, way, beside[axis]);
+        slopes_near(r, batch, axis, displacement, nearby[axis]);
     for (int32_t i = 0; i < m; i++)
-        if (needed[i] && !are_alike(beside[0] + i * size, beside[1] + i * size, beside[2] + i * size, size))
+        if (needed[i] && !are_alike(nearby[0] + i * size, nearby[1] + i * size, nearby[2] + i * size, size))
             return false;
     return true;
 }
 
-static bool are_rows(const sinew_world *world, const sinew_energy_record *record)
+static bool are_constraints(const sinew_world *world, const sinew_energy_record *record)
 {
     const sinew_energy_ops *ops = record->batch ? record->batch->ops : NULL;
-    return ops && ops->jacobian && !ops->whole_row && ops->constraint_count <= ROWS_MOST &&
-           record->batch->width <= WIDTH_MOST && sinew_solver_get_ops(world->def.solver.kind)->conditions;
+    return ops && ops->jacobian && !ops->global_constraint && ops->constraint_count <= CONSTRAINTS_MAX &&
+           record->batch->width <= WIDTH_MAX && sinew_solver_get_ops(world->def.solver.kind)->kkt;
 }
 
-sinew_status sinew_energy_check_rows(const sinew_world *world, const sinew_energy_record *record, sinew_error *error)
+sinew_status sinew_energy_check_hard(const sinew_world *world, const sinew_energy_record *record, sinew_error *error)
 {
-    row_numbers r;
-    if (!are_rows(world, record))
+    constraint_numbers r;
+    if (!are_constraints(world, record))
         return SINEW_OK;
     const sinew_batch *batch = record->batch;
     const char *name = batch->ops->info.name;
@@ -201,8 +202,8 @@ sinew_status sinew_energy_check_rows(const sinew_world *world, const sinew_energ
     return SINEW_OK;
 }
 
-/* The first element that has pinned particles alone; -1: none. */
-static int32_t find_fixed(const sinew_world *world, const sinew_energy_record *record)
+/* The first element all of whose particles are pinned; -1: none. */
+static int32_t hard_check_find_fixed(const sinew_world *world, const sinew_energy_record *record)
 {
     const int32_t n = sinew_energy_get_ops(record->kind)->info.vertex_count;
     for (int32_t e = 0; e < record->store.count; e++) {
@@ -218,7 +219,9 @@ static int32_t find_fixed(const sinew_world *world, const sinew_energy_record *r
 sinew_status sinew_energy_check_fixed(const sinew_world *world, const sinew_energy_record *record, int32_t number,
                                       sinew_error *error)
 {
-    const int32_t e = are_rows(world, record) && record->batch->hard && !record->rigid ? find_fixed(world, record) : -1;
+    const int32_t e = are_constraints(world, record) && record->batch->hard && !record->rigid
+                          ? hard_check_find_fixed(world, record)
+                          : -1;
     if (e < 0)
         return SINEW_OK;
     return sinew_fail(

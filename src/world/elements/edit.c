@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * edit.c: some elements of an energy go, others come behind those that stay.
+ * edit.c: removes elements of an energy and appends others.
  *
- * The new list is put together in the record's next store, from which the next batch is built; both take the place of
- * the old ones when they are complete.
+ * The new list is assembled in the record's next store, from which the next batch is built. Both replace the old ones
+ * when they are complete.
  */
 #include <string.h>
 
 #include "world/world.h"
 
-/* Elements of the new list: those kept of the old store, in their order, then all of the added one. */
+/* Elements of the new list: kept elements of the old store, in their order, then all added elements. */
 typedef struct selection {
     const sinew_allocator *allocator;
-    const sinew_energy_store *old, *added; /* added: NULL for none */
-    const int32_t *kept;                   /* [kept_count] numbers in the old store */
+    const sinew_energy_store *old, *added; /* old store; added store, NULL: none */
+    const int32_t *kept;                   /* [kept_count] numbers of kept elements in the old store */
     int32_t kept_count, added_count;
-    const int32_t *particles; /* [kept_count][vertex_count] of those kept, in place of what they had; NULL: the same */
+    const int32_t *particles; /* [kept_count][vertex_count] new vertices of the kept elements; NULL: unchanged */
 } selection;
 
-/* Arrays of `size` bytes an element, of both stores one after the other, into the array at `slot`. */
-static bool select_bytes(const selection *s, const void *old, const void *added, size_t size, void *slot, size_t *room)
+/* Copies arrays of `size` bytes per element of both stores, one after the other, into the array at `slot`. */
+static bool select_bytes(const selection *s, const void *old, const void *added, size_t size, void *slot,
+                         size_t *reserved)
 {
     const size_t kept = (size_t)s->kept_count, more = (size_t)s->added_count;
-    if (!sinew_make_room(s->allocator, slot, room, kept + more, size))
+    if (!sinew_reserve(s->allocator, slot, reserved, kept + more, size))
         return false;
     char *to = *(char **)slot;
     for (size_t i = 0; i < kept; i++)
@@ -41,7 +42,7 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
     to->parameters[p] = s->old->parameters[p];
     if (same && !each)
         return true;
-    if (!sinew_make_room(s->allocator, &to->each[p], &to->each_room[p], (size_t)to->count, sizeof *to->each[p]))
+    if (!sinew_reserve(s->allocator, &to->each[p], &to->each_capacity[p], (size_t)to->count, sizeof *to->each[p]))
         return false;
     to->by_element |= bit;
     for (int32_t i = 0; i < to->count; i++) {
@@ -52,14 +53,14 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
     return true;
 }
 
-/* Normals, where one of the lists has some: z for the other's. */
+/* Normals, if one of the lists has them; z for elements of the other list. */
 static bool select_normals(const selection *s, sinew_energy_store *to)
 {
     const sinew_real z[3] = {0, 0, 1};
     to->normals_given = s->old->normals_given || (s->added && s->added->normals_given);
     if (!to->normals_given)
         return true;
-    if (!sinew_make_room(s->allocator, &to->normals, &to->normal_room, 3 * (size_t)to->count, sizeof *to->normals))
+    if (!sinew_reserve(s->allocator, &to->normals, &to->normal_capacity, 3 * (size_t)to->count, sizeof *to->normals))
         return false;
     for (int32_t i = 0; i < to->count; i++) {
         const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
@@ -69,13 +70,13 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Filled parts, where one of the lists has some: all of the other's. */
+/* Filled fractions, if one of the lists has them; 1 for elements of the other list. */
 static bool select_fractions(const selection *s, sinew_energy_store *to)
 {
     to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
     if (!to->fractions_given)
         return true;
-    if (!sinew_make_room(s->allocator, &to->fractions, &to->fraction_room, (size_t)to->count, sizeof *to->fractions))
+    if (!sinew_reserve(s->allocator, &to->fractions, &to->fraction_capacity, (size_t)to->count, sizeof *to->fractions))
         return false;
     for (int32_t i = 0; i < to->count; i++) {
         const sinew_energy_store *from = i < s->kept_count ? s->old : s->added;
@@ -85,15 +86,15 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Examples, where one of the lists has some: none of the other's. */
+/* Examples, if one of the lists has them; none for elements of the other list. */
 static bool select_examples(const selection *s, sinew_energy_store *to)
 {
     const size_t each = 6 * SINEW_EXAMPLE_MAX;
     to->examples_given = s->old->examples_given || (s->added && s->added->examples_given);
     if (!to->examples_given)
         return true;
-    if (!sinew_make_room(s->allocator, &to->examples, &to->example_room, each * (size_t)to->count,
-                         sizeof *to->examples))
+    if (!sinew_reserve(s->allocator, &to->examples, &to->example_capacity, each * (size_t)to->count,
+                       sizeof *to->examples))
         return false;
     memset(to->examples, 0, each * (size_t)to->count * sizeof *to->examples);
     for (int32_t i = 0; i < to->count; i++) {
@@ -115,12 +116,12 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     to->by_element = 0;
     to->rest_given = old->rest_given;
     bool good = select_bytes(s, old->particles, added ? added->particles : NULL, n * sizeof *to->particles,
-                             &to->particles, &to->particle_room) &&
+                             &to->particles, &to->particle_bytes) &&
                 (!weighted || select_bytes(s, old->weights, added ? added->weights : NULL, 8 * sizeof *to->weights,
-                                           &to->weights, &to->weight_room)) &&
+                                           &to->weights, &to->weight_capacity)) &&
                 select_normals(s, to) && select_fractions(s, to) && select_examples(s, to) &&
                 (!to->rest_given || select_bytes(s, old->rest, added ? added->rest : NULL, 3 * n * sizeof *to->rest,
-                                                 &to->rest, &to->rest_room));
+                                                 &to->rest, &to->rest_capacity));
     for (int32_t p = 0; good && p < info->parameter_count; p++)
         good = select_parameter(s, p, to);
     if (good && s->particles)
@@ -128,7 +129,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     return good;
 }
 
-/* The switches of the elements that stay. */
+/* Copies the switches of the kept elements. */
 static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
 {
     if (from->off_count == 0)
@@ -180,10 +181,10 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     int32_t *kept = sinew_allocate(allocator, (size_t)count, sizeof *kept);
     sinew_status status = kept ? sinew_energy_store_fill(&added, world, def, error)
                                : sinew_fail_memory(error, "the elements of an energy");
-    const int32_t most = INT32_MAX / (32 * record->batch->ops->info.vertex_count);
-    if (status == SINEW_OK && added.count > most - count)
+    const int32_t max = INT32_MAX / (32 * record->batch->ops->info.vertex_count);
+    if (status == SINEW_OK && added.count > max - count)
         status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) would have more than %d elements", energy.index,
-                            record->batch->ops->info.name, most);
+                            record->batch->ops->info.name, max);
     if (status == SINEW_OK && record->store.rest_given && !sinew_energy_own_rest(world, record->kind, &added))
         status = sinew_fail_memory(error, "the elements of an energy");
     for (int32_t i = 0; kept && i < count; i++)
@@ -204,7 +205,7 @@ sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, 
     return status;
 }
 
-/* kept = the elements that are not in the list; returns how many. */
+/* kept = the elements that are not in the list; returns their number. */
 static int32_t list_kept(const int32_t *elements, int32_t count, int32_t all, int32_t *kept)
 {
     int32_t found = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * energies.c: energies in a world: added, changed while it runs, removed.
+ * energies.c: adds, changes and removes energies of a world.
  *
- * Materials, rest shapes and switches change in place. New elements are made beside the old ones and take their place
- * when they are complete, so that a refusal leaves the world as it was.
+ * Materials, rest shapes and switches change in place. New elements are built beside the old ones and replace them when
+ * they are complete, so that a refusal leaves the world unchanged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_
     sinew_energy_store_release(&record->store, allocator);
     sinew_energy_store_release(&record->next_store, allocator);
     sinew_energy_work_release(&record->work, allocator);
-    sinew_guide_destroy(&record->targets, allocator);
+    sinew_trajectory_destroy(&record->targets, allocator);
     *record = (sinew_energy_record){.kind = record->kind, .generation = record->generation};
 }
 
@@ -52,14 +52,14 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs a body or a list of elements", info->name);
     if (def->body.index >= 0 && !sinew_world_find_body(world, def->body, error))
         return SINEW_ERROR_USAGE;
-    const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
-    if ((!row->find && !def->elements) || (row->takes & SINEW_TAKES_WEIGHTS && !def->weights))
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
+    if ((!stencil_info->find && !def->elements) || (stencil_info->takes & SINEW_TAKES_WEIGHTS && !def->weights))
         return sinew_fail(error, SINEW_ERROR_USAGE, "%s: needs elements%s", info->name,
-                          row->takes & SINEW_TAKES_WEIGHTS ? " and weights" : "");
+                          stencil_info->takes & SINEW_TAKES_WEIGHTS ? " and weights" : "");
     if (!(def->pbd_stiffness >= 0 && def->pbd_stiffness <= 1))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: pbd_stiffness is %g, must be in [0, 1]", info->name,
                           (double)def->pbd_stiffness);
-    if (def->transient && sinew_energy_get_ops(def->kind)->whole_row)
+    if (def->transient && sinew_energy_get_ops(def->kind)->global_constraint)
         return sinew_fail(error, SINEW_ERROR_DATA,
                           "%s: its elements are one constraint, which cannot be transient; leave transient off",
                           info->name);
@@ -92,9 +92,10 @@ static sinew_status base_points(const sinew_world *world, const sinew_energy_def
     return SINEW_OK;
 }
 
-/* Fills a zeroed record but for its batch's layer. What it holds is to be destroyed, also on failure. */
-static sinew_status make_record(const sinew_world *world, const sinew_energy_def *def, sinew_energy_record *record,
-                                sinew_error *error)
+/* Fills a zeroed record except for the transient layer of its batch. The caller destroys its contents, also on failure.
+ */
+static sinew_status energy_make_record(const sinew_world *world, const sinew_energy_def *def,
+                                       sinew_energy_record *record, sinew_error *error)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(def->kind);
     sinew_real *points = NULL;
@@ -104,10 +105,10 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
     if (status == SINEW_OK)
         status = base_points(world, def, &record->store, &points, error);
     if (status == SINEW_OK && points)
-        status = sinew_guide_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
-                                    ops->info.name, error);
+        status = sinew_trajectory_create(&record->targets, &world->allocator, record->store.count, points, def->motion,
+                                         ops->info.name, error);
     if (status == SINEW_OK) {
-        record->batch = sinew_batch_create(&world->allocator, ops, sinew_lanes_width());
+        record->batch = sinew_batch_create(&world->allocator, ops, sinew_simd_width());
         status = record->batch
                      ? sinew_energy_build(world, def->kind, &record->store, points, &record->work, record->batch, error)
                      : sinew_fail_memory(error, "the elements of an energy");
@@ -122,11 +123,11 @@ static sinew_status make_record(const sinew_world *world, const sinew_energy_def
     return status;
 }
 
-/* Room for the record and for its place among the live batches. */
+/* Reserves the record and its entry in the list of batches. */
 static bool reserve_energy(sinew_world *world)
 {
     int32_t capacity = world->energy_capacity;
-    if (sinew_world_energy_place(world) < world->energy_count)
+    if (sinew_world_energy_slot(world) < world->energy_count)
         return true;
     if (!sinew_grow(&world->allocator, (void **)&world->energies, world->energy_count, &capacity,
                     sizeof *world->energies))
@@ -153,11 +154,11 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     if (check_energy_def(world, def, error) != SINEW_OK)
         return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
-    sinew_status status = make_record(world, def, &record, error);
+    sinew_status status = energy_make_record(world, def, &record, error);
     if (status == SINEW_OK)
-        status = sinew_energy_check_rows(world, &record, error);
+        status = sinew_energy_check_hard(world, &record, error);
     if (status == SINEW_OK)
-        status = sinew_energy_check_fixed(world, &record, sinew_world_energy_place(world), error);
+        status = sinew_energy_check_fixed(world, &record, sinew_world_energy_slot(world), error);
     if (status == SINEW_OK && !reserve_energy(world))
         status = sinew_fail_memory(error, "the elements of an energy");
     if (status != SINEW_OK) {
@@ -166,20 +167,20 @@ sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *
     }
     if (!def->transient)
         sinew_energy_work_release(&record.work, &world->allocator);
-    sinew_world_note_change(world, elements_bit(&record));
-    return sinew_world_put_energy(world, sinew_world_energy_place(world), record);
+    sinew_world_mark_changed(world, elements_bit(&record));
+    return sinew_world_put_energy(world, sinew_world_energy_slot(world), record);
 }
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* The record of an id; NULL, with the reason, when there is none. */
+/* The record of an id; NULL, with an error, if the id names no energy. */
 static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error)
 {
     sinew_error_clear(error);
     return sinew_world_find_energy(world, energy, error);
 }
 
-/* Switches off in `to`, which has the same elements, who is off in `from`. */
+/* Switches off in `to`, which has the same elements, the elements that are off in `from`. */
 static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_allocator *allocator)
 {
     if (from->off_count > 0 && !sinew_batch_allow_switching(to, allocator))
@@ -200,17 +201,17 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
     to->version = from->version + 1;
 }
 
-/* Puts the next batch in the place of the old one. The objective and the solver borrow batches: a transient one goes
- * with the layer, a fixed one only after them. */
+/* Replaces the batch by the next one. The objective and the solver borrow batches: a transient batch is released with
+ * its layer, a fixed batch only after objective and solver. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
     keep_manner(old, record->next_batch);
     record->batch = record->next_batch;
     record->next_batch = old;
-    sinew_world_note_change(world, elements_bit(record));
+    sinew_world_mark_changed(world, elements_bit(record));
     if (old->transient) {
-        sinew_objective_layer(&world->objective, NULL, 0, NULL);
+        sinew_objective_set_transient(&world->objective, NULL, 0, NULL);
         return;
     }
     sinew_solve_release(&world->solve);
@@ -220,7 +221,7 @@ static void swap_batch(sinew_world *world, sinew_energy_record *record)
     sinew_energy_work_release(&record->work, &world->allocator);
 }
 
-/* record->next_batch from a store. */
+/* Builds record->next_batch from a store. */
 static sinew_status build_next(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                const sinew_real *targets, sinew_error *error)
 {
@@ -285,12 +286,12 @@ static sinew_status replace_elements(sinew_world *world, sinew_energy_record *re
     return status;
 }
 
-/* The same with targets: a whole new record takes the place of the old one. */
+/* Replaces the elements of an energy with targets: a complete new record replaces the old record. */
 static sinew_status replace_record(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
                                    sinew_error *error)
 {
     sinew_energy_record made = {0};
-    sinew_status status = make_record(world, def, &made, error);
+    sinew_status status = energy_make_record(world, def, &made, error);
     if (status != SINEW_OK) {
         sinew_energy_record_destroy(&world->allocator, &made);
         return status;
@@ -301,7 +302,7 @@ static sinew_status replace_record(sinew_world *world, sinew_energy_record *reco
     sinew_objective_clear(&world->objective);
     sinew_energy_record_destroy(&world->allocator, record);
     *record = made;
-    sinew_world_note_change(world, SINEW_CHANGED_ELEMENTS);
+    sinew_world_mark_changed(world, SINEW_CHANGED_ELEMENTS);
     return SINEW_OK;
 }
 
@@ -347,17 +348,17 @@ int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error)
 {
-    const int32_t most = record->batch->element_count;
+    const int32_t max = record->batch->element_count;
     const char *name = record->batch->ops->info.name;
     if (count < 0)
         return sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): the number of elements is %d, must be at least 0",
                           energy, name, count);
-    uint8_t *seen = sinew_allocate_zero(&world->allocator, (size_t)most, 1);
+    uint8_t *seen = sinew_allocate_zero(&world->allocator, (size_t)max, 1);
     sinew_status status = seen ? SINEW_OK : sinew_fail_memory(error, "a list of elements");
     for (int32_t i = 0; status == SINEW_OK && i < count; i++) {
-        if (elements[i] < 0 || elements[i] >= most)
+        if (elements[i] < 0 || elements[i] >= max)
             status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s) has no element %d; it has %d", energy, name,
-                                elements[i], most);
+                                elements[i], max);
         else if (seen[elements[i]]++)
             status = sinew_fail(error, SINEW_ERROR_DATA, "energy %d (%s): element %d is listed twice", energy, name,
                                 elements[i]);
@@ -381,7 +382,7 @@ sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const 
         return status;
     for (int32_t i = 0; i < (elements ? count : batch->element_count); i++)
         sinew_batch_switch(batch, elements ? elements[i] : i, on);
-    sinew_world_note_change(world, batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_SWITCHED);
+    sinew_world_mark_changed(world, batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_SWITCHED);
     return SINEW_OK;
 }
 
@@ -401,7 +402,7 @@ static uint32_t data_bit(const sinew_energy_record *record)
     return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_DATA;
 }
 
-/* Prepares elements first .. last-1 from the store as it is now. */
+/* Prepares elements first .. last-1 from the current store. */
 static sinew_status prepare_range(const sinew_world *world, sinew_energy_record *record, int32_t first, int32_t last,
                                   int32_t *done, sinew_error *error)
 {
@@ -420,8 +421,8 @@ static int32_t find_parameter(const sinew_energy_record *record, int32_t energy,
     return p;
 }
 
-/* Takes a parameter over, the same for all (each NULL) or one for each element, which becomes the store's; where an
- * element refuses, everything is as it was. */
+/* Sets a parameter: one value for all elements (each NULL), or one value per element, in an array that the store then
+ * owns. If an element refuses, the old parameter is restored. */
 static sinew_status take_parameter(sinew_world *world, sinew_energy_record *record, int32_t p, sinew_real value,
                                    sinew_real *each, sinew_error *error)
 {
@@ -443,9 +444,9 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
     }
     if (each) {
         sinew_release(&world->allocator, old_each);
-        store->each_room[p] = (size_t)store->count * sizeof *each;
+        store->each_capacity[p] = (size_t)store->count * sizeof *each;
     }
-    sinew_world_note_change(world, data_bit(record));
+    sinew_world_mark_changed(world, data_bit(record));
     return SINEW_OK;
 }
 
@@ -502,8 +503,8 @@ bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sin
     const int32_t n = sinew_get_energy_info(kind)->vertex_count;
     if (store->rest_given)
         return true;
-    if (!sinew_make_room(&world->allocator, &store->rest, &store->rest_room, 3 * (size_t)store->count * (size_t)n,
-                         sizeof *store->rest))
+    if (!sinew_reserve(&world->allocator, &store->rest, &store->rest_capacity, 3 * (size_t)store->count * (size_t)n,
+                       sizeof *store->rest))
         return false;
     sinew_world_points(world->rest, store->particles, store->count * n, store->rest);
     store->rest_given = true;
@@ -541,7 +542,7 @@ sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int3
         memcpy(own, old, reals * sizeof *own);
         prepare_range(world, record, first, done, &again, NULL);
     } else {
-        sinew_world_note_change(world, data_bit(record));
+        sinew_world_mark_changed(world, data_bit(record));
     }
     sinew_release(&world->allocator, old);
     return status;
@@ -562,7 +563,7 @@ sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, c
                           targets ? "has no targets" : "no targets are given");
     char owner[64];
     snprintf(owner, sizeof owner, "energy %d (%s)", energy.index, name);
-    return sinew_guide_replace(&record->targets, targets, owner, error);
+    return sinew_trajectory_replace(&record->targets, targets, owner, error);
 }
 
 sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
@@ -588,8 +589,8 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
     if (world->solve.ops->multipliers(&world->solve, batch, values))
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "energy %d (%s) is no row of %s's system; keep it hard, or set rows to all", energy.index,
-                      batch->ops->info.name, solver);
+                      "energy %d (%s) is no constraint of %s's system; keep it hard, or set constraints to all",
+                      energy.index, batch->ops->info.name, solver);
 }
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
@@ -597,15 +598,15 @@ sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, 
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
-    sinew_world_note_change(world, elements_bit(record));
+    sinew_world_mark_changed(world, elements_bit(record));
     /* The objective and the solver borrow batches. */
     if (record->batch->transient) {
-        sinew_objective_layer(&world->objective, NULL, 0, NULL);
+        sinew_objective_set_transient(&world->objective, NULL, 0, NULL);
     } else {
         sinew_solve_release(&world->solve);
         sinew_objective_clear(&world->objective);
     }
     sinew_energy_record_destroy(&world->allocator, record);
-    sinew_world_free_place(&world->energy_hint, energy.index);
+    sinew_world_release_slot(&world->energy_hint, energy.index);
     return SINEW_OK;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * example_shapes.c: what example shapes mean to the elements of an energy (examples.c): the stretch of each
- * tet from its rest shape to the example, without the rotation, S = R^T G of the polar decomposition G = R S, less 1.
- * Six numbers in the axes of the rest shape, which do not depend on the order of an element's vertices.
+ * example_shapes.c: example shapes of the energy `examples` (examples.c): the stretch of each tet from its rest shape
+ * to the example, without the rotation, S = R^T G of the polar decomposition G = R S, less 1. Six numbers in the axes
+ * of the rest shape, which do not depend on the order of an element's vertices.
  *
- * And the one blend of all elements that is nearest to them, sinew/blend.h: for rotations R_e, w solves
+ * It also fits the blend of the whole body, sinew/blend.h: for rotations R_e, w solves
+ *
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
- * and R_e is that of the polar decomposition of F_e H(w), by turns, each of which lowers the sum of squares.
+ *
+ * and R_e is that of the polar decomposition of F_e H(w). Each alternation lowers the sum of squares.
  */
 #include <math.h>
 #include <string.h>
@@ -21,7 +23,7 @@ enum {
     POLAR_ITERATIONS = 60
 };
 
-static double determinant(const double A[9])
+static double example_determinant(const double A[9])
 {
     return A[0] * (A[4] * A[8] - A[5] * A[7]) - A[1] * (A[3] * A[8] - A[5] * A[6]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
@@ -41,7 +43,7 @@ static void nearest_rotation(const double G[9], double R[9])
     memcpy(R, G, 9 * sizeof *R);
     for (int k = 0; k < POLAR_ITERATIONS; k++) {
         double C[9], change = 0;
-        const double det = determinant(R);
+        const double det = example_determinant(R);
         cofactor(R, C);
         for (int i = 0; i < 9; i++) {
             const double next = 0.5 * (R[i] + C[i] / det);
@@ -54,7 +56,7 @@ static void nearest_rotation(const double G[9], double R[9])
 }
 
 /* Edges of a tet as columns. */
-static void edges_of(const sinew_real *points, double D[9])
+static void example_edges_of(const sinew_real *points, double D[9])
 {
     for (int i = 0; i < 9; i++)
         D[i] = (double)points[3 * (i % 3 + 1) + i / 3] - (double)points[i / 3];
@@ -64,10 +66,10 @@ static void edges_of(const sinew_real *points, double D[9])
 static double deformation_of(const sinew_real rest[12], const sinew_real shape[12], double G[9])
 {
     double Dm[9], Ds[9], C[9];
-    edges_of(rest, Dm);
-    edges_of(shape, Ds);
+    example_edges_of(rest, Dm);
+    example_edges_of(shape, Ds);
     cofactor(Dm, C);
-    const double det = determinant(Dm);
+    const double det = example_determinant(Dm);
     for (int i = 0; i < 9; i++) {
         G[i] = 0;
         for (int k = 0; k < 3; k++)
@@ -76,13 +78,13 @@ static double deformation_of(const sinew_real rest[12], const sinew_real shape[1
     return det;
 }
 
-/* E = S - 1 of one tet; false when the example has no volume, or one of the other sign. */
-static bool stretch_of(const sinew_real rest[12], const sinew_real shape[12], sinew_real E[6])
+/* E = S - 1 of one tet; false if the example has no volume or an inverted one. */
+static bool example_stretch_of(const sinew_real rest[12], const sinew_real shape[12], sinew_real E[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double G[9], R[9];
     deformation_of(rest, shape, G);
-    if (!(determinant(G) > 1e-9))
+    if (!(example_determinant(G) > 1e-9))
         return false;
     nearest_rotation(G, R);
     for (int k = 0; k < 6; k++) {
@@ -124,8 +126,8 @@ sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_
     const sinew_status status = check_examples(world, def, name, error);
     if (status != SINEW_OK)
         return status;
-    if (!sinew_make_room(&world->allocator, &store->examples, &store->example_room, each * (size_t)store->count,
-                         sizeof *store->examples))
+    if (!sinew_reserve(&world->allocator, &store->examples, &store->example_capacity, each * (size_t)store->count,
+                       sizeof *store->examples))
         return sinew_fail_memory(error, "the examples of an energy");
     memset(store->examples, 0, each * (size_t)store->count * sizeof *store->examples);
     for (int32_t e = 0; e < store->count; e++)
@@ -135,7 +137,7 @@ sinew_status sinew_energy_store_examples(sinew_energy_store *store, const sinew_
             for (int a = 0; a < 4; a++)
                 memcpy(shape + 3 * a, def->examples[k] + 3 * (size_t)numbers[4 * (size_t)e + (size_t)a],
                        3 * sizeof *shape);
-            if (!stretch_of(rest, shape, store->examples + each * (size_t)e + 6 * (size_t)k))
+            if (!example_stretch_of(rest, shape, store->examples + each * (size_t)e + 6 * (size_t)k))
                 return sinew_fail(error, SINEW_ERROR_DATA,
                                   "%s, element %d: in example %d it has no volume or is inside out; mend that shape",
                                   name, e, k);
@@ -218,7 +220,7 @@ static void blend_terms(const void *context, int32_t first, int32_t last, double
     }
 }
 
-/* w of G w = b by elimination; shapes that are blends of those before them get 0. */
+/* Solves G w = b by elimination; shapes that are blends of earlier ones get 0. */
 static void solve_weights(const double *G, const double *b, double *w)
 {
     double L[SINEW_EXAMPLE_MAX][SINEW_EXAMPLE_MAX] = {{0}}, y[SINEW_EXAMPLE_MAX];
@@ -243,8 +245,8 @@ static void solve_weights(const double *G, const double *b, double *w)
     }
 }
 
-/* One turn from fit->w: rotations, then the weights w for them; returns the sum of squares that is left. */
-static double blend_turn(const blend_fit *fit, double *w)
+/* One iteration from fit->w: rotations, then the weights w for them; returns the remaining sum of squares. */
+static double example_blend_turn(const blend_fit *fit, double *w)
 {
     double sums[SUMS] = {0};
     sinew_sum(blend_terms, fit, fit->record->store.count, SUMS, sums, fit->world->objective.thread_count);
@@ -258,13 +260,13 @@ static double blend_turn(const blend_fit *fit, double *w)
 /* Turns until the weights stay, from the best of: the rest shape, each example, and its opposite. */
 static void fit_weights(blend_fit *fit, double *weights)
 {
-    double least = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};
+    double min = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};
     for (int start = 0; start <= 2 * SINEW_EXAMPLE_MAX; start++) {
         for (int i = 0; i < SINEW_EXAMPLE_MAX; i++)
             fit->w[i] = start == 0 || (start - 1) / 2 != i ? 0 : start % 2 ? 1 : -1;
-        const double left = blend_turn(fit, w);
-        if (left < least) {
-            least = left;
+        const double left = example_blend_turn(fit, w);
+        if (left < min) {
+            min = left;
             memcpy(best, w, sizeof best);
         }
     }
@@ -273,7 +275,7 @@ static void fit_weights(blend_fit *fit, double *weights)
     const double settled = sizeof(sinew_real) == 4 ? 1e-7 : 1e-14;
     for (int turn = 0; turn < BLEND_TURNS && change > settled; turn++) {
         change = 0;
-        blend_turn(fit, w);
+        example_blend_turn(fit, w);
         for (int i = 0; i < SINEW_EXAMPLE_MAX; i++)
             change = fmax(change, fabs(w[i] - fit->w[i]) / fmax(1, fabs(w[i])));
         memcpy(fit->w, w, sizeof w);

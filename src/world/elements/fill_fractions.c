@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill_fractions.c: tets of an energy weigh as much as is filled of the body's tets (sinew_mesh_fractions()).
+ * fill_fractions.c: scales the tets of an energy by the filled fractions of the body's tets (sinew_mesh_fractions()).
  *
- * An element is known by its four vertices, in any order: energies may list some of a body's tets, or all of them.
- * Elements that are no tets of their body are taken as filled.
+ * An element is identified by its four vertices, in any order: energies may list some of a body's tets, or all of them.
+ * Elements that are not tets of their body count as full.
  */
 #include "mesh/topology.h"
 #include "world/world.h"
@@ -21,7 +21,8 @@ static bool names_all(const int32_t tet[4], const int32_t vertices[4])
     return found == 4;
 }
 
-/* The body's vertices of an element; false: not all are the body's, or some came after its mesh. */
+/* Finds the vertices of an element in the numbering of the body; false: some particles belong to other bodies, or were
+ * added after the mesh. */
 static bool own_vertices(const sinew_world *world, const sinew_body_record *body, const int32_t *particles,
                          int32_t vertices[4])
 {
@@ -65,8 +66,8 @@ sinew_status sinew_energy_store_fractions(sinew_energy_store *store, const sinew
     store->fractions_given = given;
     if (!given)
         return SINEW_OK;
-    if (!sinew_make_room(&world->allocator, &store->fractions, &store->fraction_room, (size_t)store->count,
-                         sizeof *store->fractions))
+    if (!sinew_reserve(&world->allocator, &store->fractions, &store->fraction_capacity, (size_t)store->count,
+                       sizeof *store->fractions))
         return sinew_fail_memory(error, "the elements of an energy");
     for (int32_t e = 0; e < store->count; e++)
         store->fractions[e] = 1;

@@ -2,10 +2,10 @@
  *
  * materials.c: the table of sheets, and their numbers as parameters of energies.
  *
- * Woven cloth: areal density, tensile and shear stiffness and bending rigidity as such cloth usually has them
- * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending such that the drape
- * coefficient of Cusick's test lies where that kind of cloth has it (docs/materials.md). Plates: E, nu and thickness, D
- * = E h^3 / (12 (1 - nu^2)).
+ * Woven cloth: typical areal density, tensile and shear stiffness and bending rigidity of such cloth
+ * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending rigidity is chosen so that
+ * the drape coefficient of Cusick's test is typical of the cloth (docs/reference/materials.md). Plates: E, nu and
+ * thickness, D = E h^3 / (12 (1 - nu^2)).
  */
 #include <math.h>
 #include <string.h>
@@ -126,8 +126,8 @@ static double mean(const double pair[2])
     return sqrt(pair[0] * pair[1]);
 }
 
-/* The value of a parameter of that name and unit; `directed`: the energy tells warp from weft. */
-static bool material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
+/* The value of a parameter of that name and unit; `directed`: the energy distinguishes warp and weft. */
+static bool elements_material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
 {
     const double per_width = strcmp(p->unit, "N/m") == 0 ? m->thickness : 1;
     const struct {
@@ -160,7 +160,7 @@ static sinew_status refuse_name(const char *name, sinew_error *error)
         names[i] = table[i].name;
     const char *nearest = sinew_nearest_name(name, names, MATERIALS);
     return sinew_fail(error, SINEW_ERROR_DATA, "there is no material \"%.60s\"; %s%s%s", name,
-                      nearest ? "did you mean \"" : "known are ", nearest ? nearest : SINEW_MATERIAL_WORDS,
+                      nearest ? "did you mean \"" : "known are ", nearest ? nearest : SINEW_MATERIAL_NAMES,
                       nearest ? "\"?" : "");
 }
 
@@ -178,7 +178,7 @@ sinew_status sinew_energy_def_set_material(sinew_energy_def *def, const char *ma
     int32_t taken = 0;
     for (int32_t p = 0; info->stencil != SINEW_STENCIL_TET && p < info->parameter_count; p++) {
         double value;
-        if (!material_value(found, &info->parameters[p], directed, &value))
+        if (!elements_material_value(found, &info->parameters[p], directed, &value))
             continue;
         def->parameters[p] = (sinew_real)value;
         taken++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c: what the def of an energy says, checked and copied, so that its elements can be prepared again when
- * materials, rest shapes or the numbers of particles change.
+ * store.c: the data of an energy's def, checked and copied, so that its elements can be prepared again when materials,
+ * rest shapes or particle numbers change.
  */
 #include <math.h>
 #include <stdio.h>
@@ -45,41 +45,43 @@ static sinew_status body_cells(const sinew_world *world, const sinew_energy_def 
                                sinew_error *error)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);
-    const sinew_stencil_row *row = sinew_get_stencil(info->stencil);
-    const sinew_status status =
-        row->find(&world->allocator, sinew_body_mesh(world, def->body), info->vertex_count, numbers, count, error);
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(info->stencil);
+    const sinew_status status = stencil_info->find(&world->allocator, sinew_body_mesh(world, def->body),
+                                                   info->vertex_count, numbers, count, error);
     if (status == SINEW_OK && *count == 0)
-        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s%s", info->name, def->body.index, row->plural,
+        return sinew_fail(error, SINEW_ERROR_DATA, "%s: body %d has no %s%s", info->name, def->body.index,
+                          stencil_info->plural,
                           info->stencil == SINEW_STENCIL_TET ? "; sinew mesh fill makes them of a surface" : "");
     return status;
 }
 
-/* Copies `count` reals, where they are given. */
+/* Copies `count` reals if `from` is not NULL. */
 static bool copy_reals(const sinew_allocator *allocator, const sinew_real *from, size_t count, sinew_real **to,
-                       size_t *room)
+                       size_t *reserved)
 {
     if (!from)
         return true;
-    if (!sinew_make_room(allocator, to, room, count, sizeof **to))
+    if (!sinew_reserve(allocator, to, reserved, count, sizeof **to))
         return false;
     memcpy(*to, from, count * sizeof **to);
     return true;
 }
 
-static bool copy_arrays(sinew_energy_store *store, const sinew_allocator *allocator, const sinew_energy_def *def)
+static bool element_store_copy_arrays(sinew_energy_store *store, const sinew_allocator *allocator,
+                                      const sinew_energy_def *def)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);
     const size_t count = (size_t)store->count;
-    bool good = copy_reals(allocator, def->weights, 8 * count, &store->weights, &store->weight_room) &&
-                copy_reals(allocator, def->normals, 3 * count, &store->normals, &store->normal_room);
+    bool good = copy_reals(allocator, def->weights, 8 * count, &store->weights, &store->weight_capacity) &&
+                copy_reals(allocator, def->normals, 3 * count, &store->normals, &store->normal_capacity);
     for (int32_t p = 0; good && p < info->parameter_count; p++)
-        good = copy_reals(allocator, def->element_parameters[p], count, &store->each[p], &store->each_room[p]);
+        good = copy_reals(allocator, def->element_parameters[p], count, &store->each[p], &store->each_capacity[p]);
     return good;
 }
 
 /* Refuses elements that are too many, parameters out of range, vertices that are not there. */
-static sinew_status fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
-                         const int32_t *numbers, sinew_error *error)
+static sinew_status element_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
+                                       const int32_t *numbers, sinew_error *error)
 {
     const sinew_energy_info *info = sinew_get_energy_info(def->kind);
     const int32_t n = info->vertex_count;
@@ -89,9 +91,9 @@ static sinew_status fill(sinew_energy_store *store, const sinew_world *world, co
     if (status != SINEW_OK)
         return status;
     const size_t entries = (size_t)store->count * (size_t)n;
-    if (!sinew_make_room(&world->allocator, &store->particles, &store->particle_room, entries,
-                         sizeof *store->particles) ||
-        !copy_arrays(store, &world->allocator, def))
+    if (!sinew_reserve(&world->allocator, &store->particles, &store->particle_bytes, entries,
+                       sizeof *store->particles) ||
+        !element_store_copy_arrays(store, &world->allocator, def))
         return sinew_fail_memory(error, "the elements of an energy");
     return sinew_world_resolve(world, def->body, numbers, store->count * n, info->name, store->particles, error);
 }
@@ -113,7 +115,7 @@ sinew_status sinew_energy_store_fill(sinew_energy_store *store, const sinew_worl
     if (!def->elements)
         status = body_cells(world, def, &cells, &store->count, error);
     if (status == SINEW_OK)
-        status = fill(store, world, def, def->elements ? def->elements : cells, error);
+        status = element_store_fill(store, world, def, def->elements ? def->elements : cells, error);
     if (status == SINEW_OK)
         status = sinew_energy_store_examples(store, world, def, def->elements ? def->elements : cells, error);
     if (status == SINEW_OK)

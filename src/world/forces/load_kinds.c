@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * load_kinds.c: the kinds of loads: forces on the corners of triangles, or on vertices, from the state at the beginning
- * of a step. docs/loads.md has the formulas with their reasons.
+ * of a step. docs/guides/loads.md has the formulas with their reasons.
  *
  * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the parts of its corners' masses that belong to it (in the
  * proportion of rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
  *
  *     F = m/h (1 - exp(-h C_n b / m)) (r . n) n  +  m/h (1 - exp(-h C_t b / m)) (r - (r . n) n)
  *
- * of which corner c takes the part m_c / m: the impulse that drag with b held fixed gives within h. As h goes to zero
- * this is C_n b (r . n) n + C_t b (r - (r . n) n). Every impulse takes r towards zero and never past it, and since
- * corners take parts in proportion to mass the whole cloth does so too: with P the projections and s_c = m_c / m,
+ * of which corner c gets the fraction m_c / m: the impulse of drag within h, with b constant. As h goes to zero
+ * this is C_n b (r . n) n + C_t b (r - (r . n) n). Every impulse reduces r without reversing it. Corners
+ * get fractions in proportion to mass, so the same holds for the whole cloth: with P the projections and s_c = m_c / m,
  *
  *     sum_i m_i |v_i + h f_i / m_i - w|^2  <=  sum_i m_i |v_i - w|^2        for every h, rho, C and w
  *
@@ -46,13 +46,13 @@ void sinew_load_normal(const sinew_real *points, const int32_t particles[3], dou
     }
 }
 
-static double dot(const double a[3], const double b[3])
+static double load_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static void corners_of(const sinew_world *world, const sinew_load_record *record, int32_t triangle,
-                       int32_t particles[3])
+static void load_corners_of(const sinew_world *world, const sinew_load_record *record, int32_t triangle,
+                            int32_t particles[3])
 {
     for (int c = 0; c < 3; c++)
         particles[c] = sinew_load_particle(world, record, record->layout.elements[3 * (size_t)triangle + (size_t)c]);
@@ -65,10 +65,10 @@ static double rest_area(const sinew_world *world, const sinew_load_record *recor
     for (int c = 0; c < 3; c++)
         particles[c] = sinew_load_particle(world, record, triangle[c]);
     sinew_load_normal(world->rest, particles, normal);
-    return sqrt(dot(normal, normal));
+    return sqrt(load_dot(normal, normal));
 }
 
-static void push(sinew_real *f, int32_t particle, double factor, const double force[3])
+static void load_push(sinew_real *f, int32_t particle, double factor, const double force[3])
 {
     for (size_t c = 0; c < 3; c++)
         f[4 * (size_t)particle + c] += (sinew_real)(factor * force[c]);
@@ -144,12 +144,12 @@ enum {
     GUST_WAVES = 4
 };
 
-/* Amplitudes, frequencies and phases of the waves that gusts are made of. */
+/* Amplitudes, frequencies and phases of the waves whose sum is the gust. */
 typedef struct gusts {
     double amplitude[GUST_WAVES], frequency[GUST_WAVES], phase[3][GUST_WAVES];
 } gusts;
 
-/* A number in [0, 1) from two whole ones (the finaliser of SplitMix64, Steele et al. 2014). */
+/* A number in [0, 1) from two integers (the finaliser of SplitMix64, Steele et al. 2014). */
 static double scrambled(uint64_t seed, uint64_t index)
 {
     uint64_t z = (seed + 1) * 0x9e3779b97f4a7c15u + index * 0xd1b54a32d192ed03u;
@@ -176,16 +176,16 @@ static gusts make_gusts(const sinew_load_record *record)
     return g;
 }
 
-/* Gusts are carried along by the wind: a point sees what the origin saw when that air passed it (Taylor 1938). */
+/* Gusts move with the wind: a point has the value that the origin had when the same air passed it (Taylor 1938). */
 static void add_gust(const gusts *g, const double mean[3], double time, const double x[3], double w[3])
 {
-    const double speed2 = dot(mean, mean), since = speed2 > 0 ? time - dot(mean, x) / speed2 : time;
+    const double speed2 = load_dot(mean, mean), since = speed2 > 0 ? time - load_dot(mean, x) / speed2 : time;
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < GUST_WAVES; k++)
             w[c] += g->amplitude[k] * sin(g->frequency[k] * since + g->phase[c][k]);
 }
 
-/* Where a triangle is and how fast, both weighted by the masses of its corners; returns its mass. */
+/* Position and velocity of a triangle, weighted by the masses of its corners; returns its mass. */
 static double triangle_motion(const sinew_world *world, const int32_t particles[3], const double mass[3], double kept,
                               double x[3], double v[3])
 {
@@ -200,22 +200,22 @@ static double triangle_motion(const sinew_world *world, const int32_t particles[
     return sum;
 }
 
-/* Force for each m/s of relative velocity, N s/m: never more than takes all of it away within h. */
+/* Force per m/s of relative velocity, N s/m, limited so that drag within h does not reverse the relative velocity. */
 static double drag(double b, double mass, double h)
 {
     return h > 0 ? mass / h * -expm1(-h * b / mass) : b;
 }
 
-static void blow(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
-                 const gusts *g, int32_t triangle, sinew_real *f)
+static void load_blow(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
+                      const gusts *g, int32_t triangle, sinew_real *f)
 {
     const double *mass = record->layout.numbers + 3 * (size_t)triangle;
     int32_t particles[3];
     double normal[3], x[3], v[3], w[3], force[3];
-    corners_of(world, record, triangle, particles);
+    load_corners_of(world, record, triangle, particles);
     const double m = triangle_motion(world, particles, mass, moment->kept, x, v);
     sinew_load_normal(world->q, particles, normal);
-    const double area = sqrt(dot(normal, normal));
+    const double area = sqrt(load_dot(normal, normal));
     if (!(m > 0) || !(area > 0))
         return;
     for (int c = 0; c < 3; c++)
@@ -224,14 +224,14 @@ static void blow(const sinew_world *world, const sinew_load_record *record, cons
         add_gust(g, moment->vector, moment->time, x, w);
     for (int c = 0; c < 3; c++)
         w[c] -= v[c];
-    const double b = (double)record->parameters[WIND_DENSITY] / 2 * area * sqrt(dot(w, w));
-    const double along = dot(w, normal) / area;
+    const double b = (double)record->parameters[WIND_DENSITY] / 2 * area * sqrt(load_dot(w, w));
+    const double along = load_dot(w, normal) / area;
     const double across = drag((double)record->parameters[WIND_TANGENTIAL] * b, m, moment->h);
     const double through = drag((double)record->parameters[WIND_NORMAL] * b, m, moment->h) - across;
     for (int c = 0; c < 3; c++)
         force[c] = through * along * normal[c] / area + across * w[c];
     for (int a = 0; a < 3; a++)
-        push(f, particles[a], mass[a] / m, force);
+        load_push(f, particles[a], mass[a] / m, force);
 }
 
 static void apply_wind(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
@@ -240,7 +240,7 @@ static void apply_wind(const sinew_world *world, const sinew_load_record *record
     const bool gusty = record->parameters[WIND_GUST] > 0;
     const gusts g = gusty ? make_gusts(record) : (gusts){0};
     for (int32_t t = 0; t < record->layout.count; t++)
-        blow(world, record, moment, gusty ? &g : NULL, t, f);
+        load_blow(world, record, moment, gusty ? &g : NULL, t, f);
 }
 
 /* ---- Traction -------------------------------------------------------------------------------- */
@@ -269,12 +269,12 @@ static void apply_traction(const sinew_world *world, const sinew_load_record *re
     for (int32_t t = 0; t < record->layout.count; t++) {
         int32_t particles[3];
         double normal[3], force[3];
-        corners_of(world, record, t, particles);
+        load_corners_of(world, record, t, particles);
         sinew_load_normal(world->q, particles, normal);
         for (int c = 0; c < 3; c++)
             force[c] = record->layout.numbers[t] * moment->vector[c] + pressure * normal[c];
         for (int a = 0; a < 3; a++)
-            push(f, particles[a], 1.0 / 3, force);
+            load_push(f, particles[a], 1.0 / 3, force);
     }
 }
 
@@ -297,8 +297,7 @@ static void measure_couple(const sinew_world *world, const sinew_load_record *re
         layout->numbers[i] = (double)world->mass[sinew_load_particle(world, record, layout->elements[i])];
 }
 
-/* Places of the vertices: their centre of mass, sum m (x - c)(x - c)^T, and the same with the rest shape on the right.
- */
+/* Centre of mass c of the vertices, sum m (x - c)(x - c)^T, and sum m (x - c)(X - C)^T with the rest positions X. */
 typedef struct couple_view {
     double centre[3], rest_centre[3], spread[9], turned[9];
 } couple_view;
@@ -342,8 +341,8 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     return view;
 }
 
-/* M turned by the rotation that is nearest to how the vertices lie to their rest shape. */
-static void follow(const couple_view *view, double M[3])
+/* M rotated by the rotation that fits the current positions of the vertices best to their rest positions. */
+static void load_follow(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];
     double scale = DBL_MIN, out[3] = {0};
@@ -366,7 +365,7 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
     const couple_view view = view_couple(world, record);
     double M[3] = {moment->vector[0], moment->vector[1], moment->vector[2]}, alpha[3], r[3], force[3];
     if (record->parameters[0] > 0)
-        follow(&view, M);
+        load_follow(&view, M);
     sinew_inertia_solve(view.spread, M, alpha);
     for (int32_t i = 0; i < l->count; i++) {
         const int32_t particle = sinew_load_particle(world, record, l->elements[i]);
@@ -375,7 +374,7 @@ static void apply_couple(const sinew_world *world, const sinew_load_record *reco
             const int a = (c + 1) % 3, b = (c + 2) % 3;
             force[c] = alpha[a] * r[b] - alpha[b] * r[a];
         }
-        push(f, particle, l->numbers[i], force);
+        load_push(f, particle, l->numbers[i], force);
     }
 }
 
@@ -388,7 +387,7 @@ static const char *check_couple(const sinew_world *world, const sinew_load_recor
         return NULL;
     if (!(view.spread[0] + view.spread[4] + view.spread[8] > 0))
         return "its vertices lie in one place, where forces have no moment; select vertices that lie apart";
-    if (fabs(dot(M, line)) > 1e-5 * sqrt(dot(M, M)))
+    if (fabs(load_dot(M, line)) > 1e-5 * sqrt(load_dot(M, M)))
         return "its vertices lie on a line, about which forces on them have no moment; select another row of vertices "
                "too";
     return NULL;

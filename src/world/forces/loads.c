@@ -10,7 +10,7 @@
 #include "energy/parameter.h"
 #include "world/forces/loads.h"
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Elements -------------------------------------------------------------------------------- */
 
 const sinew_load_info *sinew_get_load_info(sinew_load_kind kind)
 {
@@ -46,14 +46,14 @@ sinew_load_def sinew_default_load_def(sinew_load_kind kind)
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static bool finite3(const sinew_real vector[3])
+static bool loads_finite3(const sinew_real vector[3])
 {
     return isfinite(vector[0]) && isfinite(vector[1]) && isfinite(vector[2]);
 }
 
 static sinew_status check_keys(const sinew_load_def *def, const sinew_load_info *info, sinew_error *error)
 {
-    if (!finite3(def->vector))
+    if (!loads_finite3(def->vector))
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: its %s is %g %g %g %s, must be finite", info->name,
                           info->vector.name, (double)def->vector[0], (double)def->vector[1], (double)def->vector[2],
                           info->vector.unit);
@@ -61,7 +61,7 @@ static sinew_status check_keys(const sinew_load_def *def, const sinew_load_info 
         return sinew_fail(error, SINEW_ERROR_DATA, "%s: has %d keys, but no list of them", info->name, def->key_count);
     for (int32_t k = 0; k < def->key_count; k++) {
         const sinew_load_key *key = &def->keys[k];
-        if (!isfinite(key->time) || !finite3(key->vector) || !isfinite(key->factor))
+        if (!isfinite(key->time) || !loads_finite3(key->vector) || !isfinite(key->factor))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s: key %d is not finite", info->name, k);
         if (k > 0 && !(key->time > key[-1].time))
             return sinew_fail(error, SINEW_ERROR_DATA, "%s: key %d is at %g s, not after the one before it at %g s",
@@ -106,18 +106,18 @@ static void release_layout(const sinew_allocator *allocator, sinew_load_layout *
     *layout = (sinew_load_layout){.shape_version = -1};
 }
 
-/* The elements that were given, or those of the body as it is. */
-static sinew_status find_elements(const sinew_world *world, const sinew_load_record *record, const sinew_load_ops *ops,
-                                  sinew_load_layout *layout, sinew_error *error)
+/* The elements of the def, or the current elements of the body. */
+static sinew_status loads_find_elements(const sinew_world *world, const sinew_load_record *record,
+                                        const sinew_load_ops *ops, sinew_load_layout *layout, sinew_error *error)
 {
-    const sinew_stencil_row *row = sinew_get_stencil(ops->info.stencil);
+    const sinew_stencil_info *stencil_info = sinew_get_stencil(ops->info.stencil);
     const size_t n = (size_t)ops->corners;
     if (!record->given) {
-        const sinew_status status = row->find(&world->allocator, world->bodies[record->body.index].mesh, ops->corners,
-                                              &layout->elements, &layout->count, error);
+        const sinew_status status = stencil_info->find(&world->allocator, world->bodies[record->body.index].mesh,
+                                                       ops->corners, &layout->elements, &layout->count, error);
         if (status == SINEW_OK && layout->count == 0)
             return sinew_fail(error, SINEW_ERROR_DATA, "%s acts on %s and body %d has none", ops->info.name,
-                              row->plural, record->body.index);
+                              stencil_info->plural, record->body.index);
         return status;
     }
     layout->count = record->given_count;
@@ -133,7 +133,7 @@ static sinew_status make_layout(const sinew_world *world, const sinew_load_recor
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
     *layout = (sinew_load_layout){.shape_version = world->shape_version};
-    sinew_status status = find_elements(world, record, ops, layout, error);
+    sinew_status status = loads_find_elements(world, record, ops, layout, error);
     const size_t count = (size_t)layout->count * (size_t)ops->corners;
     const size_t vertices = (size_t)world->bodies[record->body.index].count;
     double *scratch = sinew_allocate(&world->allocator, vertices, sizeof *scratch);
@@ -175,9 +175,9 @@ void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_reco
     *record = (sinew_load_record){.kind = record->kind, .generation = record->generation};
 }
 
-/* The vertices that the def names, checked. */
-static sinew_status take_elements(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
-                                  sinew_error *error)
+/* Checks and copies the vertices of the def. */
+static sinew_status loads_take_elements(const sinew_world *world, const sinew_load_def *def, sinew_load_record *record,
+                                        sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(def->kind);
     if (!def->elements)
@@ -209,24 +209,24 @@ static sinew_status take_keys(const sinew_world *world, const sinew_load_def *de
     return SINEW_OK;
 }
 
-/* Room for the record and for the forces of loads. */
-static sinew_status make_load_room(sinew_world *world, int32_t place, sinew_error *error)
+/* Reserves the record and the forces of loads. */
+static sinew_status reserve_load(sinew_world *world, int32_t slot, sinew_error *error)
 {
     if (!world->load_force)
         world->load_force =
             sinew_allocate_zero(&world->allocator, 4 * (size_t)world->particle_capacity, sizeof *world->load_force);
     if (world->load_force &&
-        sinew_grow(&world->allocator, (void **)&world->loads, place, &world->load_capacity, sizeof *world->loads))
+        sinew_grow(&world->allocator, (void **)&world->loads, slot, &world->load_capacity, sizeof *world->loads))
         return SINEW_OK;
     return sinew_fail_memory(error, "a load");
 }
 
-static int32_t free_place(const sinew_world *world)
+static int32_t free_load_slot(const sinew_world *world)
 {
-    int32_t place = 0;
-    while (place < world->load_count && world->loads[place].live)
-        place++;
-    return place;
+    int32_t slot = 0;
+    while (slot < world->load_count && world->loads[slot].live)
+        slot++;
+    return slot;
 }
 
 sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, sinew_error *error)
@@ -235,11 +235,11 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
     sinew_error_clear(error);
     if (check_load_def(world, def, error) != SINEW_OK)
         return none;
-    const int32_t place = free_place(world);
+    const int32_t slot = free_load_slot(world);
     sinew_load_record record = {.live = true, .kind = def->kind, .body = def->body, .layout = {.shape_version = -1}};
     memcpy(record.vector, def->vector, sizeof record.vector);
     memcpy(record.parameters, def->parameters, sizeof record.parameters);
-    sinew_status status = take_elements(world, def, &record, error);
+    sinew_status status = loads_take_elements(world, def, &record, error);
     if (status == SINEW_OK)
         status = take_keys(world, def, &record, error);
     if (status == SINEW_OK)
@@ -247,18 +247,18 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
     if (status == SINEW_OK)
         status = check_exertable(world, &record, error);
     if (status == SINEW_OK)
-        status = make_load_room(world, place, error);
+        status = reserve_load(world, slot, error);
     if (status != SINEW_OK) {
         sinew_load_record_destroy(&world->allocator, &record);
         return none;
     }
-    record.generation = place < world->load_count ? world->loads[place].generation + 1 : 0;
-    world->load_count += place == world->load_count;
-    world->loads[place] = record;
-    return (sinew_load){place, record.generation};
+    record.generation = slot < world->load_count ? world->loads[slot].generation + 1 : 0;
+    world->load_count += slot == world->load_count;
+    world->loads[slot] = record;
+    return (sinew_load){slot, record.generation};
 }
 
-/* The record that an id names; NULL, with the reason, for one that names nothing (now). */
+/* The record of an id; NULL, with an error, if the id names no load. */
 static sinew_load_record *find_load(const sinew_world *world, sinew_load load, sinew_error *error)
 {
     sinew_load_record *record =
@@ -292,17 +292,11 @@ int32_t sinew_world_load_count(const sinew_world *world)
     return SINEW_ASSERT(world) ? world->load_count : 0;
 }
 
-sinew_load sinew_world_load_at(const sinew_world *world, int32_t place)
+sinew_load sinew_world_load_at(const sinew_world *world, int32_t slot)
 {
-    if (!SINEW_ASSERT(world && place >= 0 && place < world->load_count) || !world->loads[place].live)
+    if (!SINEW_ASSERT(world && slot >= 0 && slot < world->load_count) || !world->loads[slot].live)
         return (sinew_load){.index = -1};
-    return (sinew_load){place, world->loads[place].generation};
-}
-
-sinew_load_kind sinew_load_kind_of(const sinew_world *world, sinew_load load)
-{
-    const sinew_load_record *record = find_load(world, load, NULL);
-    return record ? record->kind : SINEW_LOAD_COUNT;
+    return (sinew_load){slot, world->loads[slot].generation};
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */

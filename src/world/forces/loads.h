@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * loads.h: loads as the world keeps them, and the table of their kinds.
+ * loads.h: records of loads, and the table of their kinds.
  *
- * A load names vertices of its body, never inside numbers: these are looked up when forces are made, so bodies that
- * come, go or are cut need no care here. What depends on rest shape, cells and masses (`layout`) is made anew when the
- * world's shape version has changed.
+ * A load names vertices of its body, not inside numbers; these are looked up when forces are computed, so added,
+ * removed or torn bodies need no update here. Data that depends on rest shape, cells and masses (`layout`) is
+ * recomputed when the world's shape version changes.
  */
 #ifndef SINEW_SRC_WORLD_FORCES_LOADS_H
 #define SINEW_SRC_WORLD_FORCES_LOADS_H
@@ -12,9 +12,9 @@
 #include "sinew/load.h"
 #include "world/world.h"
 
-/* The elements that a load acts on, as the world is now. */
+/* The current elements of a load. */
 typedef struct sinew_load_layout {
-    int64_t shape_version; /* of the world when it was made */
+    int64_t shape_version; /* shape version of the world when the layout was computed */
     int32_t count;
     int32_t *elements; /* [count][corners] vertices of the body */
     double *numbers;   /* [count][corners] wind: mass of the corner that belongs to the triangle, kg; [count] traction:
@@ -30,7 +30,7 @@ struct sinew_load_record {
     int32_t key_count;
     sinew_load_key *keys;
     int32_t given_count;
-    int32_t *given; /* [given_count][corners] as the def had them; NULL: all */
+    int32_t *given; /* [given_count][corners] elements of the def; NULL: all elements of the body */
     sinew_load_layout layout;
     uint32_t generation;
 };
@@ -40,7 +40,7 @@ typedef struct sinew_load_moment {
     double vector[3], factor;
     double time; /* s, at the end of the step */
     double h;    /* s; 0: quasistatic */
-    double kept; /* part of the velocities that the world's damping leaves */
+    double kept; /* fraction of the velocities that remains after the world's damping */
 } sinew_load_moment;
 
 typedef struct sinew_load_ops {
@@ -52,13 +52,13 @@ typedef struct sinew_load_ops {
     /* Adds the forces to f [particle_count][4]. */
     void (*apply)(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
                   sinew_real *f);
-    /* NULL, or a reason to refuse the load as the world is now. */
+    /* Returns NULL, or the reason to refuse the load in the current world. */
     const char *(*check)(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3]);
 } sinew_load_ops;
 
 const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* NULL out of range */
 
-/* Where the vertex of a body lies inside. */
+/* Inside number of a vertex of the load's body. */
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex);
 /* Half the cross product of two edges of a triangle: its normal, as long as its area. */
 void sinew_load_normal(const sinew_real *points, const int32_t particles[3], double normal[3]);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * pin_directions.c: pins that hold their particles along one or two directions only (Baraff and Witkin 1998, 5.1).
+ * pin_directions.c: pins that constrain their particles along one or two directions only (Baraff and Witkin 1998, 5.1).
  *
- * A particle that is held along n_1, n_2 .. by one or several pins has the filter S = 1 - (projection on their span)
- * and the conditions n_k . x = n_k . t_k, t_k the place of its pin. They are met one after the other: with S as it is
+ * A particle constrained along n_1, n_2 .. by one or several pins has the filter S = 1 - (projection on their span) and
+ * the conditions n_k . x = n_k . t_k, with t_k the target of its pin. They are satisfied one after another: with S
  * before direction k,
  *
  *     x += a_k n_k . (t_k - x),   a_k = S n_k / (n_k . S n_k),   S -= S n_k (S n_k)^T / (n_k . S n_k)
  *
- * which disturbs none of those before, as S n_k is normal to them. Directions of different pins need not be normal to
- * each other; one that (nearly) follows from those before is refused when its pins are added. A particle that is held
- * along three is pinned.
+ * which leaves earlier conditions satisfied, because S n_k is normal to them. Directions of different pins need not be
+ * orthogonal; one that (nearly) depends on earlier ones is refused when its pins are added. A particle constrained
+ * along three directions is pinned.
  */
 #include <math.h>
 
 #include "world/world.h"
 
-/* The square of a unit vector's part outside what is held already, below which nothing of it is left. */
+/* Squared length of a unit direction after filtering, below which the direction depends on earlier ones. */
 #define FOLLOWS 1e-10
 
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -38,7 +38,7 @@ static double filter_direction(const double S[6], const double n[3], double a[3]
     return rest;
 }
 
-/* Takes a direction out of S; false where it follows from those that were. along: NULL, or a_k. */
+/* Removes a direction from S; false if the direction depends on earlier ones. along: NULL, or receives a_k. */
 static bool take_direction(double S[6], const double n[3], double along[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -53,7 +53,7 @@ static bool take_direction(double S[6], const double n[3], double along[3])
     return true;
 }
 
-/* ---- Of a def -------------------------------------------------------------------------------- */
+/* ---- Directions of a def --------------------------------------------------------------------- */
 
 sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error)
 {
@@ -78,7 +78,7 @@ sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_recor
         if (!take_direction(S, n, along))
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d follows from those before it; leave it out",
                               k);
-        /* Of several directions of one pin only what they span matters: unit vectors normal to each other will do. */
+        /* Only the span of a pin's directions matters, so orthonormal vectors replace them. */
         const double size = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
         for (int c = 0; c < 3; c++)
             record->directions[k][c] = along[c] / size;
@@ -92,7 +92,7 @@ bool sinew_pin_is_partial(const sinew_pin_record *pin)
     return pin->count > 0 && pin->direction_count < 3;
 }
 
-/* S of a particle by all pins of the world. */
+/* Computes S of a particle from all pins of the world. */
 static void filter_by_pins(const sinew_world *world, int32_t particle, double S[6])
 {
     unit_filter(S);
@@ -104,8 +104,8 @@ static void filter_by_pins(const sinew_world *world, int32_t particle, double S[
     }
 }
 
-sinew_status sinew_pin_check_held(const sinew_world *world, const sinew_pin_def *def, const sinew_pin_record *record,
-                                  sinew_error *error)
+sinew_status sinew_pin_check_directions(const sinew_world *world, const sinew_pin_def *def,
+                                        const sinew_pin_record *record, sinew_error *error)
 {
     for (int32_t i = 0; i < record->count; i++) {
         double S[6];
@@ -122,24 +122,25 @@ sinew_status sinew_pin_check_held(const sinew_world *world, const sinew_pin_def 
     return SINEW_OK;
 }
 
-/* ---- Of the world ---------------------------------------------------------------------------- */
+/* ---- Filters of all particles ---------------------------------------------------------------- */
 
-static bool make_rooms(sinew_world *world)
+static bool reserve_pin_buffers(sinew_world *world)
 {
     const sinew_allocator *a = &world->allocator;
     const size_t n = (size_t)world->particle_count;
-    bool good = sinew_make_room(a, &world->filter, &world->filter_room, 6 * n, sizeof *world->filter) &&
-                sinew_make_room(a, &world->held, &world->held_room, n, sizeof *world->held);
+    bool good = sinew_reserve(a, &world->filter, &world->filter_capacity, 6 * n, sizeof *world->filter) &&
+                sinew_reserve(a, &world->constrained_particles, &world->constrained_capacity, n,
+                              sizeof *world->constrained_particles);
     for (int32_t p = 0; good && p < world->pin_count; p++) {
         sinew_pin_record *pin = &world->pins[p];
         if (sinew_pin_is_partial(pin))
-            good = sinew_make_room(a, &pin->along, &pin->along_room,
-                                   3 * (size_t)pin->count * (size_t)pin->direction_count, sizeof *pin->along);
+            good = sinew_reserve(a, &pin->along, &pin->along_capacity,
+                                 3 * (size_t)pin->count * (size_t)pin->direction_count, sizeof *pin->along);
     }
     return good;
 }
 
-/* Filters and a_k of all pins. */
+/* Computes filters and a_k of all pins. */
 static void find_filters(sinew_world *world)
 {
     for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)
@@ -161,31 +162,31 @@ static void find_filters(sinew_world *world)
     }
 }
 
-sinew_status sinew_world_find_held(sinew_world *world, sinew_error *error)
+sinew_status sinew_world_find_constrained(sinew_world *world, sinew_error *error)
 {
     bool any = false;
-    world->held_count = 0;
+    world->constrained_count = 0;
     for (int32_t p = 0; p < world->pin_count; p++)
         any |= sinew_pin_is_partial(&world->pins[p]);
     if (!any)
         return SINEW_OK;
-    if (!make_rooms(world))
+    if (!reserve_pin_buffers(world))
         return sinew_fail_memory(error, "pins");
     find_filters(world);
     for (int32_t i = 0; i < world->particle_count; i++) {
         const sinew_real *S = world->filter + 6 * (size_t)i;
         if (!world->pinned[i] && S[0] + S[1] + S[2] < (sinew_real)2.5)
-            world->held[world->held_count++] = i;
+            world->constrained_particles[world->constrained_count++] = i;
     }
     return SINEW_OK;
 }
 
-void sinew_pin_place(const sinew_pin_record *pin, sinew_real *q)
+void sinew_pin_move_to_targets(const sinew_pin_record *pin, sinew_real *q)
 {
     const double *along = pin->along;
     for (int32_t i = 0; i < pin->count; i++) {
         sinew_real *x = q + 4 * (size_t)pin->particles[i];
-        const sinew_real *t = pin->guide.current + 3 * (size_t)i;
+        const sinew_real *t = pin->trajectory.current + 3 * (size_t)i;
         for (int k = 0; k < pin->direction_count; k++, along += 3) {
             double off = 0;
             for (int c = 0; c < 3; c++)
@@ -196,26 +197,26 @@ void sinew_pin_place(const sinew_pin_record *pin, sinew_real *q)
     }
 }
 
-void sinew_world_release_held(sinew_world *world)
+void sinew_world_release_constrained(sinew_world *world)
 {
     sinew_release(&world->allocator, world->filter);
-    sinew_release(&world->allocator, world->held);
+    sinew_release(&world->allocator, world->constrained_particles);
     world->filter = NULL;
-    world->held = NULL;
-    world->held_count = 0;
+    world->constrained_particles = NULL;
+    world->constrained_count = 0;
 }
 
 void sinew_world_split_force(const sinew_world *world, int32_t particle, const double r[3], double free[3],
-                             double held[3])
+                             double constrained[3])
 {
     for (int c = 0; c < 3; c++)
         free[c] = world->pinned[particle] ? 0 : r[c];
-    if (!world->pinned[particle] && world->held_count > 0) {
+    if (!world->pinned[particle] && world->constrained_count > 0) {
         double S[6];
         for (int k = 0; k < 6; k++)
             S[k] = (double)world->filter[6 * (size_t)particle + (size_t)k];
         filter_direction(S, r, free);
     }
     for (int c = 0; c < 3; c++)
-        held[c] = r[c] - free[c];
+        constrained[c] = r[c] - free[c];
 }

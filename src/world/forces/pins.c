@@ -17,14 +17,14 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
 {
     sinew_release(allocator, record->particles);
     sinew_release(allocator, record->along);
-    sinew_guide_destroy(&record->guide, allocator);
+    sinew_trajectory_destroy(&record->trajectory, allocator);
     *record = (sinew_pin_record){.generation = record->generation};
 }
 
 /* Solvers leave pinned particles out of their unknowns. */
 static void pins_changed(sinew_world *world)
 {
-    sinew_world_note_change(world, SINEW_CHANGED_PINS);
+    sinew_world_mark_changed(world, SINEW_CHANGED_PINS);
 }
 
 static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
@@ -34,7 +34,7 @@ static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
 }
 
 /* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
-static sinew_status mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
+static sinew_status pin_mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {
         if (world->pinned[particles[i]]) {
@@ -46,8 +46,8 @@ static sinew_status mark(sinew_world *world, const sinew_pin_def *def, const int
     return SINEW_OK;
 }
 
-static sinew_status make_record(const sinew_world *world, const sinew_pin_def *def, sinew_pin_record *record,
-                                sinew_error *error)
+static sinew_status pin_make_record(const sinew_world *world, const sinew_pin_def *def, sinew_pin_record *record,
+                                    sinew_error *error)
 {
     const int32_t count = record->count = def->vertex_count;
     const sinew_status directions = sinew_pin_take_directions(def, record, error);
@@ -67,7 +67,8 @@ static sinew_status make_record(const sinew_world *world, const sinew_pin_def *d
         }
     }
     if (status == SINEW_OK)
-        status = sinew_guide_create(&record->guide, &world->allocator, count, base, def->motion, "pins", error);
+        status =
+            sinew_trajectory_create(&record->trajectory, &world->allocator, count, base, def->motion, "pins", error);
     sinew_release(&world->allocator, base);
     record->body = def->body;
     record->motion_digest = sinew_motion_digest(def->motion);
@@ -87,15 +88,15 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         return none;
     }
     sinew_pin_record record = {0};
-    sinew_status status = make_record(world, def, &record, error);
-    const int32_t place = sinew_world_pin_place(world);
+    sinew_status status = pin_make_record(world, def, &record, error);
+    const int32_t slot = sinew_world_pin_slot(world);
     if (status == SINEW_OK &&
-        !sinew_grow(&world->allocator, (void **)&world->pins, place, &world->pin_capacity, sizeof *world->pins))
+        !sinew_grow(&world->allocator, (void **)&world->pins, slot, &world->pin_capacity, sizeof *world->pins))
         status = sinew_fail_memory(error, "pins");
     if (status == SINEW_OK)
-        status = sinew_pin_check_held(world, def, &record, error);
+        status = sinew_pin_check_directions(world, def, &record, error);
     if (status == SINEW_OK)
-        status = mark(world, def, record.particles, error);
+        status = pin_mark(world, def, record.particles, error);
     if (status == SINEW_OK && sinew_pin_is_partial(&record)) {
         unmark(world, record.particles, record.count);
     } else if (status == SINEW_OK) {
@@ -108,7 +109,7 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
         return none;
     }
     pins_changed(world);
-    return sinew_world_put_pin(world, place, record);
+    return sinew_world_put_pin(world, slot, record);
 }
 
 sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets, sinew_error *error)
@@ -121,7 +122,7 @@ sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sine
         return sinew_fail(error, SINEW_ERROR_USAGE, "pins %d: no targets are given", pin.index);
     char owner[32];
     snprintf(owner, sizeof owner, "pins %d", pin.index);
-    return sinew_guide_replace(&record->guide, targets, owner, error);
+    return sinew_trajectory_replace(&record->trajectory, targets, owner, error);
 }
 
 sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion, sinew_error *error)
@@ -132,13 +133,13 @@ sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew
         return SINEW_ERROR_USAGE;
     char owner[32];
     snprintf(owner, sizeof owner, "pins %d", pin.index);
-    sinew_guide guide;
-    sinew_status status =
-        sinew_guide_create(&guide, &world->allocator, record->count, record->guide.base, motion, owner, error);
+    sinew_trajectory trajectory;
+    sinew_status status = sinew_trajectory_create(&trajectory, &world->allocator, record->count,
+                                                  record->trajectory.base, motion, owner, error);
     if (status != SINEW_OK)
         return status;
-    sinew_guide_destroy(&record->guide, &world->allocator);
-    record->guide = guide;
+    sinew_trajectory_destroy(&record->trajectory, &world->allocator);
+    record->trajectory = trajectory;
     record->motion_digest = sinew_motion_digest(motion);
     return SINEW_OK;
 }
@@ -151,7 +152,7 @@ sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_er
         return SINEW_ERROR_USAGE;
     unmark(world, record->particles, record->count);
     sinew_pin_record_destroy(&world->allocator, record);
-    sinew_world_free_place(&world->pin_hint, pin.index);
+    sinew_world_release_slot(&world->pin_hint, pin.index);
     pins_changed(world);
     return SINEW_OK;
 }

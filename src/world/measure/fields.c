@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fields.c: numbers of each particle and of each element as arrays, for colours, plots and sensors.
+ * fields.c: fields of particles and elements as arrays, for colours, plots and sensors.
  *
  * Elements are evaluated one by one with the kernels of width one. Every number of a tetrahedron comes from its corners
  * x (rest: X), its energy E and its gradient g_a = dE/dx_a, so that it holds for any material:
@@ -8,9 +8,9 @@
  *     F = Ds Dm^-1,  Ds = [x1-x0 x2-x0 x3-x0],  Dm the same at rest     det F = v / V, the signed volumes
  *     E = V psi(F),  g_a = V P grad N_a    =>    sum_a g_a (x_a - x_0)^T = V P F^T = v sigma
  *
- * where V and v count the filled part of the tet only (sinew_mesh_fractions), with the first Piola stress P = dpsi/dF
- * and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is sqrt(3/2 s : s), s the deviator of sigma (of its
- * symmetric part: the linear energy's is not symmetric once it turns).
+ * where V and v count the filled fraction of the tet only (sinew_mesh_fractions), with the first Piola stress
+ * P = dpsi/dF and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is sqrt(3/2 s : s), s the deviator of
+ * sigma (of its symmetric part: the linear energy's is not symmetric once it turns).
  */
 #include "world/measure/fields.h"
 
@@ -19,9 +19,10 @@
 
 #include "energy/registry.h"
 #include "math/small/decompose_batch.h"
-#include "world/contact/contact.h"
+#include "contact/contact.h"
+#include "world/world.h"
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Field table ----------------------------------------------------------------------------- */
 
 static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_FORCE] = {"force", "N", "elastic and external force on each particle", 3, false},
@@ -52,12 +53,12 @@ sinew_field_kind sinew_field_by_name(const char *name)
 
 double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_real *out)
 {
-    /* A view of the objective: the same elements and work space in another mode. */
+    /* A second objective with the same elements and work space, in another mode. */
     sinew_objective view = world->objective;
-    view.quasistatic = true;
-    view.pinned = left_out;
-    /* Who is interested in pins wants to see what they bear, also along some directions. */
-    view.held_count = left_out == world->pinned ? view.held_count : 0;
+    view.step.quasistatic = true;
+    view.step.pinned = left_out;
+    /* With pins included, reactions along constrained directions are kept, too. */
+    view.step.constrained_count = left_out == world->pinned ? view.step.constrained_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
@@ -70,19 +71,19 @@ double sinew_world_elastic(const sinew_world *world)
     return sinew_objective_elastic(&view, world->q);
 }
 
-/* out [3 * count] = scale values: what pins bear (`pinned` 1), what they leave (0), or all (-1). */
-static void copy_points(const sinew_world *world, const sinew_real *values, double scale, int pinned, int32_t first,
-                        int32_t count, sinew_real *out)
+/* out [3 * count] = scale values: forces of pins (`pinned` 1), forces on free directions (0), or all (-1). */
+static void field_copy_points(const sinew_world *world, const sinew_real *values, double scale, int pinned,
+                              int32_t first, int32_t count, sinew_real *out)
 {
     for (int32_t i = 0; i < count; i++) {
         const int32_t at = world->inside[first + i];
-        double part[3][3] = {{0}}; /* what is free, held, all */
+        double split[3][3] = {{0}}; /* free component, constrained component, both */
         for (size_t c = 0; at >= 0 && c < 3; c++)
-            part[2][c] = (double)values[4 * (size_t)at + c];
+            split[2][c] = (double)values[4 * (size_t)at + c];
         if (at >= 0)
-            sinew_world_split_force(world, at, part[2], part[0], part[1]);
+            sinew_world_split_force(world, at, split[2], split[0], split[1]);
         for (size_t c = 0; c < 3; c++)
-            out[3 * (size_t)i + c] = (sinew_real)(scale * part[pinned < 0 ? 2 : pinned][c]);
+            out[3 * (size_t)i + c] = (sinew_real)(scale * split[pinned < 0 ? 2 : pinned][c]);
     }
 }
 
@@ -90,9 +91,9 @@ static void copy_points(const sinew_world *world, const sinew_real *values, doub
 static sinew_status static_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                  sinew_real *out, sinew_error *error)
 {
-    /* Contacts of the last step are no elastic force. */
+    /* Contact forces of the last step are not elastic forces. */
     if (field == SINEW_FIELD_FORCE)
-        sinew_contact_unlayer(world);
+        sinew_contact_detach(world);
     sinew_status status = sinew_world_prepare(world, error);
     if (status != SINEW_OK)
         return status;
@@ -104,12 +105,25 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
         sinew_world_load(world, world->step_count);
         sinew_world_imbalance(world, nobody, imbalance);
         const bool force = field == SINEW_FIELD_FORCE;
-        copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count, out);
+        field_copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count,
+                          out);
     } else {
         status = sinew_fail_memory(error, "a field");
     }
     sinew_release(&world->allocator, nobody);
     sinew_release(&world->allocator, imbalance);
+    return status;
+}
+
+static sinew_status contact_force_field(const sinew_world *world, int32_t first, int32_t count, sinew_real *out,
+                                        sinew_error *error)
+{
+    sinew_contact_view view;
+    sinew_status status = sinew_contact_check_listed(world, error);
+    if (status == SINEW_OK)
+        status = sinew_world_contact_view(world, &view, error);
+    if (status == SINEW_OK)
+        sinew_contact_particle_forces(&view, first, count, out);
     return status;
 }
 
@@ -126,26 +140,27 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of elements; use sinew_energy_field",
                           info->name);
     if (field == SINEW_FIELD_CONTACT_FORCE)
-        return sinew_contact_particle_forces(world, first, count, out, error);
+        return contact_force_field(world, first, count, out, error);
     if (field == SINEW_FIELD_FORCE || world->def.quasistatic)
         return static_field(world, field, first, count, out, error);
     const sinew_real *imbalance = NULL;
     sinew_status status = sinew_balance_imbalance(world, info->name, &imbalance, error);
     if (status == SINEW_OK)
-        copy_points(world, imbalance, 1, field == SINEW_FIELD_REACTION, first, count, out);
+        field_copy_points(world, imbalance, 1, field == SINEW_FIELD_REACTION, first, count, out);
     return status;
 }
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* One element as the state is now. */
+/* Positions, energy and moment of one element in the current state, from which fields are computed. */
 typedef struct element_state {
     int32_t n;
-    bool is_tet, is_sheet;
-    double x[SINEW_STENCIL_MAX][3], rest[SINEW_STENCIL_MAX][3]; /* m, vertices as the caller numbered them */
-    double filled;                                              /* part of the tet that carries psi */
-    double psi;                                                 /* J */
-    double moment[3][3];                                        /* J: sum_a g_a (x_a - x_0)^T */
+    bool is_tet, is_surface;
+    double x[SINEW_STENCIL_MAX][3],
+        rest[SINEW_STENCIL_MAX][3]; /* m: positions and rest positions, vertices in the order of the caller */
+    double filled;                  /* filled fraction of the tet */
+    double psi;                     /* J: energy of the element */
+    double moment[3][3];            /* J: sum_a g_a (x_a - x_0)^T */
 } element_state;
 
 void sinew_element_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, double (*rest)[3])
@@ -160,8 +175,8 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
     }
 }
 
-/* psi and the moments of its forces, about the first vertex. */
-static void evaluate(const sinew_world *world, const sinew_batch *batch, int32_t element, element_state *s)
+/* Computes psi and the moments of its forces about the first vertex. */
+static void field_evaluate(const sinew_world *world, const sinew_batch *batch, int32_t element, element_state *s)
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
     _Alignas(SINEW_ALIGNMENT) sinew_real g[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
@@ -186,18 +201,18 @@ static void view_element(const sinew_world *world, const sinew_energy_record *re
 {
     s->n = record->batch->ops->info.vertex_count;
     s->is_tet = record->batch->ops->determinants != NULL;
-    s->is_sheet = record->batch->ops->sheet;
+    s->is_surface = record->batch->ops->is_surface;
     const int32_t *particles = record->store.particles + (size_t)s->n * (size_t)element;
     for (int32_t a = 0; a < s->n; a++)
         for (int c = 0; c < 3; c++)
             s->x[a][c] = (double)world->q[4 * (size_t)particles[a] + (size_t)c];
     s->filled = record->store.fractions_given ? (double)record->store.fractions[element] : 1;
     sinew_element_rest(world, record, element, s->rest);
-    evaluate(world, record->batch, element, s);
+    field_evaluate(world, record->batch, element, s);
 }
 
 /* Columns x_a - x_0 of a tetrahedron, row-major; returns six times its signed volume. */
-static double edges_of(const double (*x)[3], double D[9])
+static double field_edges_of(const double (*x)[3], double D[9])
 {
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
@@ -205,18 +220,18 @@ static double edges_of(const double (*x)[3], double D[9])
     return D[0] * (D[4] * D[8] - D[5] * D[7]) - D[1] * (D[3] * D[8] - D[5] * D[6]) + D[2] * (D[3] * D[7] - D[4] * D[6]);
 }
 
-static void determinant(const element_state *s, double *out)
+static void field_determinant(const element_state *s, double *out)
 {
     double D[9];
-    out[0] = edges_of(s->x, D) / edges_of(s->rest, D);
+    out[0] = field_edges_of(s->x, D) / field_edges_of(s->rest, D);
 }
 
 /* F = Ds Dm^-1 by the adjugate of Dm. */
 static void deformation(const element_state *s, double F[9])
 {
     double Ds[9], D[9];
-    const double det = edges_of(s->rest, D);
-    edges_of(s->x, Ds);
+    const double det = field_edges_of(s->rest, D);
+    field_edges_of(s->x, Ds);
     double inverse[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
@@ -265,7 +280,7 @@ static void sheet_stretches(const element_state *s, double *out)
 
 static void stretches(const element_state *s, double *out)
 {
-    if (s->is_sheet) {
+    if (s->is_surface) {
         sheet_stretches(s, out);
         return;
     }
@@ -288,18 +303,18 @@ static void von_mises(const element_state *s, double *out)
             const double deviator = (s->moment[i][j] + s->moment[j][i]) / 2 - (i == j ? mean : 0);
             sum += deviator * deviator;
         }
-    out[0] = sum > 0 ? sqrt(1.5 * sum) / (s->filled * fabs(edges_of(s->x, D)) / 6) : sum;
+    out[0] = sum > 0 ? sqrt(1.5 * sum) / (s->filled * fabs(field_edges_of(s->x, D)) / 6) : sum;
 }
 
 static void energy_density(const element_state *s, double *out)
 {
     double D[9];
-    out[0] = s->is_tet ? s->psi / (s->filled * fabs(edges_of(s->rest, D)) / 6) : s->psi;
+    out[0] = s->is_tet ? s->psi / (s->filled * fabs(field_edges_of(s->rest, D)) / 6) : s->psi;
 }
 
 typedef void element_field(const element_state *s, double *out);
 static element_field *const evaluators[SINEW_FIELD_COUNT] = {
-    [SINEW_FIELD_DETERMINANT] = determinant,
+    [SINEW_FIELD_DETERMINANT] = field_determinant,
     [SINEW_FIELD_STRETCHES] = stretches,
     [SINEW_FIELD_VON_MISES] = von_mises,
     [SINEW_FIELD_ENERGY] = energy_density,
@@ -311,10 +326,11 @@ static sinew_status check_element_field(const sinew_field_info *info, sinew_fiel
     if (!info->of_elements)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of particles; use sinew_world_field",
                           info->name);
-    const bool has = ops->determinants || field == SINEW_FIELD_ENERGY || (field == SINEW_FIELD_STRETCHES && ops->sheet);
+    const bool has =
+        ops->determinants || field == SINEW_FIELD_ENERGY || (field == SINEW_FIELD_STRETCHES && ops->is_surface);
     if (!has)
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED, "%s is a field of tetrahedra; %s has only the field%s energy",
-                          info->name, ops->info.name, ops->sheet ? "s stretches and" : "");
+                          info->name, ops->info.name, ops->is_surface ? "s stretches and" : "");
     return SINEW_OK;
 }
 

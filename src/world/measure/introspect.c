@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * introspect.c: which energies are in a world, what their elements are made of, and which particles are pinned: for
- * programs that draw or write a world which somebody else built.
+ * introspect.c: the energies of a world, their elements, and the pinned particles: for programs that draw or write a
+ * world that they did not build.
  */
 #include "world/world.h"
 
@@ -12,12 +12,12 @@ int32_t sinew_world_energy_count(const sinew_world *world)
     return SINEW_ASSERT(world) ? world->energy_count : 0;
 }
 
-sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t place)
+sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index)
 {
     const sinew_energy none = {.index = -1};
-    if (!SINEW_ASSERT(world && place >= 0 && place < world->energy_count) || !world->energies[place].batch)
+    if (!SINEW_ASSERT(world && index >= 0 && index < world->energy_count) || !world->energies[index].batch)
         return none;
-    return (sinew_energy){place, world->energies[place].generation};
+    return (sinew_energy){index, world->energies[index].generation};
 }
 
 sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * inverted.c: which tets are turned inside out: det F = V(q) / V(rest) <= 0, V being the signed volumes. Elements
- * that are switched off are not looked at.
+ * inverted.c: finds inverted tets: det F = V(q) / V(rest) <= 0, with signed volumes V. Ignores elements that are off.
  */
 #include "world/measure/fields.h"
 
 /* Six times the signed volume of a tet. */
-static double volume(double (*x)[3])
+static double inverted_volume(double (*x)[3])
 {
     double e[3][3];
     for (int a = 0; a < 3; a++)
@@ -24,7 +23,7 @@ static bool is_inverted(const sinew_world *world, const sinew_energy_record *rec
         for (size_t c = 0; c < 3; c++)
             x[a][c] = (double)world->q[4 * (size_t)corners[a] + c];
     sinew_element_rest(world, record, element, rest);
-    return !sinew_batch_is_off(record->batch, element) && !(volume(x) * volume(rest) > 0);
+    return !sinew_batch_is_off(record->batch, element) && !(inverted_volume(x) * inverted_volume(rest) > 0);
 }
 
 int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies, int32_t *elements)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.c: numbers about the state as it is now.
+ * measure.c: energies, momenta and other measures of the current state.
  */
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stability.c: whether an explicit integrator will explode: the fastest of the small motions about the state as
- * it is (solve/explicit/stability.h), and what the world's solver and time step make of it. The state changes, and its fastest
- * motion with it: the answer is that of the moment.
+ * stability.c: stability of an explicit integrator: the fastest small motion about the current state
+ * (solve/explicit/stability.h), and its growth with the world's solver and time step. The result holds for the current
+ * state only.
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@ sinew_status sinew_world_stability(sinew_world *world, sinew_stability *stabilit
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && stability))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_stability needs a world and a place for the answer");
-    *stability = (sinew_stability){.growth = NAN, .time_step_most = HUGE_VAL};
+    *stability = (sinew_stability){.growth = NAN, .time_step_max = HUGE_VAL};
     sinew_status status = sinew_world_prepare(world, error);
     if (status != SINEW_OK)
         return status;
@@ -30,6 +30,6 @@ sinew_status sinew_world_stability(sinew_world *world, sinew_stability *stabilit
     if (!ops->growth)
         return SINEW_OK;
     stability->growth = ops->growth(omega, h, damping);
-    stability->time_step_most = omega > 0 ? ops->stable_step(omega, damping) : HUGE_VAL;
+    stability->time_step_max = omega > 0 ? ops->stable_step(omega, damping) : HUGE_VAL;
     return SINEW_OK;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * surface.c: what there is to draw of a world, in particle numbers: the one place that knows.
+ * surface.c: the drawable surface of a world, in particle numbers.
  *
- * Bodies with tetrahedra show the boundary of these, bodies of triangles their own triangles, bodies with neither their
- * edges (ropes). The springs of a cloth and edges inside a solid are not drawn. Cells come body by body, in the order
- * of sinew_mesh_surface().
+ * Bodies with tetrahedra have the boundary of these, bodies of triangles their own triangles, bodies with neither their
+ * edges (ropes). Springs of a cloth and edges inside a solid are not drawn. Cells come body by body, in the order of
+ * sinew_mesh_surface().
  *
- * The material of a triangle is the first energy over the tetrahedron behind it. Both are sets of four particles: those
- * of the surface are sorted as two 64-bit numbers each, and every element over tetrahedra looks itself up.
+ * The material of a triangle is the first energy over the tetrahedron behind it. Tetrahedra are keys of four particles:
+ * the surface's keys are sorted as two 64-bit numbers each, and every element over tetrahedra is looked up.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 /* The surface of one body. */
 typedef struct shell {
     sinew_mesh *mesh;
-    int32_t *owners; /* [triangle_count] tetrahedra of the body; NULL: it has none */
+    int32_t *owners; /* [triangle_count] tetrahedra of the body; NULL: the body has no tetrahedra */
 } shell;
 
 static void release_shells(const sinew_world *world, shell *shells)
@@ -35,7 +35,7 @@ static int32_t drawn_edges(const shell *s)
     return sinew_mesh_triangle_count(s->mesh) > 0 ? 0 : sinew_mesh_edge_count(s->mesh);
 }
 
-/* [body_count]; a body that is gone has no mesh. NULL on failure. */
+/* Surfaces [body_count]; a removed body has no mesh. NULL on failure. */
 static shell *make_shells(const sinew_world *world, sinew_error *error)
 {
     shell *shells = sinew_allocate_zero(&world->allocator, (size_t)world->body_count, sizeof *shells);
@@ -55,9 +55,9 @@ static shell *make_shells(const sinew_world *world, sinew_error *error)
     return shells;
 }
 
-/* Sets the counts; refuses more than they can count. */
-static sinew_status count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
-                                sinew_error *error)
+/* Sets the counts; refuses numbers above INT32_MAX. */
+static sinew_status world_surface_count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
+                                              sinew_error *error)
 {
     int64_t triangles = 0, edges = 0;
     for (int32_t i = 0; i < world->body_count; i++) {
@@ -72,8 +72,8 @@ static sinew_status count_cells(const sinew_world *world, const shell *shells, s
     return SINEW_OK;
 }
 
-/* to[i] = the particle of a body's vertex; returns where the next ones go. NULL stays NULL. */
-static int32_t *append(int32_t *to, const int32_t *vertices, int32_t count, int32_t first)
+/* to[i] = particle of vertices[i]; returns the end of the written entries. `to` NULL: returns NULL. */
+static int32_t *world_surface_append(int32_t *to, const int32_t *vertices, int32_t count, int32_t first)
 {
     for (int32_t i = 0; to && i < count; i++)
         to[i] = vertices[i] + first;
@@ -87,7 +87,7 @@ static sinew_body *repeat(sinew_body *to, int32_t count, sinew_body body)
     return to ? to + count : NULL;
 }
 
-static void fill_cells(const sinew_world *world, const shell *shells, const sinew_surface *surface)
+static void world_surface_fill_cells(const sinew_world *world, const shell *shells, const sinew_surface *surface)
 {
     int32_t *triangles = surface->triangles, *edges = surface->edges;
     sinew_body *bodies = surface->bodies, *edge_bodies = surface->edge_bodies;
@@ -96,8 +96,8 @@ static void fill_cells(const sinew_world *world, const shell *shells, const sine
             continue;
         const int32_t first = world->bodies[i].first, count = sinew_mesh_triangle_count(shells[i].mesh);
         const sinew_body body = {i, world->bodies[i].generation};
-        triangles = append(triangles, sinew_mesh_triangles(shells[i].mesh), 3 * count, first);
-        edges = append(edges, sinew_mesh_edges(shells[i].mesh), 2 * drawn_edges(&shells[i]), first);
+        triangles = world_surface_append(triangles, sinew_mesh_triangles(shells[i].mesh), 3 * count, first);
+        edges = world_surface_append(edges, sinew_mesh_edges(shells[i].mesh), 2 * drawn_edges(&shells[i]), first);
         bodies = repeat(bodies, count, body);
         edge_bodies = repeat(edge_bodies, drawn_edges(&shells[i]), body);
     }
@@ -105,14 +105,14 @@ static void fill_cells(const sinew_world *world, const shell *shells, const sine
 
 /* ---- Materials ------------------------------------------------------------------------------- */
 
-/* The tetrahedra behind the surface and who acts on them. */
+/* Finds the tetrahedra behind the surface and their energies. */
 typedef struct material_table {
-    sinew_pair *keys; /* [count] ascending */
-    int32_t *energy;  /* [count] of each key, -1: none */
+    sinew_pair *keys; /* [count] keys, ascending */
+    int32_t *energy;  /* [count] energy of each key, -1: none */
     size_t count;
 } material_table;
 
-/* Four particles, whatever their order, as one key. */
+/* Four particles, in any order, as one key. */
 static sinew_pair key_of(const int32_t particles[4])
 {
     int32_t p[4];
@@ -126,8 +126,8 @@ static sinew_pair key_of(const int32_t particles[4])
     return (sinew_pair){sinew_pack(p[0], p[1]), sinew_pack(p[2], p[3])};
 }
 
-/* The place of a key among the sorted ones, or -1; of equal ones the first. */
-static int64_t place_of(const material_table *table, sinew_pair key)
+/* The index of a key in the sorted list, the first of equal keys; -1: the key is not in the list. */
+static int64_t slot_of(const material_table *table, sinew_pair key)
 {
     size_t low = 0, high = table->count;
     while (low < high) {
@@ -160,14 +160,14 @@ static void collect_keys(const sinew_world *world, const shell *shells, material
             table->keys[table->count++] = key_behind(world, i, shells[i].owners[k]);
 }
 
-/* Every tetrahedral element of an energy claims its key, unless an earlier energy has it. */
+/* Assigns the energy of each tetrahedral element to its key, unless an earlier energy has the key. */
 static void claim_keys(const sinew_world *world, int32_t energy, material_table *table)
 {
     const sinew_energy_record *record = &world->energies[energy];
     if (!record->batch || !record->batch->ops->determinants)
         return;
     for (int32_t e = 0; e < record->store.count; e++) {
-        const int64_t at = place_of(table, key_of(record->store.particles + 4 * (size_t)e));
+        const int64_t at = slot_of(table, key_of(record->store.particles + 4 * (size_t)e));
         if (at >= 0 && table->energy[at] < 0)
             table->energy[at] = energy;
     }
@@ -178,7 +178,7 @@ static void fill_materials(const sinew_world *world, const shell *shells, const 
 {
     for (int32_t i = 0; i < world->body_count; i++)
         for (int32_t k = 0; shells[i].mesh && k < sinew_mesh_triangle_count(shells[i].mesh); k++) {
-            const int64_t at = shells[i].owners ? place_of(table, key_behind(world, i, shells[i].owners[k])) : -1;
+            const int64_t at = shells[i].owners ? slot_of(table, key_behind(world, i, shells[i].owners[k])) : -1;
             const int32_t energy = at >= 0 ? table->energy[at] : -1;
             *materials++ = (sinew_energy){energy, energy >= 0 ? world->energies[energy].generation : 0};
         }
@@ -209,15 +209,16 @@ static sinew_status find_materials(const sinew_world *world, const shell *shells
 
 /* ---- The surface ----------------------------------------------------------------------------- */
 
-/* Refuses arrays that are too small for what was counted. */
-static sinew_status check_room(const sinew_surface *room, const sinew_surface *counted, sinew_error *error)
+/* Refuses arrays smaller than the counts. */
+static sinew_status check_capacity(const sinew_surface *reserved, const sinew_surface *counted, sinew_error *error)
 {
-    const bool triangles = room->triangles || room->bodies || room->materials, edges = room->edges || room->edge_bodies;
-    if ((!triangles || room->triangle_count >= counted->triangle_count) &&
-        (!edges || room->edge_count >= counted->edge_count))
+    const bool triangles = reserved->triangles || reserved->bodies || reserved->materials,
+               edges = reserved->edges || reserved->edge_bodies;
+    if ((!triangles || reserved->triangle_count >= counted->triangle_count) &&
+        (!edges || reserved->edge_count >= counted->edge_count))
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_DATA, "the surface has %d triangles and %d edges, there is room for %d and %d",
-                      counted->triangle_count, counted->edge_count, room->triangle_count, room->edge_count);
+                      counted->triangle_count, counted->edge_count, reserved->triangle_count, reserved->edge_count);
 }
 
 sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error)
@@ -225,17 +226,17 @@ sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surfac
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world && surface))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_surface needs a world and a struct to fill");
-    const sinew_surface room = *surface;
+    const sinew_surface reserved = *surface;
     shell *shells = make_shells(world, error);
     if (!shells)
         return SINEW_ERROR_MEMORY;
-    sinew_status status = count_cells(world, shells, surface, error);
+    sinew_status status = world_surface_count_cells(world, shells, surface, error);
     if (status == SINEW_OK)
-        status = check_room(&room, surface, error);
+        status = check_capacity(&reserved, surface, error);
     if (status == SINEW_OK && surface->materials)
         status = find_materials(world, shells, surface, error);
     if (status == SINEW_OK)
-        fill_cells(world, shells, surface);
+        world_surface_fill_cells(world, shells, surface);
     release_shells(world, shells);
     return status;
 }

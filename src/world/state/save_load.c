@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * save_load.c: everything that changes while stepping, as one block of tagged sections (base/tagged_blob.h).
+ * save_load.c: all data that stepping changes, as one block of tagged sections (base/tagged_blob.h).
  *
  *     TIME   int64 steps taken, double time (s)
  *     BODY   one a body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
  *     TEAR   one a body that tore: uint64 edges, copies, refusals; its log of int32 (tear.h)
  *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
  *     PINS   the same, one a pin
- *     SOLV   char[16] name of the solver, then what it remembers from step to step; absent where it remembers nothing
- *     TCHS, CVEL, COLL   what contact remembers (persistence.c)
- *     GENS   uint32 number of places of bodies, of energies, of pins, then the generation of each; absent: all are 0
+ *     SOLV   char[16] name of the solver, then its memory from step to step; absent if it has none
+ *     TCHS, CVEL, COLL   data of contact (warm_start_cache.c)
+ *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines
- *     NOTE   a text of the caller's own
- * All but the last three must be known to whoever reads them. The index of
- * a section is the place of its body, energy or pins. To load a state is to ask for a world of the same places and
- * sizes; to restore one asks for the same generation too and leaves alone what does not fit.
+ *     NOTE   the comment, a text of the caller
+ * 
+ * A reader must know all but the last three. The index of a section is the slot of its body, energy or pins. Loading
+ * requires a world with the same slots and sizes. Restoring also requires the same generations and skips objects that
+ * do not fit.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/tagged_blob.h"
-#include "world/contact/persistence.h"
+#include "world/state/contact_sections.h"
 #include "world/bodies/tear.h"
 
 static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
@@ -41,7 +42,7 @@ static void put_time(const sinew_world *world, sinew_section_writer *writer)
     sinew_section_end(writer);
 }
 
-static void put_body(const sinew_world *world, int32_t index, sinew_section_writer *writer)
+static void state_put_body(const sinew_world *world, int32_t index, sinew_section_writer *writer)
 {
     const sinew_body_record *body = &world->bodies[index];
     const sinew_real *arrays[] = {world->q, world->v, world->force};
@@ -62,17 +63,18 @@ static void put_tear(const sinew_tear *tear, int32_t index, sinew_section_writer
     sinew_section_end(writer);
 }
 
-static void put_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_writer *writer)
+static void put_trajectory(const sinew_trajectory *trajectory, const char *tag, int32_t index,
+                           sinew_section_writer *writer)
 {
-    const uint32_t head[2] = {guide->key_count > 0, (uint32_t)guide->count};
+    const uint32_t head[2] = {trajectory->key_count > 0, (uint32_t)trajectory->count};
     sinew_section_begin(writer, tag, true, (uint32_t)index);
     sinew_section_put(writer, head, sizeof head);
-    sinew_section_put(writer, guide->base, 3 * (size_t)guide->count * sizeof *guide->base);
+    sinew_section_put(writer, trajectory->base, 3 * (size_t)trajectory->count * sizeof *trajectory->base);
     sinew_section_end(writer);
 }
 
-/* Whether the solver goes into the next step with something from those before: changes that it is going to take over
- * leave that to it, others make it begin anew. */
+/* Whether the solver has data for the next step. Pending changes that the solver can refresh keep the data; other
+ * changes reset it. */
 static bool solver_remembers(const sinew_world *world)
 {
     const sinew_solver_ops *ops = world->solve.ops;
@@ -80,7 +82,7 @@ static bool solver_remembers(const sinew_world *world)
            ops->state_size(&world->solve) > 0;
 }
 
-static void put_solver(const sinew_world *world, sinew_section_writer *writer)
+static void state_put_solver(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solve *solve = &world->solve;
     if (!solver_remembers(world))
@@ -89,13 +91,13 @@ static void put_solver(const sinew_world *world, sinew_section_writer *writer)
     strncpy(name, solve->ops->info.name, sizeof name - 1);
     sinew_section_begin(writer, "SOLV", true, 0);
     sinew_section_put(writer, name, sizeof name);
-    void *room = sinew_section_reserve(writer, solve->ops->state_size(solve));
-    if (room)
-        solve->ops->state_save(solve, room);
+    void *reserved = sinew_section_reserve(writer, solve->ops->state_size(solve));
+    if (reserved)
+        solve->ops->state_save(solve, reserved);
     sinew_section_end(writer);
 }
 
-/* Places of each kind, as GENS counts them. */
+/* Number of slots of each kind, in the order of the section GENS. */
 enum {
     OF_BODIES,
     OF_ENERGIES,
@@ -103,11 +105,11 @@ enum {
     KINDS
 };
 
-static uint32_t generation_at(const sinew_world *world, int kind, int32_t place)
+static uint32_t generation_at(const sinew_world *world, int kind, int32_t slot)
 {
-    return kind == OF_BODIES     ? world->bodies[place].generation
-           : kind == OF_ENERGIES ? world->energies[place].generation
-                                 : world->pins[place].generation;
+    return kind == OF_BODIES     ? world->bodies[slot].generation
+           : kind == OF_ENERGIES ? world->energies[slot].generation
+                                 : world->pins[slot].generation;
 }
 
 static void put_generations(const sinew_world *world, sinew_section_writer *writer)
@@ -143,26 +145,26 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
     put_time(world, writer);
     for (int32_t i = 0; i < world->body_count; i++)
         if (world->bodies[i].mesh) {
-            put_body(world, i, writer);
+            state_put_body(world, i, writer);
             if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
                 put_tear(world->bodies[i].tear, i, writer);
         }
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
-            put_guide(&world->energies[i].targets, "GOAL", i, writer);
+            put_trajectory(&world->energies[i].targets, "GOAL", i, writer);
     for (int32_t i = 0; i < world->pin_count; i++)
         if (world->pins[i].count > 0)
-            put_guide(&world->pins[i].guide, "PINS", i, writer);
-    put_solver(world, writer);
+            put_trajectory(&world->pins[i].trajectory, "PINS", i, writer);
+    state_put_solver(world, writer);
     sinew_contact_put_sections(world, writer);
     put_generations(world, writer);
     sinew_section_begin(writer, "SIGN", false, 0);
     sinew_world_signature(world, put_line, writer);
     sinew_section_end(writer);
-    if (!world->note)
+    if (!world->comment)
         return;
     sinew_section_begin(writer, "NOTE", false, 0);
-    sinew_section_put(writer, world->note, strlen(world->note));
+    sinew_section_put(writer, world->comment, strlen(world->comment));
     sinew_section_end(writer);
 }
 
@@ -230,23 +232,23 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The deeds of a body's tears in a state that the world has not seen yet, *count numbers, to be released by the caller;
- * the state may lie at any address. NULL where there are none, or no memory: then *count is above 0. */
-static int32_t *new_deeds(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
+/* The tear operations of a body in a state that the world does not have yet: *count numbers, which the caller releases.
+ * The state may be unaligned. NULL without such operations (*count 0) or without memory (*count > 0). */
+static int32_t *new_operations(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
 {
     size_t size;
     const sinew_tear *tear = world->bodies[index].tear;
     const char *content = sinew_sections_find(reader, "TEAR", (uint32_t)index, &size);
     const size_t done = tear ? tear->log_count : 0;
     *count = content ? (size - TEAR_HEAD) / sizeof(int32_t) - done : 0;
-    int32_t *deeds = *count > 0 ? sinew_allocate(&world->allocator, *count, sizeof *deeds) : NULL;
-    if (deeds)
-        memcpy(deeds, content + TEAR_HEAD + done * sizeof *deeds, *count * sizeof *deeds);
-    return deeds;
+    int32_t *operations = *count > 0 ? sinew_allocate(&world->allocator, *count, sizeof *operations) : NULL;
+    if (operations)
+        memcpy(operations, content + TEAR_HEAD + done * sizeof *operations, *count * sizeof *operations);
+    return operations;
 }
 
-/* Whether the tears of a state go on from those of the world: its log begins with the world's. *copies: vertices that
- * the rest of it adds. */
+/* Whether the tears of a state continue the tears of the world: the log of the state begins with the log of the world.
+ * *copies: vertices that the rest of the log adds. */
 static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_section_reader *reader, int64_t *copies,
                                sinew_error *error)
 {
@@ -267,12 +269,12 @@ static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_se
         return sinew_fail(error, SINEW_ERROR_FORMAT,
                           "body %d is torn otherwise in the world, and tears do not heal: build it the same way",
                           (int)index);
-    int32_t *deeds = new_deeds(world, index, reader, &more);
-    if (!deeds && more > 0)
+    int32_t *operations = new_operations(world, index, reader, &more);
+    if (!operations && more > 0)
         return sinew_fail_memory(error, "the tears of a state");
-    const bool sound = sinew_tear_log_is_sound(body->mesh, deeds, more);
-    *copies = sinew_tear_log_copies(deeds, more);
-    sinew_release(&world->allocator, deeds);
+    const bool sound = sinew_tear_log_is_sound(body->mesh, operations, more);
+    *copies = sinew_tear_log_copies(operations, more);
+    sinew_release(&world->allocator, operations);
     return sound ? SINEW_OK
                  : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the tears of body %d are none", (int)index);
 }
@@ -314,9 +316,10 @@ static sinew_status check_bodies(const sinew_world *world, sinew_section_reader 
     return status;
 }
 
-/* Whether the section of these targets is there and has as many points, moved by keys only where the world has some. */
-static bool guide_fits(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
-                       sinew_error *error)
+/* Whether the section of these targets exists, has the same number of points, and has key frames only if the world has
+ * some. */
+static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag, int32_t index,
+                            sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
     uint32_t head[2] = {0};
@@ -324,43 +327,43 @@ static bool guide_fits(const sinew_guide *guide, const char *tag, int32_t index,
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
     if (content && size >= sizeof head)
         memcpy(head, content, sizeof head);
-    if (!content || head[1] != (uint32_t)guide->count ||
-        size != sizeof head + 3 * (size_t)guide->count * sizeof(sinew_real)) {
+    if (!content || head[1] != (uint32_t)trajectory->count ||
+        size != sizeof head + 3 * (size_t)trajectory->count * sizeof(sinew_real)) {
         sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d has %u points there, %d in the world: build it the same way", what,
-                   (int)index, (unsigned)head[1], (int)guide->count);
+                   (int)index, (unsigned)head[1], (int)trajectory->count);
         return false;
     }
-    const bool moves = head[0] > 1 || (head[0] == 1 && guide->key_count == 0);
+    const bool moves = head[0] > 1 || (head[0] == 1 && trajectory->key_count == 0);
     if (moves)
         sinew_fail(error, SINEW_ERROR_FORMAT, "%s %d is moved by key frames there, and the world has none for it", what,
                    (int)index);
     return !moves;
 }
 
-static sinew_status check_guide(const sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader,
-                                sinew_error *error)
+static sinew_status check_trajectory(const sinew_trajectory *trajectory, const char *tag, int32_t index,
+                                     sinew_section_reader *reader, sinew_error *error)
 {
     size_t size;
-    if (!guide_fits(guide, tag, index, reader, error))
+    if (!trajectory_fits(trajectory, tag, index, reader, error))
         return SINEW_ERROR_FORMAT;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
-    return finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)guide->count)
+    return finite_reals(content + 2 * sizeof(uint32_t), 3 * (size_t)trajectory->count)
                ? SINEW_OK
                : fail_numbers(error, tag[0] == 'G' ? "the targets of energy" : "pin", index);
 }
 
-static sinew_status check_guides(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
+static sinew_status check_trajectories(const sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     uint32_t goals = 0, pins = 0;
     sinew_status status = SINEW_OK;
     for (int32_t i = 0; i < world->energy_count && status == SINEW_OK; i++)
         if (world->energies[i].targets.count > 0) {
-            status = check_guide(&world->energies[i].targets, "GOAL", i, reader, error);
+            status = check_trajectory(&world->energies[i].targets, "GOAL", i, reader, error);
             goals++;
         }
     for (int32_t i = 0; i < world->pin_count && status == SINEW_OK; i++)
         if (world->pins[i].count > 0) {
-            status = check_guide(&world->pins[i].guide, "PINS", i, reader, error);
+            status = check_trajectory(&world->pins[i].trajectory, "PINS", i, reader, error);
             pins++;
         }
     if (status == SINEW_OK &&
@@ -373,13 +376,14 @@ static sinew_status check_guides(const sinew_world *world, sinew_section_reader 
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* The solver is prepared anew: it may remember steps that the state has not seen. */
+/* The solver is prepared again, because it may have data from steps that the state does not contain. */
 static void forget_steps(sinew_world *world)
 {
-    sinew_world_note_change(world, SINEW_CHANGED_SOLVER);
+    sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER);
 }
 
-/* The solver's memory of the state's steps. Another solver than the one that wrote it begins without. */
+/* Restores the solver's data from step to step. A solver other than the one that wrote the state starts without data.
+ */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     const sinew_solver_ops *ops =
@@ -398,7 +402,7 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
     if (status == SINEW_ERROR_MEMORY)
         return status;
     if (status != SINEW_OK) {
-        /* The world cannot be stepped as it is, as the next step will say. The state may have been saved in it so. */
+        /* The world cannot be stepped, as the next step reports. The state may have been saved in that condition. */
         sinew_error_clear(error);
         forget_steps(world);
         return SINEW_OK;
@@ -421,15 +425,15 @@ static void take_body(sinew_world *world, int32_t index, sinew_section_reader *r
     sinew_contact_take_body(world, index, reader);
 }
 
-static void take_guide(sinew_guide *guide, const char *tag, int32_t index, sinew_section_reader *reader)
+static void take_trajectory(sinew_trajectory *trajectory, const char *tag, int32_t index, sinew_section_reader *reader)
 {
     size_t size;
     uint32_t moving;
     const char *content = sinew_sections_find(reader, tag, (uint32_t)index, &size);
     memcpy(&moving, content, sizeof moving);
-    memcpy(guide->base, content + 2 * sizeof moving, 3 * (size_t)guide->count * sizeof *guide->base);
+    memcpy(trajectory->base, content + 2 * sizeof moving, 3 * (size_t)trajectory->count * sizeof *trajectory->base);
     if (!moving)
-        sinew_guide_set(guide, guide->base);
+        sinew_trajectory_set(trajectory, trajectory->base);
 }
 
 static void take_time(sinew_world *world, sinew_section_reader *reader)
@@ -440,7 +444,7 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
-/* Does the tears of a state that the world has not seen yet. */
+/* Applies the tears of a state that the world does not have yet. */
 static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -451,17 +455,18 @@ static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader,
         if (!head)
             continue;
         memcpy(counts, head, sizeof counts);
-        int32_t *deeds = new_deeds(world, i, reader, &count);
+        int32_t *operations = new_operations(world, i, reader, &count);
         if (count > 0)
-            status = deeds ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, deeds, count, error)
-                           : sinew_fail_memory(error, "the tears of a state");
-        sinew_release(&world->allocator, deeds);
+            status = operations
+                         ? sinew_tear_do(world, (sinew_body){i, world->bodies[i].generation}, operations, count, error)
+                         : sinew_fail_memory(error, "the tears of a state");
+        sinew_release(&world->allocator, operations);
         world->bodies[i].tear->report = (sinew_tear_report){counts[0], counts[1], counts[2]};
     }
     return status;
 }
 
-/* Everything has been checked: nothing can fail from here on. */
+/* All checks are done: no failure is possible from here on. */
 static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
     take_time(world, reader);
@@ -470,33 +475,34 @@ static void take_sections(sinew_world *world, sinew_section_reader *reader)
             take_body(world, i, reader);
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
-            take_guide(&world->energies[i].targets, "GOAL", i, reader);
+            take_trajectory(&world->energies[i].targets, "GOAL", i, reader);
     for (int32_t i = 0; i < world->pin_count; i++)
         if (world->pins[i].count > 0)
-            take_guide(&world->pins[i].guide, "PINS", i, reader);
+            take_trajectory(&world->pins[i].trajectory, "PINS", i, reader);
     sinew_contact_take_sections(world, true, reader);
 }
 
-/* A copy of the note's text; *note is NULL where there is none. */
-static sinew_status copy_note(const sinew_world *world, const char *text, size_t size, char **note, sinew_error *error)
+/* A copy of the comment's text; *comment is NULL without a comment. */
+static sinew_status copy_comment(const sinew_world *world, const char *text, size_t size, char **comment,
+                                 sinew_error *error)
 {
-    *note = NULL;
+    *comment = NULL;
     if (!text)
         return SINEW_OK;
     if (memchr(text, '\0', size))
         return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its note is no text");
-    *note = sinew_allocate(&world->allocator, size + 1, 1);
-    if (!*note)
+    *comment = sinew_allocate(&world->allocator, size + 1, 1);
+    if (!*comment)
         return sinew_fail_memory(error, "the note of a state");
-    memcpy(*note, text, size);
-    (*note)[size] = '\0';
+    memcpy(*comment, text, size);
+    (*comment)[size] = '\0';
     return SINEW_OK;
 }
 
-static void replace_note(sinew_world *world, char *note)
+static void replace_comment(sinew_world *world, char *comment)
 {
-    sinew_release(&world->allocator, world->note);
-    world->note = note;
+    sinew_release(&world->allocator, world->comment);
+    world->comment = comment;
 }
 
 sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error)
@@ -511,36 +517,36 @@ sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t
     if (status == SINEW_OK)
         status = check_bodies(world, &reader, error);
     if (status == SINEW_OK)
-        status = check_guides(world, &reader, error);
+        status = check_trajectories(world, &reader, error);
     if (status == SINEW_OK)
         status = sinew_contact_check_sections(world, true, &reader, error);
     if (status != SINEW_OK)
         return status;
-    size_t note_size;
-    char *note;
-    const char *text = sinew_sections_find(&reader, "NOTE", 0, &note_size);
-    status = copy_note(world, text, note_size, &note, error);
+    size_t comment_size;
+    char *comment;
+    const char *text = sinew_sections_find(&reader, "NOTE", 0, &comment_size);
+    status = copy_comment(world, text, comment_size, &comment, error);
     if (status == SINEW_OK)
         status = take_tears(world, &reader, error);
-    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &reader))
+    if (status == SINEW_OK && !sinew_contact_reserve_take(world, &reader))
         status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK)
         status = take_solver(world, &reader, error);
     if (status != SINEW_OK) {
-        sinew_release(&world->allocator, note);
+        sinew_release(&world->allocator, comment);
         return status;
     }
     take_sections(world, &reader);
-    replace_note(world, note);
+    replace_comment(world, comment);
     return SINEW_OK;
 }
 
 /* ---- Restore --------------------------------------------------------------------------------- */
 
-/* A state whose sections are looked up by place and generation. */
+/* A state whose sections are looked up by slot and generation. */
 typedef struct saved_state {
     sinew_section_reader reader;
-    const char *generations; /* NULL: all are 0 */
+    const char *generations; /* generations of the slots; NULL: all are 0 */
     uint32_t counts[KINDS];
 } saved_state;
 
@@ -568,69 +574,69 @@ static sinew_status open_saved(saved_state *saved, const void *blob, size_t size
     return SINEW_OK;
 }
 
-/* Whether the thing at a place is the one that was there when the state was saved. */
-static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t place)
+/* Whether a slot holds the object that was saved. */
+static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t slot)
 {
     uint32_t was = 0;
-    size_t at = (size_t)place;
+    size_t at = (size_t)slot;
     for (int k = 0; k < kind; k++)
         at += saved->counts[k];
-    if (saved->generations && (uint32_t)place < saved->counts[kind])
+    if (saved->generations && (uint32_t)slot < saved->counts[kind])
         memcpy(&was, saved->generations + at * sizeof was, sizeof was);
-    return was == generation_at(world, kind, place);
+    return was == generation_at(world, kind, slot);
 }
 
-/* Restores one body, energy or pins; takes it over if `take`, else only looks. SINEW_ERROR_FORMAT: the state has it,
- * and it is damaged; SINEW_ERROR_DATA: not there, or not as it is in the world. */
-static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t place, bool take, sinew_error *error)
+/* Restores one body, energy or pin; writes only if `take`. SINEW_ERROR_FORMAT: its section is damaged;
+ * SINEW_ERROR_DATA: its section is missing or differs from the world's object. */
+static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t slot, bool take, sinew_error *error)
 {
     size_t size;
-    const char *content = sinew_sections_find(&saved->reader, "BODY", (uint32_t)place, &size);
-    if (!content || size != 9 * (size_t)world->bodies[place].count * sizeof(sinew_real) ||
-        !same_generation(world, saved, OF_BODIES, place))
+    const char *content = sinew_sections_find(&saved->reader, "BODY", (uint32_t)slot, &size);
+    if (!content || size != 9 * (size_t)world->bodies[slot].count * sizeof(sinew_real) ||
+        !same_generation(world, saved, OF_BODIES, slot))
         return SINEW_ERROR_DATA;
-    const sinew_status status = check_body(world, place, &saved->reader, error);
+    const sinew_status status = check_body(world, slot, &saved->reader, error);
     if (status == SINEW_OK && take)
-        take_body(world, place, &saved->reader);
+        take_body(world, slot, &saved->reader);
     return status;
 }
 
-static sinew_status restore_guide(const sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
-                                  sinew_error *error)
+static sinew_status restore_trajectory(const sinew_world *world, saved_state *saved, int kind, int32_t slot, bool take,
+                                       sinew_error *error)
 {
-    sinew_guide *guide = kind == OF_PINS ? &world->pins[place].guide : &world->energies[place].targets;
+    sinew_trajectory *trajectory = kind == OF_PINS ? &world->pins[slot].trajectory : &world->energies[slot].targets;
     const char *tag = kind == OF_PINS ? "PINS" : "GOAL";
-    if (!guide_fits(guide, tag, place, &saved->reader, NULL) || !same_generation(world, saved, kind, place))
+    if (!trajectory_fits(trajectory, tag, slot, &saved->reader, NULL) || !same_generation(world, saved, kind, slot))
         return SINEW_ERROR_DATA;
-    const sinew_status status = check_guide(guide, tag, place, &saved->reader, error);
+    const sinew_status status = check_trajectory(trajectory, tag, slot, &saved->reader, error);
     if (status == SINEW_OK && take)
-        take_guide(guide, tag, place, &saved->reader);
+        take_trajectory(trajectory, tag, slot, &saved->reader);
     return status;
 }
 
-static sinew_status restore_one(sinew_world *world, saved_state *saved, int kind, int32_t place, bool take,
+static sinew_status restore_one(sinew_world *world, saved_state *saved, int kind, int32_t slot, bool take,
                                 sinew_error *error)
 {
-    return kind == OF_BODIES ? restore_body(world, saved, place, take, error)
-                             : restore_guide(world, saved, kind, place, take, error);
+    return kind == OF_BODIES ? restore_body(world, saved, slot, take, error)
+                             : restore_trajectory(world, saved, kind, slot, take, error);
 }
 
-static bool has_state(const sinew_world *world, int kind, int32_t place)
+static bool state_has(const sinew_world *world, int kind, int32_t slot)
 {
-    return kind == OF_BODIES     ? world->bodies[place].mesh != NULL
-           : kind == OF_ENERGIES ? world->energies[place].targets.count > 0
-                                 : world->pins[place].count > 0;
+    return kind == OF_BODIES     ? world->bodies[slot].mesh != NULL
+           : kind == OF_ENERGIES ? world->energies[slot].targets.count > 0
+                                 : world->pins[slot].count > 0;
 }
 
-/* All of one kind. */
+/* Restores all objects of one kind. */
 static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
                                  sinew_error *error)
 {
     static const char *const tags[KINDS] = {"BODY", "GOAL", "PINS"};
-    const int32_t places[KINDS] = {world->body_count, world->energy_count, world->pin_count};
+    const int32_t slots[KINDS] = {world->body_count, world->energy_count, world->pin_count};
     *report = (sinew_restored){0};
-    for (int32_t i = 0; i < places[kind]; i++) {
-        if (!has_state(world, kind, i))
+    for (int32_t i = 0; i < slots[kind]; i++) {
+        if (!state_has(world, kind, i))
             continue;
         const sinew_status status = restore_one(world, saved, kind, i, take, error);
         if (status == SINEW_ERROR_FORMAT)
@@ -658,7 +664,7 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
         status = restore_kind(world, &saved, kind, false, &counts[kind], error);
         whole = whole && status == SINEW_OK && counts[kind].kept == 0 && counts[kind].dropped == 0;
     }
-    if (status == SINEW_OK && !sinew_contact_make_take_room(world, &saved.reader))
+    if (status == SINEW_OK && !sinew_contact_reserve_take(world, &saved.reader))
         status = sinew_fail_memory(error, "the contacts of a state");
     if (status == SINEW_OK && whole)
         status = take_solver(world, &saved.reader, error);
@@ -691,20 +697,20 @@ sinew_status sinew_world_state_check(const sinew_world *world, const void *blob,
     return sinew_world_signature_check(world, text, length, error);
 }
 
-/* ---- Note ------------------------------------------------------------------------------------ */
+/* ---- Comment --------------------------------------------------------------------------------- */
 
-sinew_status sinew_world_set_note(sinew_world *world, const char *text)
+sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {
-    char *note;
+    char *comment;
     if (!SINEW_ASSERT(world))
         return SINEW_ERROR_USAGE;
-    sinew_status status = copy_note(world, text, text ? strlen(text) : 0, &note, NULL);
+    sinew_status status = copy_comment(world, text, text ? strlen(text) : 0, &comment, NULL);
     if (status == SINEW_OK)
-        replace_note(world, note);
+        replace_comment(world, comment);
     return status;
 }
 
-const char *sinew_world_note(const sinew_world *world)
+const char *sinew_world_comment(const sinew_world *world)
 {
-    return SINEW_ASSERT(world) && world->note ? world->note : "";
+    return SINEW_ASSERT(world) && world->comment ? world->comment : "";
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * signature.c: what a world is made of, as names and values, so that a state can say which world it belongs to
- * and a difference can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
+ * signature.c: the composition of a world as names and values, by which a state identifies its world and a difference
+ * can be named: "energies.0.neo_hookean.young was 100000, is 1e+06".
  *
- * In: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies with
- * their parameters and elements, contact, colliders, pins and motions; everything that decides the bits of the next
- * step; and skins, since caches that go on hold their vertices. Not in: the state itself, the number of threads, what
- * is recorded, how the gap is found. Long lists stand as their count and CRC-32.
+ * Included: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies
+ * with their parameters and elements, contact, colliders, pins and motions: all data that determines the bits of the
+ * next step; and skins, because continued caches contain their vertices. Not included: the state itself, the number of
+ * threads, recording, the settings of the gap. Long lists are given by their count and CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "base/tagged_blob.h"
-#include "world/contact/contact.h"
+#include "contact/contact.h"
+#include "world/world.h"
 #include "world/forces/loads.h"
 #include "world/bodies/tear.h"
 
@@ -25,7 +26,7 @@ enum {
     TEXT_SIZE = 160
 };
 
-/* The fewest digits that bring back the same real; a point in every locale, so that texts can be compared. */
+/* The fewest digits that reproduce the real exactly; a point in every locale, so that texts can be compared. */
 static void number_text(double value, char *text, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -46,21 +47,21 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* of the names */
+    char prefix[64]; /* prefix of the names */
 } signature;
 
-static void put_text(const signature *s, const char *name, const char *value)
+static void signature_put_text(const signature *s, const char *name, const char *value)
 {
     char full[TEXT_SIZE];
     snprintf(full, sizeof full, "%s%s", s->prefix, name);
     s->line(s->context, full, value);
 }
 
-static void put_number(const signature *s, const char *name, double value)
+static void signature_put_number(const signature *s, const char *name, double value)
 {
     char text[TEXT_SIZE];
     number_text(value, text, sizeof text);
-    put_text(s, name, text);
+    signature_put_text(s, name, text);
 }
 
 static void put_format(const signature *s, const char *name, const char *format, ...) SINEW_PRINTF(3, 4);
@@ -71,10 +72,10 @@ static void put_format(const signature *s, const char *name, const char *format,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    put_text(s, name, text);
+    signature_put_text(s, name, text);
 }
 
-/* A parameter's number, or its word where it is a choice. */
+/* The value of a parameter, or its keyword if the parameter has choices. */
 static void put_parameter(const signature *s, const sinew_parameter *parameter, double value)
 {
     const char *word = parameter->choices;
@@ -85,10 +86,10 @@ static void put_parameter(const signature *s, const sinew_parameter *parameter, 
     if (word)
         put_format(s, parameter->name, "%.*s", (int)strcspn(word, "|"), word);
     else
-        put_number(s, parameter->name, value);
+        signature_put_number(s, parameter->name, value);
 }
 
-/* ---- Parts of a world ------------------------------------------------------------------------ */
+/* ---- Sections of a world --------------------------------------------------------------------- */
 
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
 {
@@ -108,24 +109,24 @@ uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin)
 static void put_world(signature *s, const sinew_world *world)
 {
     const sinew_world_def *def = &world->def;
-    put_number(s, "time_step", (double)def->time_step);
-    put_text(s, "quasistatic", def->quasistatic ? "true" : "false");
+    signature_put_number(s, "time_step", (double)def->time_step);
+    signature_put_text(s, "quasistatic", def->quasistatic ? "true" : "false");
     for (int c = 0; c < 3; c++)
-        put_number(s, c == 0 ? "gravity.x" : c == 1 ? "gravity.y" : "gravity.z", (double)def->gravity[c]);
-    put_number(s, "damping", (double)def->damping);
+        signature_put_number(s, c == 0 ? "gravity.x" : c == 1 ? "gravity.y" : "gravity.z", (double)def->gravity[c]);
+    signature_put_number(s, "damping", (double)def->damping);
     put_format(s, "load_steps", "%" PRId32, def->load_steps);
 }
 
-static void put_solver(signature *s, const sinew_solver_def *def)
+static void signature_put_solver(signature *s, const sinew_solver_def *def)
 {
     const sinew_solver_info *info = sinew_get_solver_info(def->kind);
-    put_text(s, "solver", info->name);
+    signature_put_text(s, "solver", info->name);
     snprintf(s->prefix, sizeof s->prefix, "solver.");
     put_format(s, "iterations", "%" PRId32, def->iterations);
-    put_number(s, "tolerance", (double)def->tolerance);
-    put_number(s, "time_budget", def->time_budget);
+    signature_put_number(s, "tolerance", (double)def->tolerance);
+    signature_put_number(s, "time_budget", def->time_budget);
     /* Without residuals most solvers cannot stop at the tolerance. */
-    put_text(s, "residuals", def->measure == SINEW_MEASURE_NOTHING ? "not measured" : "measured");
+    signature_put_text(s, "residuals", def->measure == SINEW_MEASURE_NOTHING ? "not measured" : "measured");
     for (int32_t p = 0; p < info->parameter_count; p++)
         put_parameter(s, &info->parameters[p], (double)def->parameters[p]);
     s->prefix[0] = '\0';
@@ -148,24 +149,24 @@ static uint32_t digest_of_mesh(const sinew_mesh *mesh)
     return digest;
 }
 
-/* Worlds without contact have the lines that they had before there was any. */
+/* Worlds without contact have no lines about contact, so that older states still match. */
 static void put_contact(signature *s, const sinew_world *world)
 {
     if (!sinew_contact_is_on(world))
         return;
     const sinew_contact_def *def = &world->contact->def;
     snprintf(s->prefix, sizeof s->prefix, "contact.");
-    put_text(s, "mode", sinew_contact_mode_name(def->mode));
-    put_text(s, "self", def->self ? "true" : "false");
-    put_text(s, "guard", def->guard ? "true" : "false");
-    put_number(s, "thickness", (double)def->thickness);
-    put_number(s, "friction", (double)def->friction);
-    put_number(s, "restitution", (double)def->restitution);
-    put_number(s, "stiffness", (double)def->stiffness);
-    put_number(s, "penalty", (double)def->penalty);
-    put_number(s, "penalty_tangent", (double)def->penalty_tangent);
-    put_format(s, "rounds", "%" PRId32, def->rounds);
-    put_format(s, "epochs", "%" PRId32, def->epochs);
+    signature_put_text(s, "mode", sinew_contact_mode_name(def->mode));
+    signature_put_text(s, "self", def->self ? "true" : "false");
+    signature_put_text(s, "intersection_free", def->intersection_free ? "true" : "false");
+    signature_put_number(s, "thickness", (double)def->thickness);
+    signature_put_number(s, "friction", (double)def->friction);
+    signature_put_number(s, "restitution", (double)def->restitution);
+    signature_put_number(s, "stiffness", (double)def->stiffness);
+    signature_put_number(s, "penalty", (double)def->penalty);
+    signature_put_number(s, "penalty_tangent", (double)def->penalty_tangent);
+    put_format(s, "multiplier_interval", "%" PRId32, def->multiplier_interval);
+    put_format(s, "max_detections", "%" PRId32, def->max_detections);
     put_format(s, "pair_limit", "%" PRId64, def->pair_limit);
     s->prefix[0] = '\0';
 }
@@ -173,30 +174,30 @@ static void put_contact(signature *s, const sinew_world *world)
 static void put_own_or(const signature *s, const char *name, sinew_real own)
 {
     if (isnan(own))
-        put_text(s, name, "the world's");
+        signature_put_text(s, name, "the world's");
     else
-        put_number(s, name, (double)own);
+        signature_put_number(s, name, (double)own);
 }
 
 static void put_body_contact(const signature *s, const sinew_body_contact *own)
 {
     static const char *const surfaces[] = {"cage", "skin", "none"};
-    put_text(s, "contact.surface", surfaces[own->surface]);
+    signature_put_text(s, "contact.surface", surfaces[own->surface]);
     put_own_or(s, "contact.thickness", own->thickness);
     put_own_or(s, "contact.friction", own->friction);
     put_own_or(s, "contact.restitution", own->restitution);
-    put_text(s, "contact.self", own->self ? "true" : "false");
+    signature_put_text(s, "contact.self", own->self ? "true" : "false");
     put_format(s, "contact.group", "%08" PRIx32 ", mask %08" PRIx32, own->group, own->mask);
 }
 
-static void put_body(signature *s, const sinew_world *world, int32_t index)
+static void signature_put_body(signature *s, const sinew_world *world, int32_t index)
 {
     const sinew_body_record *body = &world->bodies[index];
     const sinew_mesh *mesh = body->mesh;
     double mass = 0;
     if (!body->mesh) {
         snprintf(s->prefix, sizeof s->prefix, "bodies.%" PRId32, index);
-        put_text(s, "", "removed");
+        signature_put_text(s, "", "removed");
         return;
     }
     for (int32_t i = body->start; i < body->start + body->count; i++)
@@ -210,9 +211,9 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
     put_format(s, "mass", "%s kg (checksum %08" PRIx32 ")", text,
                sinew_checksum(0, world->mass + body->start, (size_t)body->count * sizeof *world->mass));
     if (body->damping > 0)
-        put_number(s, "damping", (double)body->damping);
+        signature_put_number(s, "damping", (double)body->damping);
     if (body->velocity_filter > 0)
-        put_number(s, "velocity_filter", (double)body->velocity_filter);
+        signature_put_number(s, "velocity_filter", (double)body->velocity_filter);
     if (sinew_contact_is_on(world))
         put_body_contact(s, &body->contact);
     if (body->skin) {
@@ -223,7 +224,7 @@ static void put_body(signature *s, const sinew_world *world, int32_t index)
     }
     if (body->tear)
         put_format(s, "tear", "%s above %g, %" PRId32 " a step", body->tear->def.split ? "splits" : "removes",
-                   (double)body->tear->def.limit, body->tear->def.most);
+                   (double)body->tear->def.limit, body->tear->def.max);
 }
 
 static void put_energy(signature *s, const sinew_world *world, int32_t index)
@@ -234,7 +235,7 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     s->prefix[0] = '\0';
     snprintf(name, sizeof name, "energies.%" PRId32, index);
     if (!record->batch) {
-        put_text(s, name, "removed");
+        signature_put_text(s, name, "removed");
         return;
     }
     const sinew_energy_origin origin = sinew_energy_describe(world, record);
@@ -242,15 +243,15 @@ static void put_energy(signature *s, const sinew_world *world, int32_t index)
     snprintf(s->prefix, sizeof s->prefix, "%s.%s.", name, info->name);
     for (int32_t p = 0; p < info->parameter_count; p++)
         if (origin.by_element & 1u << p)
-            put_text(s, info->parameters[p].name, "by element");
+            signature_put_text(s, info->parameters[p].name, "by element");
         else
             put_parameter(s, &info->parameters[p], (double)origin.parameters[p]);
     if (record->damping > 0)
-        put_number(s, "damping", (double)record->damping);
+        signature_put_number(s, "damping", (double)record->damping);
     put_format(s, "elements", "%" PRId32 " (checksum %08" PRIx32 ")", record->batch->element_count, origin.digest);
 }
 
-/* Hands out the lines of a text. */
+/* Calls `line` for each line of a text. */
 static void put_lines(const char *text, sinew_signature_line *line, void *context)
 {
     char name[TEXT_SIZE], value[TEXT_SIZE];
@@ -292,7 +293,7 @@ bool sinew_world_keep_signature(sinew_world *world)
     return true;
 }
 
-/* Worlds that never had a load have the lines that they had before there were loads. */
+/* Worlds that never had a load have no lines about loads. */
 static void put_loads(signature *s, const sinew_world *world)
 {
     s->prefix[0] = '\0';
@@ -304,11 +305,11 @@ static void put_loads(signature *s, const sinew_world *world)
             put_format(s, name, "%s on body %" PRId32 " (checksum %08" PRIx32 ")",
                        sinew_get_load_info(record->kind)->name, record->body.index, sinew_load_digest(record));
         else
-            put_text(s, name, "removed");
+            signature_put_text(s, name, "removed");
     }
 }
 
-/* The same holds of colliders. */
+/* Worlds that never had a collider have no lines about colliders. */
 static void put_colliders(signature *s, const sinew_world *world)
 {
     s->prefix[0] = '\0';
@@ -319,7 +320,7 @@ static void put_colliders(signature *s, const sinew_world *world)
         if (record->there)
             put_format(s, name, "%s (checksum %08" PRIx32 ")", sinew_shape_name(record->kind), record->digest);
         else
-            put_text(s, name, "removed");
+            signature_put_text(s, name, "removed");
     }
 }
 
@@ -331,12 +332,12 @@ void sinew_world_signature(const sinew_world *world, sinew_signature_line *line,
         return;
     }
     put_world(&s, world);
-    put_solver(&s, &world->def.solver);
+    signature_put_solver(&s, &world->def.solver);
     put_format(&s, "bodies", "%" PRId32, world->body_count);
     put_format(&s, "energies", "%" PRId32, world->energy_count);
     put_format(&s, "pins", "%" PRId32, world->pin_count);
     for (int32_t i = 0; i < world->body_count; i++)
-        put_body(&s, world, i);
+        signature_put_body(&s, world, i);
     for (int32_t i = 0; i < world->energy_count; i++)
         put_energy(&s, world, i);
     put_loads(&s, world);

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_solvable.c: what cannot be stepped, found before the first step.
+ * check_solvable.c: refuses worlds that cannot be stepped, before the first step.
  *
- * An equilibrium needs every piece of the world held against moving away as a whole: by a pin, by a position energy, or
- * by an energy that joins it to a piece that is. Otherwise the objective has no minimum, or a force takes it to minus
- * infinity. A piece that is held at one or two points may still turn about them. That is allowed: turning is bounded,
- * so there is a minimum; under gravity it hangs. Where no force settles the angle the Hessian is singular and the step
- * says so (SINEW_STEP_INDEFINITE).
+ * An equilibrium requires that every connected component of the world is supported against translation: by a pin, by a
+ * position energy, or by an energy that joins it to a supported component. Otherwise the objective has no minimum, or a
+ * force drives it to minus infinity. A component supported at one or two points may still rotate about them. That is
+ * allowed, because rotation is bounded and a minimum exists. Where no force determines the angle the Hessian is
+ * singular, and the step reports SINEW_STEP_INDEFINITE.
  *
- * Known limits: pieces joined by weak constraints of one stiffness only (the other zero) count as joined, though they
- * may slide.
+ * Known limit: components joined by weak constraints of one stiffness only (the other zero) count as joined, though
+ * they may slide.
  */
 #include <stdio.h>
 
 #include "objective/connected_components.h"
+#include "sinew/extend.h"
 #include "world/world.h"
 
-/* ---- Held ------------------------------------------------------------------------------------ */
+/* ---- Support --------------------------------------------------------------------------------- */
 
-/* held[piece] = 1 where a particle of it is pinned or held along a direction, or an energy costs more as it moves away
- */
-static void mark_held(const sinew_world *world, const int32_t *piece, uint8_t *held)
+/* constrained[component] = 1 if a particle of the component is pinned or constrained along a direction, or an energy
+ * penalises its translation */
+static void mark_supported(const sinew_world *world, const int32_t *component, uint8_t *constrained)
 {
     const sinew_objective *o = &world->objective;
     for (int32_t i = 0; i < world->particle_count; i++)
-        held[piece[i]] |= world->pinned[i];
-    for (int32_t k = 0; k < world->held_count; k++)
-        held[piece[world->held[k]]] = 1;
+        constrained[component[i]] |= world->pinned[i];
+    for (int32_t k = 0; k < world->constrained_count; k++)
+        constrained[component[world->constrained_particles[k]]] = 1;
     for (int32_t t = 0; t < o->task_count; t++)
         if (o->tasks[t].batch->ops->rigid_cost & SINEW_COSTS_TRANSLATION)
             for (int32_t i = 0; i < o->tasks[t].chunk->slot_count; i++)
-                held[piece[o->tasks[t].batch->particle[o->tasks[t].chunk->first_slot + i]]] = 1;
+                constrained[component[o->tasks[t].batch->particle[o->tasks[t].chunk->first_slot + i]]] = 1;
 }
 
 static int32_t body_of(const sinew_world *world, int32_t particle)
@@ -41,12 +42,12 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Names the piece by its particle of the lowest outside number, its size and its bodies. */
-static sinew_status fail_free(const sinew_world *world, const int32_t *piece, int32_t which, sinew_error *error)
+/* Names the component by its particle of the lowest outside number, its size and its bodies. */
+static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
     for (int32_t i = 0; i < world->particle_count; i++) {
-        if (piece[i] != which)
+        if (component[i] != which)
             continue;
         const int32_t body = body_of(world, i);
         bodies += body != last;
@@ -68,20 +69,20 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *piece, in
         owner, more, count, lowest, lowest - world->bodies[owner].first);
 }
 
-static sinew_status check_held(const sinew_world *world, sinew_error *error)
+static sinew_status check_supported(const sinew_world *world, sinew_error *error)
 {
-    int32_t *piece = sinew_allocate(&world->allocator, (size_t)world->particle_count, sizeof *piece);
-    uint8_t *held = sinew_allocate_zero(&world->allocator, (size_t)world->particle_count, 1);
-    sinew_status status = piece && held ? SINEW_OK : sinew_fail_memory(error, "the pieces of the world");
+    int32_t *component = sinew_allocate(&world->allocator, (size_t)world->particle_count, sizeof *component);
+    uint8_t *constrained = sinew_allocate_zero(&world->allocator, (size_t)world->particle_count, 1);
+    sinew_status status = component && constrained ? SINEW_OK : sinew_fail_memory(error, "the pieces of the world");
     if (status == SINEW_OK) {
-        sinew_objective_pieces(&world->objective, world->rest, piece);
-        mark_held(world, piece, held);
+        sinew_objective_components(&world->objective, world->rest, component);
+        mark_supported(world, component, constrained);
     }
     for (int32_t i = 0; status == SINEW_OK && i < world->particle_count; i++)
-        if (!held[piece[i]])
-            status = fail_free(world, piece, piece[i], error);
-    sinew_release(&world->allocator, piece);
-    sinew_release(&world->allocator, held);
+        if (!constrained[component[i]])
+            status = fail_free(world, component, component[i], error);
+    sinew_release(&world->allocator, component);
+    sinew_release(&world->allocator, constrained);
     return status;
 }
 
@@ -92,9 +93,9 @@ static void list_static(char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < size; kind++) {
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end && used < size; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
-        if (info->quasistatic)
+        if (info && info->quasistatic)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info->name);
     }
 }
@@ -121,7 +122,7 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The first pins that hold some directions only; -1: none do. */
+/* The first pins that constrain some directions only; -1: none. */
 static int32_t find_partial(const sinew_world *world)
 {
     for (int32_t p = 0; p < world->pin_count; p++)
@@ -130,7 +131,7 @@ static int32_t find_partial(const sinew_world *world)
     return -1;
 }
 
-/* A solver whose unknowns are points, each with one mass, cannot hold one of three directions. */
+/* A solver whose unknowns are points, each with one mass, cannot constrain one of three directions. */
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
@@ -139,9 +140,9 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
     size_t used = 0;
     if (partial < 0 || solver->directions)
         return SINEW_OK;
-    for (int kind = 0; kind < SINEW_SOLVER_COUNT && used < sizeof others; kind++) {
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end && used < sizeof others; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
-        if (info->directions)
+        if (info && info->directions)
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", info->name);
     }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
@@ -150,7 +151,7 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       solver->name, partial, others);
 }
 
-/* Contacts come and go within a step: a solver that has to be made anew for them would lose its place. */
+/* Contacts change within a step, so a solver that would have to be prepared again for them is refused. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
@@ -170,11 +171,11 @@ sinew_status sinew_world_check(const sinew_world *world, sinew_error *error)
             status = sinew_solver_check_energy(&world->def.solver, world->energies[i].kind,
                                                world->energies[i].batch->hard, error);
             if (status == SINEW_OK)
-                status = sinew_energy_check_rows(world, &world->energies[i], error);
+                status = sinew_energy_check_hard(world, &world->energies[i], error);
         }
     if (status == SINEW_OK)
         status = check_directions(world, error);
     if (status == SINEW_OK && world->def.quasistatic)
-        status = check_held(world, error);
+        status = check_supported(world, error);
     return status;
 }

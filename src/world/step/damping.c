@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * damping.c: what damping of bodies and energies takes from the velocities after a step. Positions stay as the
- * solver left them, so that every solver can be damped and the objective is what it is without.
+ * damping.c: damping of velocities by bodies and energies after a step. Positions stay, so every solver can be damped
+ * and the objective does not change.
  *
- * Energies, in proportion to stiffness: one step of implicit Euler of M dv/dt = -sum_j beta_j K_j v,
+ * Energies, stiffness-proportional: one step of implicit Euler of M dv/dt = -sum_j beta_j K_j v,
  *
  *     (M + h B) d = -h B (v - rigid part of v),   v += d,    B = sum_j beta_j K_j(q) over energies with damping beta_j
  *
- * K_j projected to semi-definite where the step ended, d zero at pins, by conjugate gradients. A mode of frequency
- * omega loses energy at the rate beta omega^2, whatever h: it is never turned round. Where a body is stressed K (omega
- * x q) is not zero, so each body's rigid motion is left out before, and out of d too where nothing of the body is
- * pinned: rigid motions, and momenta of free bodies, stay what they are.
+ * with K_j projected to semi-definite at the end of the step, d zero at pins, by conjugate gradients. A mode of
+ * frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K (omega x q)
+ * is not zero, so each body's rigid motion is removed from v before, and from d if nothing of the body is pinned: rigid
+ * motions, and momenta of free bodies, are preserved.
  *
  * Bodies: velocities shrink by exp(-damping h); then v += k (rigid part - v), the filter of Mueller et al. 2007 (3.5).
  *
- * Known limits: bodies that are joined count one by one, so energies between two bodies damp only what deforms these.
- * One thread.
+ * Known limits: joined bodies are treated separately, so energies between two bodies only damp their deformation. One
+ * thread.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
 #include "linear/krylov/pcg.h"
+#include "objective/chunk_derivatives.h"
 #include "world/inertia.h"
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* particles that there is room for */
-    sinew_real *rhs, *d;  /* [count][4] */
+    int32_t count;        /* capacity in particles */
+    sinew_real *rhs, *d;  /* [count][4] right-hand side; change d of the velocities */
     sinew_real *scratch;  /* [count][4] v without rigid motions */
-    sinew_real *tangents; /* of all energies with damping, one after the other */
-    sinew_real *local;    /* two vectors of a chunk */
-    size_t tangent_room, local_room;
+    sinew_real *tangents; /* tangents of all energies with damping, one after the other */
+    sinew_real *local;    /* work space: two vectors of a chunk */
+    size_t tangent_capacity, local_capacity;
     sinew_pcg pcg;
 };
 
@@ -66,8 +67,7 @@ static bool is_damped(const sinew_energy_record *record)
 /* Numbers of a chunk's tangents and of one local vector, rounded up to whole cache lines. */
 static size_t chunk_tangents(const sinew_batch *batch, const sinew_chunk *chunk)
 {
-    const size_t reals = (size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count;
-    return (reals + 15) / 16 * 16;
+    return (sinew_chunk_tangent_count(batch, chunk) + 15) / 16 * 16;
 }
 
 static size_t chunk_points(const sinew_chunk *chunk)
@@ -75,7 +75,7 @@ static size_t chunk_points(const sinew_chunk *chunk)
     return (4 * (size_t)chunk->slot_count + 15) / 16 * 16;
 }
 
-static bool make_arrays(sinew_world *world, struct sinew_damping_work *w)
+static bool damping_make_arrays(sinew_world *world, struct sinew_damping_work *w)
 {
     const sinew_allocator *a = &world->allocator;
     const size_t n = 4 * (size_t)world->particle_count;
@@ -110,9 +110,9 @@ sinew_status sinew_damping_prepare(sinew_world *world, sinew_error *error)
         world->damping = sinew_allocate_zero(&world->allocator, 1, sizeof *world->damping);
     struct sinew_damping_work *w = world->damping;
     const sinew_allocator *a = &world->allocator;
-    if (w && (w->count == world->particle_count || make_arrays(world, w)) &&
-        sinew_make_room(a, &w->tangents, &w->tangent_room, tangents, sizeof *w->tangents) &&
-        sinew_make_room(a, &w->local, &w->local_room, local, sizeof *w->local))
+    if (w && (w->count == world->particle_count || damping_make_arrays(world, w)) &&
+        sinew_reserve(a, &w->tangents, &w->tangent_capacity, tangents, sizeof *w->tangents) &&
+        sinew_reserve(a, &w->local, &w->local_capacity, local, sizeof *w->local))
         return SINEW_OK;
     sinew_damping_release(world);
     return sinew_fail_memory(error, "damping");
@@ -134,12 +134,12 @@ void sinew_damping_release(sinew_world *world)
 
 /* ---- Rigid motion ---------------------------------------------------------------------------- */
 
-/* v + omega x (q - centre) is what is nearest to the velocities of a body, in the metric of its masses. */
+/* v + omega x (q - centre) is the rigid motion nearest to the velocities of a body, in the metric of its masses. */
 typedef struct rigid_motion {
     double centre[3], v[3], omega[3];
 } rigid_motion;
 
-static rigid_motion rigid_part(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
+static rigid_motion rigid_fraction(const sinew_world *world, const sinew_body_record *body, const sinew_real *v)
 {
     rigid_motion m = {0};
     double mass = 0, spread[9] = {0}, spin[3] = {0};
@@ -170,8 +170,8 @@ static rigid_motion rigid_part(const sinew_world *world, const sinew_body_record
 }
 
 /* out = keep v + take times the rigid motion, at the particles of a body, which may be pinned; out may be v. */
-static void blend(const sinew_world *world, const sinew_body_record *body, const rigid_motion *m, double keep,
-                  double take, const sinew_real *v, sinew_real *out)
+static void damping_blend(const sinew_world *world, const sinew_body_record *body, const rigid_motion *m, double keep,
+                          double take, const sinew_real *v, sinew_real *out)
 {
     for (int32_t i = body->start; i < body->start + body->count; i++) {
         double r[3];
@@ -196,12 +196,6 @@ static bool has_pins(const sinew_world *world, const sinew_body_record *body)
 
 /* ---- Energies -------------------------------------------------------------------------------- */
 
-static void copy_chunk(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *from, sinew_real *local)
-{
-    for (int32_t i = 0; i < chunk->slot_count; i++)
-        memcpy(local + 4 * (size_t)i, from + 4 * (size_t)batch->particle[chunk->first_slot + i], 4 * sizeof *local);
-}
-
 static void linearise_all(const sinew_world *world, const struct sinew_damping_work *w)
 {
     sinew_real *tangent = w->tangents;
@@ -209,17 +203,15 @@ static void linearise_all(const sinew_world *world, const struct sinew_damping_w
         const sinew_batch *batch = is_damped(&world->energies[i]) ? world->energies[i].batch : NULL;
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
-            copy_chunk(batch, chunk, world->q, w->local);
-            const sinew_kernel kernel = {
-                .groups = sinew_batch_groups(batch, chunk), .x = w->local, .tangent = tangent, .project = true};
-            batch->ops->linearise(&kernel);
+            sinew_chunk_gather(batch, chunk, world->q, w->local);
+            sinew_chunk_linearise(batch, chunk, w->local, tangent);
             tangent += chunk_tangents(batch, chunk);
         }
     }
 }
 
 /* out += s B p */
-static void add_product(const sinew_world *world, double s, const sinew_real *p, sinew_real *out)
+static void damping_add_product(const sinew_world *world, double s, const sinew_real *p, sinew_real *out)
 {
     const struct sinew_damping_work *w = world->damping;
     sinew_real *tangent = w->tangents;
@@ -229,11 +221,9 @@ static void add_product(const sinew_world *world, double s, const sinew_real *p,
         for (int32_t c = 0; batch && c < batch->chunk_count; c++) {
             const sinew_chunk *chunk = &batch->chunks[c];
             sinew_real *g = w->local + chunk_points(chunk);
-            copy_chunk(batch, chunk, p, w->local);
+            sinew_chunk_gather(batch, chunk, p, w->local);
             memset(g, 0, chunk_points(chunk) * sizeof *g);
-            const sinew_kernel kernel = {
-                .groups = sinew_batch_groups(batch, chunk), .p = w->local, .g = g, .tangent = tangent};
-            batch->ops->product(&kernel);
+            sinew_chunk_product(batch, chunk, tangent, w->local, g);
             for (int32_t k = 0; k < chunk->slot_count; k++)
                 for (size_t x = 0, to = 4 * (size_t)batch->particle[chunk->first_slot + k]; x < 4; x++)
                     out[to + x] += factor * g[4 * (size_t)k + x];
@@ -250,18 +240,18 @@ static void clear_pins(const sinew_world *world, sinew_real *x)
 }
 
 /* out = (M + h B) x */
-static void multiply(void *context, const sinew_real *x, sinew_real *out)
+static void damping_multiply(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 4 * (size_t)i, last = c + 4; c < last; c++)
             out[c] = world->mass[i] * x[c];
-    add_product(world, (double)world->def.time_step, x, out);
+    damping_add_product(world, (double)world->def.time_step, x, out);
     clear_pins(world, out);
 }
 
 /* out = M^-1 x */
-static void divide(void *context, const sinew_real *x, sinew_real *out)
+static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 {
     const sinew_world *world = context;
     for (int32_t i = 0; i < world->particle_count; i++) {
@@ -272,10 +262,10 @@ static void divide(void *context, const sinew_real *x, sinew_real *out)
 }
 
 enum {
-    MOST_ITERATIONS = 500
+    MAX_ITERATIONS = 500
 };
-/* The residual at which conjugate gradients stop. Momenta do not depend on it: every iterate's forces are those of B.
- */
+/* Residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate gives the
+ * forces of B. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
@@ -287,21 +277,21 @@ static void damp_energies(sinew_world *world)
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh)
             continue;
-        const rigid_motion m = rigid_part(world, body, world->v);
-        blend(world, body, &m, 1, -1, world->v, w->scratch);
+        const rigid_motion m = rigid_fraction(world, body, world->v);
+        damping_blend(world, body, &m, 1, -1, world->v, w->scratch);
     }
     memset(w->rhs, 0, n * sizeof *w->rhs);
-    add_product(world, -(double)world->def.time_step, w->scratch, w->rhs);
+    damping_add_product(world, -(double)world->def.time_step, w->scratch, w->rhs);
     clear_pins(world, w->rhs);
-    const sinew_linear_map A = {multiply, world}, P = {divide, world};
+    const sinew_linear_map A = {damping_multiply, world}, P = {damping_divide, world};
     struct sinew_damping_work *work = world->damping;
-    sinew_pcg_solve(&work->pcg, A, P, w->rhs, w->d, TOLERANCE, MOST_ITERATIONS);
+    sinew_pcg_solve(&work->pcg, A, P, w->rhs, w->d, TOLERANCE, MAX_ITERATIONS);
     for (int32_t b = 0; b < world->body_count; b++) {
         const sinew_body_record *body = &world->bodies[b];
         if (!body->mesh || has_pins(world, body))
             continue;
-        const rigid_motion m = rigid_part(world, body, w->d);
-        blend(world, body, &m, 1, -1, w->d, w->d);
+        const rigid_motion m = rigid_fraction(world, body, w->d);
+        damping_blend(world, body, &m, 1, -1, w->d, w->d);
     }
     for (size_t i = 0; i < n; i++)
         world->v[i] += w->d[i];
@@ -309,16 +299,16 @@ static void damp_energies(sinew_world *world)
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Velocities of pins are prescribed, and stay. */
+/* Velocities of pins are prescribed and do not change. */
 static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);
     const double k = (double)body->velocity_filter;
-    const rigid_motion m = rigid_part(world, body, world->v);
+    const rigid_motion m = rigid_fraction(world, body, world->v);
     for (int32_t i = body->start; i < body->start + body->count; i++) {
         const sinew_body_record one = {.start = i, .count = 1};
         if (!world->pinned[i])
-            blend(world, &one, &m, left * (1 - k), left * k, world->v, world->v);
+            damping_blend(world, &one, &m, left * (1 - k), left * k, world->v, world->v);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * energy_balance.c: where the energy of a step came from and went.
+ * energy_balance.c: the energy budget of a step.
  *
  * A step takes q_n, v_n to q, v. With h, the damped velocity w = k v_n, k = exp(-damping h), the velocity of the step
  * u = (q - q_n) / h, d = q - q_n, the external force f = f_g + f_u (gravity, the caller's and the loads') and
@@ -17,44 +17,45 @@
  *
  *     E - E_n =   r . d over pins              work of the pins
  *               + f_u . d                      work of the forces
- *               + psi(q_n) - psi_n(q_n)        work of targets that moved (psi_n: where they were)
- *               - 1/2 |u - w|^2 - D            lost by implicit Euler, also by one that is solved exactly
+ *               + psi(q_n) - psi_n(q_n)        work of moving targets (psi_n: with the old ones)
+ *               - 1/2 |u - w|^2 - D            lost by implicit Euler, also if solved exactly
  *               - (1 - k^2) 1/2 |v_n|^2        lost by damping
- *               + r . d over free particles    minus what the solver lost: it stopped before r was zero
- *               - 1/2 |u|^2 + 1/2 |v|^2        the same: some solvers end with another velocity than u, but for
- *                                              what damping of bodies and energies took from v, which is damping's
+ *               + r . d over free particles    minus the loss of the solver, whose r is not zero
+ *               - 1/2 |u|^2 + 1/2 |v|^2        the same, of solvers that end with another velocity than u, without
+ *                                              the change by damping of bodies and energies, which is lost by damping
  *
- * An explicit step minimises nothing, so that its r is no solver's fault: what the lines of implicit
- * Euler and of the solver say together is lost by the integrator (explicit Euler: gained), and nothing by a solver.
+ * An explicit step minimises nothing, so its r is no error of a solver: the sum of the lines of implicit Euler and of
+ * the solver is lost by the integrator (explicit Euler: gained).
  *
- * With contact g has the terms of contacts, too, and psi_c is no part of E: r holds grad psi_c = -F_c, so that
+ * With contact, g also has contact terms psi_c, which E excludes: r contains grad psi_c = -F_c, so that
  *
  *               + F_c . d                      work of contacts, normal forces and friction
  *
- * and what restitution and friction do to velocities after the step are lines of their own (report.c).
+ * and the work of restitution and friction on velocities after the step are separate lines (report.c).
  *
  * Quasistatic: v = u = 0 and w = v_n, without damping; r = grad psi - f.
  *
  * Every line is computed from its own definition: energies by the value kernels, r of the free particles by the
  * objective that the solver minimised, r of pins and grad psi by an evaluation without pins, velocities from the state.
- * The rest is given as `unaccounted`, and is round-off.
+ * The remainder is given as `unaccounted` and is round-off.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
-#include "world/contact/contact.h"
+#include "contact/contact.h"
+#include "world/world.h"
 #include "world/measure/fields.h"
 
 struct sinew_balance_work {
-    int32_t capacity;      /* particles that there is room for */
-    sinew_real *q, *v;     /* [capacity][4] before the step */
-    sinew_real *imbalance; /* [capacity][4] r */
-    sinew_real *forces;    /* [capacity][4] grad psi - f, pins included */
-    uint8_t *nobody;       /* [capacity] zero: nobody is pinned */
-    double elastic;        /* J: psi(q_n), targets where the step has them */
-    bool known;            /* of the step before this moment */
-    int64_t shape_version; /* of the world at that step */
+    int32_t capacity;      /* capacity in particles */
+    sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
+    sinew_real *imbalance; /* [capacity][4] N: r */
+    sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
+    uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
+    double elastic;        /* J: psi(q_n) with the targets of the step */
+    bool known;            /* `balance` is that of the last step */
+    int64_t shape_version; /* shape version of the world at that step */
     sinew_balance balance;
 };
 
@@ -77,7 +78,7 @@ void sinew_balance_release(sinew_world *world)
     world->balance = NULL;
 }
 
-static bool make_arrays(const sinew_allocator *allocator, int32_t capacity, struct sinew_balance_work *w)
+static bool balance_make_arrays(const sinew_allocator *allocator, int32_t capacity, struct sinew_balance_work *w)
 {
     const size_t count = (size_t)capacity;
     release_arrays(allocator, w);
@@ -96,7 +97,7 @@ sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error)
         return SINEW_OK;
     if (!world->balance)
         world->balance = sinew_allocate_zero(&world->allocator, 1, sizeof *world->balance);
-    if (world->balance && make_arrays(&world->allocator, world->particle_capacity, world->balance))
+    if (world->balance && balance_make_arrays(&world->allocator, world->particle_capacity, world->balance))
         return SINEW_OK;
     sinew_balance_release(world);
     return sinew_fail_memory(error, "the balance of a step");
@@ -126,7 +127,7 @@ void sinew_balance_begin(sinew_world *world)
     w->balance = (sinew_balance){.elastic = {w->elastic, 0}};
 }
 
-void sinew_balance_note(sinew_world *world)
+void sinew_balance_record(sinew_world *world)
 {
     struct sinew_balance_work *w = world->balance;
     if (!w || !has_targets(world))
@@ -146,7 +147,7 @@ enum {
     SUM_FORCES,         /* f_u . d, loads included */
     SUM_ELASTIC,        /* grad psi . d */
     SUM_PINS,           /* r . d over pins */
-    SUM_FREE,           /* r . d over the others */
+    SUM_FREE,           /* r . d over free particles */
     SUM_COUNT
 };
 
@@ -163,10 +164,10 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
     const struct sinew_balance_work *work = s->work;
     for (int32_t i = first; i < last; i++) {
         const double m = (double)world->mass[i];
-        double r[3], free[3], held[3];
+        double r[3], free[3], constrained[3];
         for (size_t c = 0; c < 3; c++)
             r[c] = (double)work->imbalance[4 * (size_t)i + c];
-        sinew_world_split_force(world, i, r, free, held);
+        sinew_world_split_force(world, i, r, free, constrained);
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double d = (double)world->q[at] - (double)work->q[at], v_n = (double)work->v[at];
             const double v = (double)world->v[at], u = world->def.quasistatic ? 0 : d / s->h, kick = u - s->kept * v_n;
@@ -180,45 +181,45 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
             const double push = (double)world->force[at] + (world->load_force ? (double)world->load_force[at] : 0);
             sums[SUM_FORCES] += s->load * push * d;
             sums[SUM_ELASTIC] += ((double)work->forces[at] + (double)world->f_ext[at]) * d;
-            sums[SUM_PINS] += held[c] * d;
+            sums[SUM_PINS] += constrained[c] * d;
             sums[SUM_FREE] += free[c] * d;
         }
     }
 }
 
-/* r: at free particles the solver's own gradient, at pins what holds them where they were led; a particle that is held
- * along some directions has both. */
+/* r: at free particles the solver's gradient, at pins the force that moves them; a particle constrained along some
+ * directions has both. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
     sinew_world_imbalance(world, w->nobody, w->forces);
     sinew_solve_evaluate(&world->solve);
     for (int32_t i = 0; i < world->particle_count; i++) {
-        double r[3], free[3], held[3];
+        double r[3], free[3], constrained[3];
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++) {
             const double u = ((double)world->q[at] - (double)w->q[at]) / s->h;
             const double push =
                 world->def.quasistatic ? 0 : (double)world->mass[i] * (u - s->kept * (double)w->v[at]) / s->h;
             r[c] = (double)w->forces[at] + push;
         }
-        sinew_world_split_force(world, i, r, free, held);
+        sinew_world_split_force(world, i, r, free, constrained);
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
             w->imbalance[at] =
-                world->pinned[i] ? (sinew_real)r[c] : (sinew_real)((double)world->solve.gradient[at] + held[c]);
+                world->pinned[i] ? (sinew_real)r[c] : (sinew_real)((double)world->solve.gradient[at] + constrained[c]);
         w->imbalance[4 * (size_t)i + 3] = 0;
     }
 }
 
-/* What contacts did; zero without. */
-static sinew_contact_deeds contact_deeds(const sinew_world *world)
+/* Work of contacts; zero without contact. */
+static sinew_contact_energy contact_energy(const sinew_world *world)
 {
-    return sinew_contact_is_on(world) ? world->contact->deeds : (sinew_contact_deeds){0};
+    return sinew_contact_is_on(world) ? world->contact->energy : (sinew_contact_energy){0};
 }
 
 static void fill_balance(const double sums[SUM_COUNT], double psi_before, double kept, double damped,
-                         const sinew_contact_deeds *deeds, bool explicit_step, sinew_balance *b)
+                         const sinew_contact_energy *operations, bool explicit_step, sinew_balance *b)
 {
-    /* Work of contacts: SUM_ELASTIC has the gradient of their terms, too. */
-    const double touched = deeds->normal + deeds->friction;
+    /* Work of contacts: SUM_ELASTIC also contains the gradient of contact terms. */
+    const double touched = operations->normal + operations->friction;
     const double bregman = psi_before - b->elastic[1] + sums[SUM_ELASTIC] + touched;
     b->kinetic[0] = sums[SUM_KINETIC_BEFORE] / 2;
     b->kinetic[1] = sums[SUM_KINETIC_AFTER] / 2;
@@ -228,11 +229,11 @@ static void fill_balance(const double sums[SUM_COUNT], double psi_before, double
     b->forces = sums[SUM_FORCES];
     b->lost_integrator = sums[SUM_KICK] / 2 + bregman;
     b->lost_damping = (1 - kept * kept) * b->kinetic[0] + damped;
-    b->contacts = touched + deeds->rubbed;
-    b->friction_heat = deeds->heat;
-    b->restitution = deeds->rebound;
-    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped + deeds->rubbed +
-                     deeds->rebound;
+    b->contacts = touched + operations->rubbed;
+    b->friction_heat = operations->heat;
+    b->restitution = operations->rebound;
+    b->lost_solver = -sums[SUM_FREE] + (sums[SUM_KINETIC_STEP] - sums[SUM_KINETIC_AFTER]) / 2 - damped +
+                     operations->rubbed + operations->rebound;
     if (explicit_step) {
         b->lost_integrator += b->lost_solver;
         b->lost_solver = 0;
@@ -249,21 +250,21 @@ void sinew_balance_end(sinew_world *world, bool good)
         return;
     const double h = (double)world->def.time_step;
     const double kept = world->def.quasistatic ? 1 : exp(-(double)world->def.damping * h);
-    const step_view view = {world, w, h, kept, sinew_world_load_part(world, world->step_count)};
+    const step_view view = {world, w, h, kept, sinew_world_load_fraction(world, world->step_count)};
     double sums[SUM_COUNT];
     find_imbalance(world, &view, w);
     w->balance.elastic[1] = sinew_world_elastic(world);
     sinew_sum(step_terms, &view, world->particle_count, SUM_COUNT, sums, world->objective.thread_count);
-    const sinew_contact_deeds deeds = contact_deeds(world);
-    fill_balance(sums, w->elastic, kept, world->damping_loss, &deeds, world->solve.ops->info.explicit_step,
+    const sinew_contact_energy operations = contact_energy(world);
+    fill_balance(sums, w->elastic, kept, world->damping_loss, &operations, world->solve.ops->info.explicit_step,
                  &w->balance);
     w->known = true;
     w->shape_version = world->shape_version;
 }
 
-/* ---- Answers --------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-/* Refuses where no step of the world as it is has been balanced. */
+/* Refuses if no step of the current world has a balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)

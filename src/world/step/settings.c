@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: what a running world is told and can be asked: gravity, damping, time step, forces, mode, solver;
- * and a view of the positions as they lie inside.
+ * settings.c: settings of a running world: gravity, damping, time step, forces, mode, solver; and a view of the
+ * positions in their inside order.
  *
- * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step makes anew: changing them
- * needs no set-up of the solver. The time step is part of the solver's set-up (world.c).
+ * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes: changing them
+ * needs no set-up of the solver. The solver's set-up depends on the time step (world.c).
  */
 #include <math.h>
 #include <string.h>

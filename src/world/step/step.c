@@ -2,21 +2,22 @@
  *
  * step.c: one step, stage by stage:
  *
- *     tear      edges that the last step stretched too far part
- *     targets   pins and anchors go to where they are at t + h
+ *     tear      edges that the last step stretched too far are split
+ *     targets   pins and anchors move to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
- *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep where the solver makes some)
+ *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep, if the solver has substeps)
  *     contact   before: pairs, cells, contacts; after: forces, restitution (contact.h)
- *     damping   of bodies and energies takes from v
+ *     damping   of bodies and energies reduces v
  *
- * A step that becomes non-finite, or that cannot be prepared, leaves the state as it was.
+ * A step that becomes non-finite, or that cannot be prepared, leaves the state unchanged.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/tasks.h"
-#include "world/contact/contact.h"
+#include "contact/contact.h"
+#include "world/world.h"
 #include "world/bodies/tear.h"
 #include "world/measure/fields.h"
 
@@ -26,9 +27,9 @@
 static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
-    sinew_whole whole = sinew_energy_whole(world, &record->store);
-    whole.time = time;
-    record->batch->ops->share(&whole, shared);
+    sinew_global_constraint all = sinew_energy_is_global(world, &record->store);
+    all.time = time;
+    record->batch->ops->update_shared_data(&all, shared);
     sinew_batch_set_shared(record->batch, shared);
 }
 
@@ -36,29 +37,29 @@ void sinew_world_move_targets(sinew_world *world, double time)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
         sinew_energy_record *record = &world->energies[i];
-        if (record->batch && record->batch->ops->share)
+        if (record->batch && record->batch->ops->update_shared_data)
             share_numbers(world, record, time);
         if (!record->batch || record->targets.count == 0)
             continue;
-        sinew_guide_move(&record->targets, time);
+        sinew_trajectory_move(&record->targets, time);
         sinew_batch_set_targets(record->batch, record->targets.current);
     }
     for (int32_t i = 0; i < world->pin_count; i++)
-        sinew_guide_move(&world->pins[i].guide, time);
+        sinew_trajectory_move(&world->pins[i].trajectory, time);
 }
 
-static void place_pins(const sinew_world *world, sinew_real *q)
+static void move_pins_to_targets(const sinew_world *world, sinew_real *q)
 {
     for (int32_t p = 0; p < world->pin_count; p++) {
         const sinew_pin_record *pin = &world->pins[p];
         if (sinew_pin_is_partial(pin))
-            sinew_pin_place(pin, q);
+            sinew_pin_move_to_targets(pin, q);
         for (int32_t i = 0; !sinew_pin_is_partial(pin) && i < pin->count; i++)
-            memcpy(q + 4 * (size_t)pin->particles[i], pin->guide.current + 3 * (size_t)i, 3 * sizeof *q);
+            memcpy(q + 4 * (size_t)pin->particles[i], pin->trajectory.current + 3 * (size_t)i, 3 * sizeof *q);
     }
 }
 
-double sinew_world_load_part(const sinew_world *world, int64_t step)
+double sinew_world_load_fraction(const sinew_world *world, int64_t step)
 {
     const int64_t steps = world->def.load_steps;
     return step >= steps ? 1 : (double)step / (double)steps;
@@ -72,7 +73,7 @@ static double load_on(const sinew_world *world, int32_t i, size_t c, double load
 
 void sinew_world_load(sinew_world *world, int64_t step)
 {
-    const double load = sinew_world_load_part(world, step);
+    const double load = sinew_world_load_fraction(world, step);
     for (int32_t i = 0; i < world->particle_count; i++)
         for (size_t c = 0; c < 3; c++)
             world->f_ext[4 * (size_t)i + c] = (sinew_real)load_on(world, i, c, load);
@@ -81,8 +82,7 @@ void sinew_world_load(sinew_world *world, int64_t step)
 void sinew_world_predict(sinew_world *world)
 {
     const double h = (double)world->def.time_step, keep = exp(-(double)world->def.damping * h);
-    const double load = sinew_world_load_part(world, world->step_count + 1);
-    sinew_objective *o = &world->objective;
+    const double load = sinew_world_load_fraction(world, world->step_count + 1);
     sinew_world_move_targets(world, world->time + h);
     sinew_loads_evaluate(world);
     sinew_world_load(world, world->step_count + 1);
@@ -90,24 +90,26 @@ void sinew_world_predict(sinew_world *world)
         for (size_t c = 0, at = 4 * (size_t)i; c < 3; c++, at++)
             world->q_tilde[at] = (sinew_real)((double)world->q[at] + h * keep * (double)world->v[at] +
                                               h * h * load_on(world, i, c, load) / (double)world->mass[i]);
-    place_pins(world, world->q_tilde);
-    o->h = h;
-    o->quasistatic = world->def.quasistatic;
-    o->rest = world->rest;
-    o->mass = world->mass;
-    o->q_tilde = world->q_tilde;
-    o->v = world->v;
-    o->v_kept = keep;
-    o->force = world->f_ext;
-    o->pinned = world->pinned;
-    o->filter = world->held_count > 0 ? world->filter : NULL;
-    o->held = world->held;
-    o->held_count = world->held_count;
+    move_pins_to_targets(world, world->q_tilde);
+    world->objective.step = (sinew_step_inputs){
+        .h = h,
+        .quasistatic = world->def.quasistatic,
+        .rest = world->rest,
+        .mass = world->mass,
+        .q_tilde = world->q_tilde,
+        .v = world->v,
+        .v_kept = keep,
+        .force = world->f_ext,
+        .pinned = world->pinned,
+        .filter = world->constrained_count > 0 ? world->filter : NULL,
+        .constrained = world->constrained_particles,
+        .constrained_count = world->constrained_count,
+    };
 }
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
 
-/* The live batches, fixed ones before transient ones; returns how many, *fixed of them fixed. */
+/* Lists all batches, fixed before transient ones; returns their number, and the number of fixed ones in *fixed. */
 static int32_t list_batches(sinew_world *world, int32_t *fixed)
 {
     int32_t live = 0;
@@ -117,20 +119,18 @@ static int32_t list_batches(sinew_world *world, int32_t *fixed)
                 world->batches[live++] = world->energies[i].batch;
         *fixed = layer == 0 ? live : *fixed;
     }
-    if (world->contact && world->contact->layered)
-        world->batches[live++] = world->contact->batch;
     return live;
 }
 
-sinew_status sinew_world_layer(sinew_world *world, sinew_error *error)
+sinew_batch **sinew_world_transient_batches(sinew_world *world, int32_t *count)
 {
     int32_t fixed;
     if (!world->batches)
         world->batches = sinew_allocate(&world->allocator, (size_t)world->energy_capacity + 1, sizeof(sinew_batch *));
     if (!world->batches)
-        return sinew_fail_memory(error, "contacts");
-    const int32_t live = list_batches(world, &fixed);
-    return sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
+        return NULL;
+    *count = list_batches(world, &fixed) - fixed;
+    return world->batches + fixed;
 }
 
 static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
@@ -145,14 +145,14 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
         world->objective.particle_count = world->particle_count;
         status = sinew_objective_build(&world->objective, world->batches, live, error);
     } else {
-        status = sinew_objective_layer(&world->objective, world->batches + fixed, live - fixed, error);
+        status = sinew_objective_set_transient(&world->objective, world->batches + fixed, live - fixed, error);
     }
     if (status == SINEW_OK)
         world->objective_changed = 0;
     return status;
 }
 
-/* Whether some fixed element is switched off; shows all as if they were on, or as they are. */
+/* Whether some fixed element is switched off. `all`: treats all elements as on; else restores the switches. */
 static bool show_all(sinew_world *world, bool all)
 {
     bool any = false;
@@ -166,7 +166,7 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
-/* Solvers that make elements of their own ask for the parameters of those that there are; records may move later. */
+/* Solvers that create elements read the parameters of existing elements; records may move later. */
 static void show_parameters(sinew_world *world, bool show)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -176,8 +176,8 @@ static void show_parameters(sinew_world *world, bool show)
         }
 }
 
-/* Preparation depends on the rest shape and on all elements, whoever is switched off, so that a loaded state goes on
- * with the same bits; then the solver sees who is. */
+/* Preparation uses the rest shape and all elements, including those that are off, so that a loaded state continues with
+ * the same bits; the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
@@ -209,13 +209,13 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
     sinew_error_clear(error);
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
-    /* Whatever works on several threads prepares first, so this is the one place to say whose threads they are. */
+    /* Every call with multi-threaded work prepares first, so this is the only place that selects the task system. */
     sinew_tasks_use(&world->def.tasks);
     if (world->objective_changed | world->solver_changed)
-        sinew_contact_unlayer(world);
+        sinew_contact_detach(world);
     sinew_status status = sinew_world_check_contact(world, error);
     if (status == SINEW_OK && world->solver_changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_ELEMENTS))
-        status = sinew_world_find_held(world, error);
+        status = sinew_world_find_constrained(world, error);
     if (status == SINEW_OK)
         status = prepare_objective(world, error);
     if (status == SINEW_OK)
@@ -231,7 +231,7 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
 
 /* ---- Step ------------------------------------------------------------------------------------ */
 
-static void accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
+static void step_accept(sinew_world *world, const sinew_real *q, const sinew_real *v)
 {
     const double h = (double)world->def.time_step;
     for (size_t i = 0; i < 4 * (size_t)world->particle_count; i++) {
@@ -259,11 +259,27 @@ static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .complementarity = NAN,
                                              .constraints = ""};
 
-/* There was no memory for contacts: the state stays, and the next step makes the solver anew. */
-static uint32_t lose_step(sinew_world *world, sinew_step_result *out)
+/* Starts contact in a step; the objective and the solver receive the first contacts. */
+static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
 {
-    sinew_contact_abandon(world);
-    world->solver_changed |= SINEW_CHANGED_SOLVER;
+    if (!sinew_world_need_v_before(world))
+        return sinew_fail_memory(&world->error, "contacts");
+    sinew_status status = sinew_world_contact_view(world, view, &world->error);
+    if (status != SINEW_OK)
+        return status;
+    view->batches = sinew_world_transient_batches(world, &view->transient_count);
+    if (!view->batches)
+        return sinew_fail_memory(&world->error, "contacts");
+    status = sinew_contact_begin(view, &world->error);
+    return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
+}
+
+/* Out of memory for contacts: the state stays, and the next step prepares the solver again. */
+static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
+{
+    if (view->contact)
+        sinew_contact_abandon(view);
+    sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER | SINEW_CHANGED_TRANSIENT);
     *out = unprepared;
     return out->bits;
 }
@@ -280,31 +296,28 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     sinew_solve *solve = &world->solve;
     sinew_balance_begin(world);
     sinew_world_predict(world);
-    sinew_balance_note(world);
-    memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
-    place_pins(world, solve->q);
+    sinew_balance_record(world);
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
-    const bool touches = sinew_contact_is_on(world);
-    if (touches && sinew_contact_begin(world, &world->error) != SINEW_OK)
-        return lose_step(world, out);
-    if (touches) {
-        memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
-        place_pins(world, solve->q);
-    }
-    sinew_solve_run(solve, out);
-    if (solve->lost)
-        return lose_step(world, out);
+    const bool contact = sinew_contact_is_on(world);
+    sinew_contact_view view = {0};
+    if (contact && begin_contact(world, &view) != SINEW_OK)
+        return lose_step(world, &view, out);
+    memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
+    move_pins_to_targets(world, solve->q);
+    if (sinew_solve_run(solve, out) & SINEW_STEP_UNPREPARED)
+        return lose_step(world, &view, out);
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
-        accept(world, solve->q, solve->v_end);
-        if (touches)
-            sinew_contact_end(world, out);
+        step_accept(world, solve->q, solve->v_end);
+        view.time = world->time;
+        if (contact)
+            sinew_contact_end(&view, out);
         sinew_damping_apply(world);
         if (solve->def.measure != SINEW_MEASURE_NOTHING)
             out->bits |= inversion_bit(world);
-    } else if (touches)
-        sinew_contact_abandon(world);
+    } else if (contact)
+        sinew_contact_abandon(&view);
     sinew_balance_end(world, !kept);
     return out->bits;
 }
@@ -313,8 +326,8 @@ const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t 
 {
     if (!SINEW_ASSERT(world && count))
         return NULL;
-    *count = world->solve.row_count;
-    return world->solve.rows;
+    *count = world->solve.record_count;
+    return world->solve.records;
 }
 
 const char *sinew_world_error(const sinew_world *world)
@@ -324,9 +337,9 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite", "inverted",   "indefinite",  "stalled",
-                                        "unprepared",    "round_off",  "unmeasured", "contact",     "held_back",
-                                        "contact_full",  "crossed",    "explicit",   "constraints", "contradictory"};
+    static const char *const names[] = {"not_converged", "not_finite",   "inverted",   "indefinite",  "stalled",
+                                        "unprepared",    "round_off",    "unmeasured", "contact",     "truncated",
+                                        "contact_full",  "intersecting", "explicit",   "constraints", "contradictory"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * world.c: worlds.
+ * world.c: creates and destroys worlds.
  */
 #include "world/world.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/registration.h"
 #include "base/tasks.h"
 #include "world/forces/loads.h"
 #include "world/measure/fields.h"
@@ -60,6 +61,7 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
         sinew_fail_memory(error, "a world");
         return NULL;
     }
+    sinew_registration_close();
     sinew_tasks_open();
     world->allocator = allocator;
     world->def = *def;
@@ -67,8 +69,8 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
     world->objective.thread_count = def->thread_count ? def->thread_count : sinew_tasks_default_count();
     world->solve.objective = &world->objective;
     world->solve.def = def->solver;
-    sinew_world_note_change(world, SINEW_CHANGED_ALL);
-    /* Room for one, so that an empty world has its arrays too. */
+    sinew_world_mark_changed(world, SINEW_CHANGED_ALL);
+    /* Reserves one particle, so that an empty world has arrays that are not NULL. */
     if (!sinew_particles_reserve(world, 1) || !sinew_numbers_reserve(world, 1)) {
         sinew_fail_memory(error, "a world");
         sinew_world_destroy(world);
@@ -98,15 +100,15 @@ void sinew_world_destroy(sinew_world *world)
         sinew_shape_destroy(&world->colliders[i], &allocator);
     for (int32_t i = 0; i < world->body_count; i++)
         sinew_body_record_destroy(&allocator, &world->bodies[i]);
-    sinew_world_release_held(world);
+    sinew_world_release_constrained(world);
     void *arrays[] = {world->q,      world->v,          world->force,     world->rest,      world->q_tilde,
                       world->f_ext,  world->mass,       world->pinned,    world->inside,    world->outside,
-                      world->bodies, world->energies,   world->pins,      world->batches,   world->note,
+                      world->bodies, world->energies,   world->pins,      world->batches,   world->comment,
                       world->loads,  world->load_force, world->signature, world->colliders, world->v_before,
                       world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
-    sinew_tasks_use(&(sinew_task_system){0}); /* the program's own may go after its last world */
+    sinew_tasks_use(&(sinew_task_system){0}); /* the program may end its task system after its last world */
     sinew_tasks_close();
 }
 
@@ -136,7 +138,7 @@ sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *
     const sinew_solver_def *old = &world->def.solver;
     const bool same = old->kind == def->kind && memcmp(old->parameters, def->parameters, sizeof old->parameters) == 0;
     world->def.solver = *def;
-    sinew_world_note_change(world, same ? SINEW_CHANGED_DEF : SINEW_CHANGED_DEF | SINEW_CHANGED_SOLVER);
+    sinew_world_mark_changed(world, same ? SINEW_CHANGED_DEF : SINEW_CHANGED_DEF | SINEW_CHANGED_SOLVER);
     return SINEW_OK;
 }
 
@@ -149,12 +151,12 @@ sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_e
     if (status != SINEW_OK)
         return status;
     if (h != world->def.time_step)
-        sinew_world_note_change(world, SINEW_CHANGED_TIME_STEP);
+        sinew_world_mark_changed(world, SINEW_CHANGED_TIME_STEP);
     world->def.time_step = h;
     return SINEW_OK;
 }
 
-void sinew_world_note_change(sinew_world *world, uint32_t changed)
+void sinew_world_mark_changed(sinew_world *world, uint32_t changed)
 {
     world->solver_changed |= changed;
     world->objective_changed |= changed & (SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_TRANSIENT);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * registration.h: when a program may register energies and solvers of its own (sinew/extend.h): one caller at a time,
+ * and none after the first world, so that the tables never change while a world exists. Process-wide.
+ */
+#ifndef SINEW_SRC_BASE_REGISTRATION_H
+#define SINEW_SRC_BASE_REGISTRATION_H
+
+#include <stdbool.h>
+
+void sinew_registration_lock(void); /* waits for other callers */
+void sinew_registration_unlock(void);
+void sinew_registration_close(void); /* called when a world is created */
+bool sinew_registration_closed(void);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * detection_pass.c: one detection pass (contact.h): predicted displacements and trust regions, candidate pairs, the
+ * step filter over them, and the contacts among them as elements for the objective and the solver.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "contact/modes.h"
+
+/* The values are chosen, not measured; the guarantee holds for any (test_step_filter). With them scenes/tablecloth has
+ * at most 18 520 candidate pairs and 2.5 detections a step (docs/evidence/contact.md). */
+#define RADIUS_FACTOR    1.2  /* radius over the deviation of inertia from the prediction */
+#define STOP_EDGES       0.25 /* space to stop on the predicted path, in mean edges at most */
+#define RADIUS_EDGES_MAX 1.5  /* largest radius, and largest deviation from the mean displacement, in mean edges */
+#define MARGIN           0.5  /* fraction of the offset: pairs with a smaller clearance become contact elements */
+#define PLANE_HALVINGS   20   /* bisections of the motion of a plane before it stops */
+
+bool sinew_contact_is_filtered(const sinew_contact_work *c)
+{
+    return c->def.intersection_free && sinew_contact_mode_get(c->def.mode)->filtered;
+}
+
+static bool object_is_plane(const sinew_collision_object *o)
+{
+    return o->kinematic && o->vertex_count == 0;
+}
+
+/* ---- Prediction ------------------------------------------------------------------------------ */
+
+/* Predicted positions: the solver's first guess or, in later passes, its last request for bodies; the end of their
+ * motion for colliders. */
+static void gather_predicted(const sinew_contact_view *view, bool first)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const sinew_real *guess = (view->quasistatic ? view->q : c->guess) + 4 * (size_t)f->particle[v];
+        memcpy(c->x_predicted + 4 * (size_t)v, first ? guess : c->x_requested + 4 * (size_t)v,
+               4 * sizeof *c->x_predicted);
+    }
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (f->objects[o].kinematic)
+            sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
+}
+
+static double vector_length(const double a[3])
+{
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+/* m: mean predicted displacement of an object; 0 unless `carried`: the first pass of a step, in which bodies move
+ * far. */
+static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
+                              double mean[3])
+{
+    const bool moves = carried && object->vertex_count > 0;
+    double sum[3] = {0, 0, 0};
+    for (int32_t v = object->first_vertex; moves && v < object->first_vertex + object->vertex_count; v++)
+        for (size_t i = 0; i < 3; i++)
+            sum[i] += (double)c->x_predicted[4 * (size_t)v + i] - (double)c->x_pass_start[4 * (size_t)v + i];
+    for (size_t i = 0; i < 3; i++)
+        mean[i] = moves ? sum[i] / object->vertex_count : 0;
+}
+
+/* m: distance of `there` from the start of vertex v plus the displacement. */
+static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew_real *there,
+                             const double displacement[3])
+{
+    double rest[3];
+    for (size_t i = 0; i < 3; i++)
+        rest[i] = (double)there[i] - (double)c->x_pass_start[4 * (size_t)v + i] - displacement[i];
+    return vector_length(rest);
+}
+
+/* Vertices of a collider all have its mean displacement, with radii that contain their start. */
+static void set_collider_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
+{
+    const sinew_collision_object *object = &c->mesh.objects[o];
+    double max = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++)
+        max = fmax(max, deviation_from(c, v, c->x_predicted + 4 * (size_t)v, mean));
+    const double radius = fmin(RADIUS_FACTOR * max + object->half_thickness,
+                               fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness));
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
+        for (int i = 0; i < 3; i++)
+            displacement[i] = (sinew_real)mean[i];
+        displacement[3] = (sinew_real)fmax(radius, vector_length(mean));
+    }
+}
+
+/* Predicted displacements of the vertices of a body, limited in their distance from the mean: one unreachable request
+ * would enlarge the search for all vertices. Returns the longest displacement. */
+static double set_body_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
+{
+    const sinew_collision_object *object = &c->mesh.objects[o];
+    const double max = fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness);
+    double longest = 0;
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        const sinew_real *requested = c->x_predicted + 4 * (size_t)v, *x = c->x_pass_start + 4 * (size_t)v;
+        sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
+        const double own = deviation_from(c, v, requested, mean), fraction = own > max ? max / own : 1;
+        double d[3];
+        for (int i = 0; i < 3; i++) {
+            displacement[i] = (sinew_real)(mean[i] + fraction * ((double)requested[i] - (double)x[i] - mean[i]));
+            d[i] = (double)displacement[i];
+        }
+        longest = fmax(longest, vector_length(d));
+    }
+    return longest;
+}
+
+/* Radii of the trust region of a body: the deviation of q_tilde from the prediction, and space to stop on the path. */
+static void set_body_radii(const sinew_contact_view *view, int32_t o, double longest)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_object *object = &c->mesh.objects[o];
+    const double max = fmax(RADIUS_EDGES_MAX * c->mean_edge[o], object->half_thickness);
+    const double stop_radius = fmin(longest, STOP_EDGES * c->mean_edge[o]);
+    for (int32_t v = object->first_vertex; v < object->first_vertex + object->vertex_count; v++) {
+        sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
+        const double d[3] = {(double)displacement[0], (double)displacement[1], (double)displacement[2]};
+        const sinew_real *there =
+            view->quasistatic ? c->x_predicted + 4 * (size_t)v : view->q_tilde + 4 * (size_t)c->mesh.particle[v];
+        displacement[3] = (sinew_real)fmin(
+            fmax(RADIUS_FACTOR * deviation_from(c, v, there, d), stop_radius) + object->half_thickness, max);
+    }
+}
+
+/* Sets predicted displacements and trust regions (collide/filter/trust_region.h), and from them inflation radii. */
+static void set_inflation_radii(const sinew_contact_view *view, bool carried)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    for (int32_t o = 0; o < f->object_count; o++) {
+        double mean[3];
+        mean_displacement(c, &f->objects[o], carried, mean);
+        if (f->objects[o].kinematic)
+            set_collider_predicted(c, o, mean);
+        else
+            set_body_radii(view, o, set_body_predicted(c, o, mean));
+    }
+    for (int32_t v = 0; v < f->vertex_count; v++)
+        c->inflation_radius[v] = (sinew_real)(f->objects[f->object[v]].half_thickness * (1 + MARGIN) +
+                                              (double)c->step_filter.predicted[4 * v + 3]);
+}
+
+sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view)
+{
+    sinew_candidates *pairs = &view->contact->pairs;
+    if ((size_t)(pairs->count + 1) * sizeof *pairs->list > pairs->capacity_bytes) {
+        const size_t more = (size_t)pairs->count + (size_t)pairs->count / 2 + 64;
+        sinew_candidate *list =
+            sinew_reallocate(view->allocator, pairs->list, (size_t)pairs->count, more, sizeof *list);
+        if (!list)
+            return NULL;
+        pairs->list = list;
+        pairs->capacity_bytes = more * sizeof *list;
+    }
+    return &pairs->list[pairs->count++];
+}
+
+/* Appends the candidate pairs of a plane with the vertices near it. */
+static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *c, int32_t o)
+{
+    const sinew_collision_mesh *f = &c->mesh;
+    double point[3], normal[3];
+    sinew_contact_plane(view, o, c->fraction[o], point, normal);
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
+        const double d[3] = {(double)displacement[0], (double)displacement[1], (double)displacement[2]};
+        double distance = -f->objects[f->object[v]].radius;
+        for (size_t i = 0; i < 3; i++)
+            distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
+        if (!sinew_may_collide(f, f->object[v], o) ||
+            distance > (double)c->inflation_radius[v] + vector_length(d) + f->objects[o].half_thickness * (1 + MARGIN))
+            continue;
+        sinew_candidate *p = sinew_contact_add_pair(view);
+        if (!p)
+            return false;
+        *p = (sinew_candidate){
+            .v = {v, v, v, v}, .first = v, .second = o, .w = {1}, .kind = SINEW_CANDIDATE_VERTEX_PLANE};
+        for (int i = 0; i < 3; i++)
+            p->n[i] = (sinew_real)normal[i];
+        p->distance = (sinew_real)distance;
+    }
+    return true;
+}
+
+static sinew_status find_candidates(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    const double began = sinew_seconds();
+    const sinew_detect_input places = {c->x_pass_start, c->inflation_radius, c->step_filter.predicted};
+    sinew_status status = sinew_detect(c->detector, &places, c->def.pair_limit, &c->pairs, error);
+    for (int32_t o = 0; status == SINEW_OK && o < c->mesh.object_count; o++)
+        if (object_is_plane(&c->mesh.objects[o]) && !add_plane_pairs(view, c, o))
+            status = sinew_fail_memory(error, "contacts");
+    if (status == SINEW_OK)
+        status = sinew_contact_resolve_penetration(view, error);
+    c->report.detection_seconds += sinew_seconds() - began;
+    c->report.pairs = c->pairs.count > c->report.pairs ? c->pairs.count : c->report.pairs;
+    c->report.dropped += c->pairs.dropped;
+    return status;
+}
+
+/* ---- Colliders ------------------------------------------------------------------------------- */
+
+/* Whether all vertices in front of a plane keep at least 0.2 of their distance when the plane is at `fraction`. */
+static bool plane_is_open(const sinew_contact_view *view, int32_t o, double fraction)
+{
+    const sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    double from[3], n_from[3], to[3], n_to[3];
+    sinew_contact_plane(view, o, c->fraction[o], from, n_from);
+    sinew_contact_plane(view, o, fraction, to, n_to);
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        double before = 0, after = 0;
+        for (size_t i = 0; i < 3; i++) {
+            before += n_from[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - from[i]);
+            after += n_to[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - to[i]);
+        }
+        if (before > 0 && after < 0.2 * before && sinew_may_collide(f, f->object[v], o))
+            return false;
+    }
+    return true;
+}
+
+static void advance_plane(const sinew_contact_view *view, int32_t o)
+{
+    sinew_contact_work *c = view->contact;
+    double displacement = 1 - c->fraction[o];
+    for (int k = 0; displacement > 0 && k < PLANE_HALVINGS && !plane_is_open(view, o, c->fraction[o] + displacement);
+         k++)
+        displacement /= 2;
+    if (sinew_contact_is_filtered(c) && displacement > 0 && !plane_is_open(view, o, c->fraction[o] + displacement))
+        displacement = 0;
+    c->fraction[o] = sinew_contact_is_filtered(c) ? c->fraction[o] + displacement : 1;
+}
+
+static void advance_planes(const sinew_contact_view *view)
+{
+    const sinew_collision_mesh *f = &view->contact->mesh;
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (object_is_plane(&f->objects[o]))
+            advance_plane(view, o);
+}
+
+/* ---- One pass -------------------------------------------------------------------------------- */
+
+/* Lists the transient batches of the world, then that of contacts, for the driver. */
+static void list_transient_batches(sinew_contact_work *c)
+{
+    c->hooks.batch_count = c->view.transient_count;
+    if (c->element_count > 0)
+        c->view.batches[c->hooks.batch_count++] = c->batch;
+}
+
+static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_contact_rule rule = {c->x_pass_start, c->x_predicted, MARGIN};
+    const sinew_contact_list swap = c->previous;
+    c->previous = c->contacts;
+    c->contacts = swap;
+    if (!sinew_contact_list_find(&c->contacts, &c->mesh, &c->pairs, &rule))
+        return sinew_fail_memory(error, "contacts");
+    const sinew_status status = sinew_contact_add_skins(view, error);
+    if (status == SINEW_OK && !sinew_contact_list_warm_start(&c->contacts, &c->previous, &c->mesh))
+        return sinew_fail_memory(error, "contacts");
+    return status;
+}
+
+/* Without the step filter colliders complete their motion. */
+static void complete_collider_motion(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    for (int32_t o = 0; o < c->mesh.object_count; o++)
+        if (c->mesh.objects[o].kinematic) {
+            c->fraction[o] = 1;
+            sinew_contact_collider_positions(view, o, 1,
+                                             c->step_filter.x_accepted + 4 * (size_t)c->mesh.objects[o].first_vertex);
+        }
+}
+
+sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    c->report.detections++;
+    c->truncated_count = 0;
+    c->trial_filtered = false;
+    memset(c->truncated, 0, (size_t)c->mesh.vertex_count);
+    advance_planes(view);
+    gather_predicted(view, first);
+    if (!sinew_step_filter_begin(&c->step_filter, &c->mesh))
+        return sinew_fail_memory(error, "contacts");
+    set_inflation_radii(view, first && !view->quasistatic && sinew_contact_is_filtered(c));
+    sinew_status status = find_candidates(view, error);
+    if (status == SINEW_OK && !sinew_step_filter_build(&c->step_filter, &c->mesh, c->x_pass_start, &c->pairs))
+        status = sinew_fail_memory(error, "contacts");
+    if (status != SINEW_OK)
+        return status;
+    if (!sinew_contact_is_filtered(c))
+        complete_collider_motion(view);
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++)
+        c->step_filter.fixed[v] = v >= c->mesh.moved_count || view->pinned[c->mesh.particle[v]];
+    status = find_contacts(view, error);
+    if (status == SINEW_OK)
+        status = sinew_contact_make_elements(view, error);
+    list_transient_batches(c);
+    return status;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * elements.c: the contacts of a detection pass as elements of the contact energy (energy/edge/contact.c).
+ *
+ *     z = sum w x - b,   b from vertices of colliders:     n.(sum w x) >= r + radii + n.b
+ *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
+ *     a = P z_n - t / k_t                                  z_n: z at the start of the step
+ *
+ * H_aa is n.(H n) of the block of the fixed elements at the start of the step: a cloth is softer across its surface
+ * than along it. t is the friction at the start of the step, stored as a force: closest points give P z_n = 0 in each
+ * detection, so an anchor stored as a point would lose its stretch.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "energy/contact_data.h"
+#include "contact/modes.h"
+
+#define FRICTION_UNBOUNDED 1e30 /* N: friction of penalty springs, which never slide */
+
+void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
+                                  double b[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        b[i] = 0;
+    for (int a = 0; a < 4; a++)
+        for (size_t i = 0; t->v[a] >= c->mesh.moved_count && i < 3; i++)
+            b[i] -= (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
+}
+
+/* b of a contact, the point of a plane included, at the start of the step or at the current fractions of colliders. */
+static void contact_fixed_point(const sinew_contact_view *view, const sinew_contact_constraint *t, bool at_step_start,
+                                double b[3])
+{
+    const sinew_contact_work *c = view->contact;
+    const sinew_collision_object *second = &c->mesh.objects[t->second];
+    double normal[3];
+    if (second->kinematic && second->vertex_count == 0)
+        sinew_contact_plane(view, t->second, at_step_start ? 0 : c->fraction[t->second], b, normal);
+    else if (t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
+        sinew_contact_skin_target(c, t, at_step_start ? c->x_step_start : c->x_predicted, b);
+    else
+        sinew_contact_collider_point(c, t, at_step_start ? c->x_step_start : c->x_predicted, b);
+}
+
+/* ---- Stiffness ------------------------------------------------------------------------------- */
+
+static double stiffness_along(const double H[9], const double n[3])
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            sum += n[i] * H[3 * i + k] * n[k];
+    return fmax(sum, 0);
+}
+
+/* m/N: compliance of the vertices of a contact under a force between its sides; 0: no vertex can move. */
+static double contact_compliance(const sinew_contact_view *view, const sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    double sum = 0;
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count || (double)t->w[a] == 0)
+            continue;
+        const int32_t p = c->mesh.particle[t->v[a]];
+        const double inertia = view->quasistatic ? 0 : (double)view->mass[p] / (h * h);
+        const double stiffness = stiffness_along(c->blocks + 9 * (size_t)p, t->n) + inertia;
+        if (!view->pinned[p] && stiffness > 0)
+            sum += (double)t->w[a] * (double)t->w[a] / stiffness;
+    }
+    return sum;
+}
+
+/* ---- Data of elements ------------------------------------------------------------------------ */
+
+static void contact_set_anchor(const sinew_contact_view *view, sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    const bool springs = !(view->solve->ops->info.needs & SINEW_CAN_CONSTRAINT) && t->kt > 0;
+    double b[3], z[3] = {0, 0, 0}, normal = 0;
+    contact_fixed_point(view, t, true, b);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t a = 0; a < 4; a++)
+            if (t->v[a] < c->mesh.moved_count)
+                z[i] += (double)t->w[a] * (double)c->x_step_start[4 * (size_t)t->v[a] + i];
+        z[i] -= b[i];
+        normal += z[i] * t->n[i];
+    }
+    for (int i = 0; i < 3; i++)
+        t->anchor[i] = z[i] - normal * t->n[i] - (springs ? t->tangent[i] / t->kt : 0);
+}
+
+static double contact_friction_limit(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    if (sinew_contact_mode_get(c->def.mode)->multipliers)
+        return t->mu * t->lagged_normal_force;
+    return t->kt > 0 ? FRICTION_UNBOUNDED : 0;
+}
+
+static double contact_spring_start(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
+    return mode->spring_start ? mode->spring_start(t) : 0;
+}
+
+static void contact_write_data(const sinew_contact_view *view, const sinew_contact_constraint *t, sinew_real *data)
+{
+    const sinew_contact_work *c = view->contact;
+    double b[3];
+    contact_fixed_point(view, t, false, b);
+    data[0] = 1;
+    for (int a = 0; a < 4; a++)
+        data[SINEW_CONTACT_WEIGHTS + a] = t->v[a] < c->mesh.moved_count ? t->w[a] : 0;
+    for (int i = 0; i < 3; i++) {
+        data[SINEW_CONTACT_NORMAL + i] = (sinew_real)t->n[i];
+        data[SINEW_CONTACT_ANCHOR + i] = (sinew_real)(t->anchor[i] + b[i]);
+        data[SINEW_CONTACT_STICK_FORCE + i] = (sinew_real)-t->tangent[i];
+    }
+    data[SINEW_CONTACT_OFFSET] = (sinew_real)(t->offset + contact_spring_start(c, t) + t->radius + t->n[0] * b[0] +
+                                              t->n[1] * b[1] + t->n[2] * b[2]);
+    data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;
+    data[SINEW_CONTACT_KN] = (sinew_real)t->kn;
+    data[SINEW_CONTACT_KT] = (sinew_real)t->kt;
+    data[SINEW_CONTACT_LIMIT] = (sinew_real)contact_friction_limit(c, t);
+    data[SINEW_CONTACT_MU] = (sinew_real)t->mu;
+}
+
+void sinew_contact_write_numbers(sinew_contact_work *c)
+{
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        data[SINEW_CONTACT_LAMBDA] = (sinew_real)t->lambda;
+        data[SINEW_CONTACT_LIMIT] = (sinew_real)contact_friction_limit(c, t);
+        sinew_batch_set_element(c->batch, e, data);
+    }
+}
+
+double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3])
+{
+    const sinew_real *data = c->data + (size_t)element * SINEW_CONTACT_DATA_COUNT;
+    const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[element]];
+    double z[3] = {0, 0, 0}, height = 0, along = 0;
+    for (size_t a = 0; a < 4; a++)
+        for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
+            z[i] += (double)t->w[a] * (double)q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
+    for (int i = 0; i < 3; i++) {
+        u[i] = z[i] - (double)data[SINEW_CONTACT_ANCHOR + i];
+        height += t->n[i] * z[i];
+        along += t->n[i] * u[i];
+    }
+    for (int i = 0; i < 3; i++)
+        u[i] -= along * t->n[i];
+    return fmax(0, t->lambda + t->kn * ((double)data[SINEW_CONTACT_OFFSET] - height));
+}
+
+/* ---- Spheres and capsules -------------------------------------------------------------------- */
+
+static bool contact_is_round(const sinew_contact_constraint *t)
+{
+    return t->radius > 0 && t->candidate_kind != SINEW_CANDIDATE_VERTEX_PLANE &&
+           t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
+}
+
+double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_real *q, bool move)
+{
+    sinew_contact_work *c = view->contact;
+    double max = 0;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        sinew_real x[16];
+        if (!contact_is_round(t))
+            continue;
+        for (size_t a = 0; a < 4; a++)
+            memcpy(x + 4 * a,
+                   t->v[a] < c->mesh.moved_count ? q + 4 * (size_t)c->mesh.particle[t->v[a]]
+                                                 : c->x_predicted + 4 * (size_t)t->v[a],
+                   4 * sizeof *x);
+        max = fmax(max, sinew_contact_relax_closest(t, x, move) / t->offset);
+        if (move) {
+            contact_set_anchor(view, t);
+            contact_write_data(view, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);
+        }
+    }
+    return max;
+}
+
+/* ---- Elements -------------------------------------------------------------------------------- */
+
+static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
+{
+    const size_t n = (size_t)c->contacts.count;
+    return sinew_reserve_spare(m, &c->element_of, &c->element_capacity, n, sizeof *c->element_of) &&
+           sinew_reserve_spare(m, &c->contact_of, &c->contact_of_capacity, n, sizeof *c->contact_of) &&
+           sinew_reserve_spare(m, &c->particles, &c->particle_bytes, 4 * n, sizeof *c->particles) &&
+           sinew_reserve_spare(m, &c->solver_multipliers, &c->solver_multiplier_capacity, 4 * n,
+                               sizeof *c->solver_multipliers) &&
+           sinew_reserve_spare(m, &c->data, &c->data_capacity, SINEW_CONTACT_DATA_COUNT * n, sizeof *c->data);
+}
+
+/* Particles of a contact; entries without a particle repeat the first. */
+static void contact_list_particles(const sinew_contact_work *c, const sinew_contact_constraint *t, int32_t *particles)
+{
+    int32_t some = -1;
+    for (int a = 0; a < 4; a++)
+        if (t->v[a] < c->mesh.moved_count && some < 0)
+            some = c->mesh.particle[t->v[a]];
+    for (int a = 0; a < 4; a++)
+        particles[a] = t->v[a] < c->mesh.moved_count ? c->mesh.particle[t->v[a]] : some;
+}
+
+static void elements_fill_lists(const sinew_contact_view *view, sinew_contact_work *c)
+{
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
+    c->element_count = 0;
+    for (int32_t k = 0; k < c->contacts.count; k++) {
+        sinew_contact_constraint *t = &c->contacts.list[k];
+        const double compliance = mode->takes && !mode->takes(c, t) ? 0 : contact_compliance(view, t);
+        c->element_of[k] = -1;
+        if (!(compliance > 0))
+            continue;
+        const int32_t e = c->element_count++;
+        c->element_of[k] = e;
+        c->contact_of[e] = k;
+        mode->set_stiffness(&c->def, compliance, t);
+        contact_set_anchor(view, t);
+        contact_list_particles(c, t, c->particles + 4 * (size_t)e);
+        contact_write_data(view, t, c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT);
+    }
+}
+
+static bool elements_fill_batch(const sinew_contact_view *view, sinew_contact_work *c)
+{
+    const sinew_allocator *m = view->allocator;
+    if (!c->batch) {
+        c->batch = sinew_batch_create(m, sinew_simd()->contact, sinew_simd()->width);
+        if (!c->batch)
+            return false;
+        c->batch->transient = true;
+    }
+    return sinew_batch_layout_make(&c->layout, m, c->element_count, SINEW_CONTACT_VERTICES, view->particle_count, false,
+                                   c->particles) &&
+           sinew_batch_fill(c->batch, m, &c->layout, c->particles, c->data, view->particle_count, &c->batch_work);
+}
+
+sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    c->element_count = 0;
+    if (!elements_reserve(view->allocator, c))
+        return sinew_fail_memory(error, "contacts");
+    elements_fill_lists(view, c);
+    if (c->element_count > 0 && !elements_fill_batch(view, c))
+        return sinew_fail_memory(error, "contacts");
+    return SINEW_OK;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c: the end of a step: forces, events, friction heat, restitution, and the report of contact.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "energy/contact_data.h"
+#include "contact/modes.h"
+
+/* Impacts below this speed, in units of g h, do not rebound. Chosen, not measured. */
+#define REBOUND_SPEED 2.0
+/* Relative penetration, friction lag and cone violation that set the bit `contact`: without the bit, test_no_crossing
+ * allows a violation of 1.01 % of half the sum of both thicknesses. */
+#define VIOLATION_MAX 1e-2
+
+/* ---- Forces ---------------------------------------------------------------------------------- */
+
+bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values)
+{
+    const sinew_solve *s = view->solve;
+    return s->ops->info.needs & SINEW_CAN_CONSTRAINT && s->ops->multipliers &&
+           s->ops->multipliers(s, view->contact->batch, values);
+}
+
+/* Friction of the contact energy at slip u: -kt u, limited to `limit`. */
+static void contact_spring_friction(const sinew_contact_constraint *t, double limit, const double u[3],
+                                    double friction[3])
+{
+    const double slip = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]), max = t->kt * slip;
+    const double stiffness = max > limit && slip > 0 ? limit / slip : t->kt;
+    for (int i = 0; i < 3; i++)
+        friction[i] = -stiffness * u[i];
+}
+
+static double vector_norm(const double a[3])
+{
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+/* Adds the work of a contact on particles over the step, with the forces of the objective. */
+static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
+{
+    sinew_contact_work *c = view->contact;
+    for (size_t i = 0; i < 3; i++) {
+        double displacement = 0;
+        for (int a = 0; a < 4; a++)
+            if (t->v[a] < c->mesh.moved_count)
+                displacement += (double)t->w[a] * ((double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i] -
+                                                   (double)c->x_step_start[4 * (size_t)t->v[a] + i]);
+        c->energy.normal += t->force * t->n[i] * displacement;
+        c->energy.friction += t->friction[i] * displacement;
+    }
+}
+
+static double kinetic_energy(const sinew_contact_view *view)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < view->particle_count; i++)
+        for (size_t k = 0; k < 3; k++)
+            sum += (double)view->mass[i] * (double)view->v[4 * (size_t)i + k] * (double)view->v[4 * (size_t)i + k];
+    return sum / 2;
+}
+
+/* Sets force and friction of each contact, and the multipliers for the next step. own: multipliers of the solver, or
+ * NULL. */
+static void contacts_take_forces(const sinew_contact_view *view, const sinew_real *own)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
+    const bool open = sinew_contact_gate(view);
+    c->energy = (sinew_contact_energy){0};
+    for (int32_t k = 0; k < c->contacts.count; k++) {
+        sinew_contact_constraint *t = &c->contacts.list[k];
+        const int32_t e = c->element_of[k];
+        double u[3];
+        t->force = 0;
+        memset(t->friction, 0, sizeof t->friction);
+        if (e < 0)
+            continue;
+        const sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        t->force = sinew_contact_normal_force(c, e, view->q, u);
+        contact_spring_friction(t, (double)data[SINEW_CONTACT_LIMIT], u, t->friction);
+        contact_add_work(view, t);
+        t->force += mode->extra_force ? mode->extra_force(view, t) : 0;
+        for (int i = 0; own && i < 3; i++)
+            t->friction[i] = (double)own[4 * (size_t)e + 1 + (size_t)i];
+        t->force = own ? (double)own[4 * (size_t)e] : t->force;
+        const double lag = fabs(t->mu * t->force - (double)data[SINEW_CONTACT_LIMIT]), size = vector_norm(t->friction);
+        if (mode->multipliers && !own) {
+            c->report.friction_lag = fmax(c->report.friction_lag, lag);
+            c->report.cone_violation = fmax(c->report.cone_violation, size - t->mu * t->force);
+        }
+        const double slip = vector_norm(u) - (own || t->kt <= 0 ? 0 : size / t->kt);
+        c->report.friction_heat += size * fmax(0, slip);
+        for (int i = 0; i < 3; i++)
+            t->tangent[i] = own || !mode->multipliers ? 0 : -t->friction[i];
+        t->lagged_normal_force = mode->multipliers ? t->force : 0;
+        t->lambda = open ? t->lagged_normal_force : t->lambda;
+        c->report.contacts += t->force > 0;
+        c->report.began += t->force > 0 && !t->was_active;
+        c->report.ended += !(t->force > 0) && t->was_active;
+    }
+}
+
+/* The contact point on the first side. */
+static void contact_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
+                          double point[3])
+{
+    (void)c;
+    for (size_t i = 0; i < 3; i++) {
+        point[i] = 0;
+        for (int a = 0; a < 4; a++)
+            point[i] += t->w[a] > 0 ? (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i] : 0;
+    }
+}
+
+static void torque_add(const double a[3], const double b[3], double factor, double sum[3])
+{
+    sum[0] += factor * (a[1] * b[2] - a[2] * b[1]);
+    sum[1] += factor * (a[2] * b[0] - a[0] * b[2]);
+    sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
+}
+
+/* Adds the angular impulse of a force f on the first side and -f on the second, whose points are apart. */
+static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
+                               const double f[3], double time)
+{
+    double z[3] = {0, 0, 0};
+    for (size_t i = 0; i < 3; i++)
+        for (int a = 0; a < 4; a++)
+            z[i] += (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
+    torque_add(z, f, time, c->report.angular_momentum_error);
+}
+
+static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_contact_constraint *t)
+{
+    return !c->mesh.objects[t->first].kinematic && !c->mesh.objects[t->second].kinematic;
+}
+
+/* Adds forces and torques on colliders, and angular impulses of contacts between bodies. */
+static void colliders_add_forces(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    for (int32_t k = 0; k < view->collider_count; k++) {
+        memset(view->colliders[k].force, 0, sizeof view->colliders[k].force);
+        memset(view->colliders[k].torque, 0, sizeof view->colliders[k].torque);
+    }
+    for (int32_t k = 0; k < c->contacts.count; k++) {
+        const sinew_contact_constraint *t = &c->contacts.list[k];
+        const sinew_collision_object *second = &c->mesh.objects[t->second], *first = &c->mesh.objects[t->first];
+        double f[3], point[3];
+        for (int i = 0; i < 3; i++)
+            f[i] = t->force * t->n[i] + t->friction[i];
+        contact_point(c, t, x, point);
+        if (contact_is_between_bodies(c, t)) {
+            contact_add_couple(c, t, x, f, h);
+            continue;
+        }
+        const bool is_second = second->kinematic;
+        sinew_collider_record *r = &view->colliders[is_second ? second->collider : first->collider];
+        double R[9], p[3], arm[3];
+        sinew_shape_frame(r, view->time - r->behind, 0, R, p);
+        for (int i = 0; i < 3; i++) {
+            r->force[i] += is_second ? -f[i] : f[i];
+            arm[i] = point[i] - p[i];
+        }
+        torque_add(arm, f, is_second ? -1 : 1, r->torque);
+    }
+}
+
+/* ---- Restitution ----------------------------------------------------------------------------- */
+
+/* Separation speed of the sides of a contact. Vertices of colliders have their displacement in the step over h. */
+static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
+                                       const sinew_real *v, const sinew_real *x)
+{
+    const sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    double speed = 0;
+    for (int a = 0; a < 4; a++)
+        for (size_t i = 0; i < 3; i++) {
+            const size_t at = 4 * (size_t)t->v[a] + i;
+            const double own = t->v[a] < c->mesh.moved_count ? (double)v[4 * (size_t)c->mesh.particle[t->v[a]] + i]
+                                                             : ((double)x[at] - (double)c->x_step_start[at]) / h;
+            speed += (double)t->w[a] * t->n[i] * own;
+        }
+    return speed;
+}
+
+/* kg: effective mass 1 / sum w^2/m over the free vertices; 0: no free vertex. */
+static double contact_effective_mass(const sinew_contact_view *view, const sinew_contact_constraint *t)
+{
+    const sinew_contact_work *c = view->contact;
+    double sum = 0;
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count)
+            continue;
+        const int32_t p = c->mesh.particle[t->v[a]];
+        sum += view->pinned[p] ? 0 : (double)t->w[a] * (double)t->w[a] / (double)view->mass[p];
+    }
+    return sum > 0 ? 1 / sum : 0;
+}
+
+static void contact_apply_impulse(const sinew_contact_view *view, const sinew_contact_constraint *t, double impulse)
+{
+    const sinew_contact_work *c = view->contact;
+    for (int a = 0; a < 4; a++) {
+        if (t->v[a] >= c->mesh.moved_count)
+            continue;
+        const int32_t p = c->mesh.particle[t->v[a]];
+        for (size_t i = 0; !view->pinned[p] && i < 3; i++)
+            view->v[4 * (size_t)p + i] += (sinew_real)(impulse * (double)t->w[a] / (double)view->mass[p] * t->n[i]);
+    }
+}
+
+/* Approach speed at the moment of impact, not at the start of the step: v^2 = v_n^2 + 2 a d over the initial clearance.
+ * v_old: velocities at the start of the step. */
+static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
+                                   const sinew_real *v_old, const sinew_real *x)
+{
+    const double *g = (const double[3]){(double)view->gravity[0], (double)view->gravity[1], (double)view->gravity[2]};
+    const double before = -contact_separation_speed(view, t, v_old, x), left = fmax(0, t->distance - t->offset);
+    const double pull = -(g[0] * t->n[0] + g[1] * t->n[1] + g[2] * t->n[2]);
+    return before > 0 ? sqrt(fmax(0, before * before + 2 * pull * left)) : 0;
+}
+
+/* Restitution by pairwise impulses in the order of contacts: linear momentum is conserved to round-off. */
+static void apply_restitution(const sinew_contact_view *view, const sinew_real *v_old, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    double g = 0;
+    for (int i = 0; i < 3; i++)
+        g += (double)view->gravity[i] * (double)view->gravity[i];
+    for (int32_t k = 0; k < c->contacts.count; k++) {
+        const sinew_contact_constraint *t = &c->contacts.list[k];
+        const double e = fmax(c->mesh.objects[t->first].restitution, c->mesh.objects[t->second].restitution);
+        const double mass = contact_effective_mass(view, t);
+        if (!(e > 0) || !(t->force > 0) || !(mass > 0))
+            continue;
+        const double approach_speed = contact_impact_speed(view, t, v_old, x),
+                     separation_speed = contact_separation_speed(view, t, view->v, x);
+        if (!(approach_speed > REBOUND_SPEED * sqrt(g) * h) || separation_speed >= e * approach_speed)
+            continue;
+        c->report.restitution_work +=
+            0.5 * mass * (e * e * approach_speed * approach_speed - separation_speed * separation_speed);
+        contact_apply_impulse(view, t, mass * (e * approach_speed - separation_speed));
+        if (contact_is_between_bodies(c, t))
+            contact_add_couple(c, t, x, t->n, mass * (e * approach_speed - separation_speed));
+    }
+}
+
+/* PD, section 6: friction changes velocities after the solve. */
+static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    for (int32_t k = 0; k < c->contacts.count; k++) {
+        const sinew_contact_constraint *t = &c->contacts.list[k];
+        const double mass = contact_effective_mass(view, t);
+        double slide[3] = {0, 0, 0}, along = 0;
+        if (!(t->force > 0) || !(mass > 0) || t->mu <= 0)
+            continue;
+        for (size_t i = 0; i < 3; i++)
+            for (int a = 0; a < 4; a++) {
+                const size_t at = 4 * (size_t)t->v[a] + i;
+                slide[i] += (double)t->w[a] * (t->v[a] < c->mesh.moved_count
+                                                   ? (double)view->v[4 * (size_t)c->mesh.particle[t->v[a]] + i]
+                                                   : ((double)x[at] - (double)c->x_step_start[at]) / h);
+            }
+        for (int i = 0; i < 3; i++)
+            along += slide[i] * t->n[i];
+        for (int i = 0; i < 3; i++)
+            slide[i] -= along * t->n[i];
+        const double speed = vector_norm(slide), max = t->mu * t->force * h / mass;
+        sinew_contact_constraint across = *t;
+        for (int i = 0; i < 3; i++)
+            across.n[i] = speed > 0 ? slide[i] / speed : 0;
+        contact_apply_impulse(view, &across, -mass * fmin(speed, max));
+    }
+}
+
+/* Applies friction and restitution to velocities after the step, and records their energy. */
+static void change_velocities(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double before = kinetic_energy(view);
+    if (sinew_contact_mode_get(c->def.mode)->velocity_friction)
+        apply_velocity_friction(view, x);
+    const double rubbed = kinetic_energy(view);
+    apply_restitution(view, c->v_step_start, x);
+    c->energy.rubbed = rubbed - before;
+    c->energy.rebound = kinetic_energy(view) - rubbed;
+    c->report.friction_heat += fmax(0, -c->energy.rubbed);
+    c->energy.heat = c->report.friction_heat;
+}
+
+/* ---- Contact errors of the step -------------------------------------------------------------- */
+
+static void report_violation(sinew_contact_work *c, double violation, double fraction)
+{
+    c->report.violation = fmax(c->report.violation, violation);
+    c->too_near = c->too_near || fraction > VIOLATION_MAX;
+}
+
+/* Clearances between planes and all vertices that may collide with them. */
+static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    for (int32_t o = 0; o < f->object_count; o++) {
+        double point[3], normal[3];
+        if (!f->objects[o].kinematic || f->objects[o].vertex_count > 0)
+            continue;
+        sinew_contact_plane(view, o, c->fraction[o], point, normal);
+        for (int32_t v = 0; v < f->moved_count; v++) {
+            const sinew_collision_object *own = &f->objects[f->object[v]];
+            const double offset = own->half_thickness + f->objects[o].half_thickness;
+            double violation = offset + own->radius;
+            for (size_t i = 0; i < 3; i++)
+                violation -= normal[i] * ((double)x[4 * (size_t)v + i] - point[i]);
+            if (violation > 0 && sinew_may_collide(f, f->object[v], o))
+                report_violation(c, violation, offset > 0 ? violation / offset : 0);
+        }
+    }
+}
+
+/* Clearances at the end of the step, from a separate detection: the contacts of the step may miss some. */
+static void measure_clearance(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double began = sinew_seconds();
+    for (int32_t v = 0; v < c->mesh.vertex_count; v++)
+        c->inflation_radius[v] = (sinew_real)c->mesh.objects[c->mesh.object[v]].half_thickness;
+    const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
+    if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
+        c->pairs.count = 0;
+        c->too_near = true; /* without memory the violation is unknown */
+    }
+    const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
+    report_violation(c, near.violation, near.fraction);
+    measure_planes(view, x);
+    c->report.intersections = (int32_t)sinew_detect_intersections(c->detector, x, NULL, 0);
+    c->report.detection_seconds += sinew_seconds() - began;
+    c->report.solver_update_seconds = c->hooks.seconds;
+}
+
+/* Complementarity, and clearances that the detection does not measure. */
+static void measure_contacts(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        const sinew_real *data = c->data + (size_t)e * SINEW_CONTACT_DATA_COUNT;
+        double height = -(double)data[SINEW_CONTACT_OFFSET];
+        for (size_t a = 0; a < 4; a++)
+            for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
+                height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
+        /* The detection measures unsigned distances, and does not measure embedded surfaces. */
+        if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
+            report_violation(c, t->initial_penetration - height,
+                             (t->initial_penetration - height) / (t->offset + t->initial_penetration));
+        c->report.complementarity += t->force * fabs(height);
+    }
+}
+
+static void measure_truncated(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    double filtered_square = 0;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t p = f->particle[v];
+        double square = 0, far = 0;
+        for (size_t i = 0; i < 3; i++) {
+            const double g = (double)view->solve->gradient[4 * (size_t)p + i];
+            const double d = (double)view->q[4 * (size_t)p + i] - (double)view->q_tilde[4 * (size_t)p + i];
+            square += g * g;
+            far += d * d;
+        }
+        if (view->pinned[p])
+            c->report.motion_lag = fmax(c->report.motion_lag, sqrt(far));
+        if (!c->truncated[v])
+            continue;
+        c->report.filtered_vertices++;
+        filtered_square += square;
+    }
+    c->report.filtered_residual = view->solve->gradient_known ? sqrt(filtered_square) : NAN;
+}
+
+/* Records the delay of truncated colliders, and the largest distance to their prescribed position. */
+static void end_collider_steps(const sinew_contact_view *view, const sinew_real *x)
+{
+    sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    for (int32_t o = 0; o < c->mesh.object_count; o++) {
+        const sinew_collision_object *object = &c->mesh.objects[o];
+        if (!object->kinematic)
+            continue;
+        sinew_collider_record *r = &view->colliders[object->collider];
+        if (c->fraction[o] < 1 && object->vertex_count > 0) {
+            sinew_contact_collider_positions(view, o, 1, c->kinematic);
+            for (int32_t v = 0; v < object->vertex_count; v++) {
+                double far = 0;
+                for (size_t i = 0; i < 3; i++) {
+                    const double d =
+                        (double)c->kinematic[4 * (size_t)v + i] - (double)x[4 * (size_t)(object->first_vertex + v) + i];
+                    far += d * d;
+                }
+                c->report.motion_lag = fmax(c->report.motion_lag, sqrt(far));
+            }
+        } else if (c->fraction[o] < 1) {
+            double from[3], to[3], n[3];
+            sinew_contact_plane(view, o, c->fraction[o], from, n);
+            sinew_contact_plane(view, o, 1, to, n);
+            const double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+            c->report.motion_lag = fmax(c->report.motion_lag, vector_norm(d));
+        }
+        sinew_shape_end_step(r, h, c->fraction[o]);
+    }
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+static uint32_t contact_step_bits(const sinew_contact_view *view)
+{
+    const sinew_contact_work *c = view->contact;
+    const sinew_contact_report *r = &c->report;
+    double force = 0;
+    for (int32_t k = 0; k < c->contacts.count; k++)
+        force = fmax(force, c->contacts.list[k].force);
+    uint32_t bits = r->dropped > 0 ? SINEW_STEP_CONTACT_FULL : 0;
+    bits |= r->filtered_vertices > 0 || r->motion_lag > 0 ? SINEW_STEP_TRUNCATED : 0;
+    bits |= r->intersections > 0 ? SINEW_STEP_INTERSECTING : 0;
+    const bool open =
+        c->too_near || r->friction_lag > VIOLATION_MAX * force || r->cone_violation > VIOLATION_MAX * force;
+    return bits | (open ? SINEW_STEP_CONTACT : 0);
+}
+
+void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result)
+{
+    sinew_contact_work *c = view->contact;
+    const bool measured = view->measure != SINEW_MEASURE_NOTHING;
+    const bool constrains = view->solve->ops->info.needs & SINEW_CAN_CONSTRAINT;
+    sinew_real *x = c->x_predicted;
+    view->solve->contact = NULL;
+    view->solve->first_guess = NULL;
+    contacts_take_forces(view,
+                         constrains && c->element_count > 0 && sinew_contact_own_forces(view, c->solver_multipliers)
+                             ? c->solver_multipliers
+                             : NULL);
+    memcpy(x, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
+    for (int32_t v = 0; v < c->mesh.moved_count; v++)
+        memcpy(x + 4 * (size_t)v, view->q + 4 * (size_t)c->mesh.particle[v], 4 * sizeof *x);
+    memcpy(c->step_filter.x_accepted, x, 4 * (size_t)c->mesh.vertex_count * sizeof *x);
+    c->too_near = false;
+    measure_contacts(view);
+    sinew_contact_find_ended(view, x);
+    measure_truncated(view);
+    end_collider_steps(view, x);
+    colliders_add_forces(view, x);
+    change_velocities(view, x);
+    if (measured) {
+        measure_clearance(view, x);
+    } else {
+        c->report.violation = NAN;
+        c->report.intersections = -1;
+        c->too_near = false;
+    }
+    c->report.stationarity = result->residual;
+    c->intersections_known = measured;
+    c->listed = true;
+    c->step_start_stored = false;
+    memcpy(view->v_before, c->v_step_start, 4 * (size_t)view->particle_count * sizeof *c->v_step_start);
+    c->projected = false;
+    result->bits |= contact_step_bits(view);
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * step.c: contact within a step: the step filter, multiplier updates, and further detection passes. See contact.h and
+ * docs/guides/contact.md.
+ *
+ * Gradient-based solvers update multipliers only when the residual is below 5 % of the total weight. Earlier, k_n times
+ * a transient penetration would become a force far larger than the weight and throw stacks apart. Vertex sweeps have no
+ * such gate: their residual falls slowly, and stacks would sink. The lagged normal force of friction is updated in
+ * every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound layers) both wait, because
+ * its forces are not those of the world.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/reduce.h"
+#include "contact/modes.h"
+
+/* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: measured on
+ * scenes/soft_tower by newton, the gate changes nothing (violation 41 um with and without it, 2206 and 2215
+ * updates). */
+#define RESIDUAL_GATE 0.05
+/* Multiplier updates: maximum in a step, iterations between two updates, and iterations that must remain for another
+ * update. An update without iterations to solve it makes the step worse. Chosen, not measured. */
+#define UPDATES_MAX            200
+#define UPDATE_INTERVAL_NEWTON 4
+#define UPDATE_INTERVAL_SWEEPS 4
+#define UPDATE_ITERATIONS_MIN  3
+/* Multipliers have converged if they change by less than this factor times the tolerance, at most CONVERGED_MAX, of
+ * offsets and forces. Chosen, not measured. */
+#define CONVERGED_FACTOR 1e4
+#define CONVERGED_MAX    1e-3
+/* Updates stop after this number of updates whose change stays equal to within this fraction: forces of redundant
+ * contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
+#define IDLE_UPDATES_MAX 16
+#define IDLE_CHANGE      0.01
+/* Many vertices are truncated if they are more than this fraction of all and more than this number. Chosen, not
+ * measured. */
+#define TRUNCATED_FRACTION 0.01
+#define TRUNCATED_FEW      3
+/* Iterations between two detection passes while many vertices are truncated, and their factor while few are. Chosen,
+ * not measured. */
+#define DETECT_INTERVAL_NEWTON 2
+#define DETECT_INTERVAL_SWEEPS 5
+#define DETECT_FEW_FACTOR      3
+/* Contacts that slid by this fraction of the offset are detected again, in the first passes of a step. Chosen, not
+ * measured. */
+#define SLIDE_MAX        0.5
+#define SLIDE_DETECTIONS 4
+/* A solved step is detected again if pairs penetrate by more than this fraction of the thickness: 1e-2 sets the bit
+ * `contact` (report.c), which test_no_crossing checks. Each further pass must find at most PENETRATION_GAIN of the
+ * penetration of the last. PENETRATION_TIME is the fraction of the iterations after which too few are left. The last
+ * two are chosen, not measured. */
+#define PENETRATION_MIN  8e-3
+#define PENETRATION_GAIN 0.5
+#define PENETRATION_TIME 0.3
+/* Trials of a shorter motion before a collider stops. Chosen, not measured. */
+#define COLLIDER_TRIALS 4
+
+/* ---- Traits of solvers ----------------------------------------------------------------------- */
+
+static bool solver_follows_gradient(const sinew_solve *s)
+{
+    return !(s->ops->info.needs & (SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX));
+}
+
+static bool has_multiplier_updates(const sinew_contact_view *view)
+{
+    return sinew_contact_mode_get(view->contact->def.mode)->multipliers &&
+           !(view->solve->ops->info.needs & SINEW_CAN_CONSTRAINT);
+}
+
+/* ---- Step filter ----------------------------------------------------------------------------- */
+
+/* Requests q for particles, and the end of their motion for pins and colliders. */
+static void request_positions(const sinew_contact_view *view, const sinew_real *q)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t p = f->particle[v];
+        memcpy(c->step_filter.x_requested + 4 * (size_t)v, (view->pinned[p] ? view->q_tilde : q) + 4 * (size_t)p,
+               4 * sizeof *c->step_filter.x_requested);
+    }
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (f->objects[o].kinematic)
+            sinew_contact_collider_positions(view, o, 1,
+                                             c->step_filter.x_requested + 4 * (size_t)f->objects[o].first_vertex);
+}
+
+static double collider_tau(const sinew_contact_work *c, int32_t o)
+{
+    const sinew_collision_object *object = &c->mesh.objects[o];
+    return object->vertex_count > 0 ? (double)c->step_filter.x_accepted[4 * (size_t)object->first_vertex + 3] : 1;
+}
+
+/* Truncated colliders request a fraction of their motion, because a rotating collider does not move along the straight
+ * lines of the filter. progress [object_count]: fractions of the last request. Returns whether some were reduced. */
+static bool request_shorter_motion(const sinew_contact_view *view, double *progress, bool last)
+{
+    sinew_contact_work *c = view->contact;
+    bool any = false;
+    for (int32_t o = 0; o < c->mesh.object_count; o++) {
+        const sinew_collision_object *object = &c->mesh.objects[o];
+        const double tau = collider_tau(c, o);
+        if (!object->kinematic || object->vertex_count == 0 || tau >= 1)
+            continue;
+        progress[o] = last ? c->fraction[o] : c->fraction[o] + tau * (progress[o] - c->fraction[o]);
+        sinew_contact_collider_positions(view, o, progress[o],
+                                         c->step_filter.x_requested + 4 * (size_t)object->first_vertex);
+        any = true;
+    }
+    return any;
+}
+
+/* Finds tau of all vertices. Colliders end on their motion, at progress [object_count]. Returns the number of
+ * truncated vertices. */
+static int32_t filter_limits(const sinew_contact_view *view, double *progress)
+{
+    sinew_contact_work *c = view->contact;
+    int32_t truncated = 0;
+    for (int32_t o = 0; o < c->mesh.object_count; o++)
+        progress[o] = 1;
+    for (int k = 0; k <= COLLIDER_TRIALS; k++) {
+        truncated = sinew_step_filter_limit(&c->step_filter, &c->mesh, view->objective->thread_count);
+        if (!request_shorter_motion(view, progress, k + 1 == COLLIDER_TRIALS))
+            break;
+    }
+    return truncated;
+}
+
+/* Truncates q [particle_count][4] so that no surfaces intersect. `late`: only pins move, for solvers that are filtered
+ * at the end of the step. True: q was changed. */
+static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool late)
+{
+    sinew_contact_work *c = view->contact;
+    const sinew_collision_mesh *f = &c->mesh;
+    bool changed = false;
+    if (!sinew_contact_is_filtered(c))
+        return false;
+    request_positions(view, q);
+    if (!c->trial_filtered)
+        memcpy(c->x_requested, c->step_filter.x_requested, 4 * (size_t)f->moved_count * sizeof *c->x_requested);
+    filter_limits(view, c->progress);
+    c->truncated_count = 0;
+    for (int32_t v = 0; v < f->moved_count; v++) {
+        const int32_t p = f->particle[v];
+        sinew_real position[3];
+        const bool is_truncated = c->step_filter.truncated[v];
+        c->truncated[v] = is_truncated || (c->trial_filtered && c->truncated[v]);
+        c->truncated_count += c->truncated[v];
+        sinew_step_filter_position(&c->step_filter, v, position);
+        memcpy(c->step_filter.x_accepted + 4 * (size_t)v, position, sizeof position);
+        if (late && !view->pinned[p])
+            continue;
+        changed = changed || memcmp(q + 4 * (size_t)p, position, sizeof position) != 0;
+        memcpy(q + 4 * (size_t)p, position, sizeof position);
+    }
+    for (int32_t o = 0; o < f->object_count; o++)
+        if (f->objects[o].kinematic && f->objects[o].vertex_count > 0 && collider_tau(c, o) >= 1) {
+            c->fraction[o] = c->progress[o];
+            sinew_contact_collider_positions(view, o, c->fraction[o],
+                                             c->step_filter.x_accepted + 4 * (size_t)f->objects[o].first_vertex);
+        }
+    sinew_step_filter_commit(&c->step_filter, f);
+    c->trial_filtered = false;
+    return changed;
+}
+
+/* Truncates a trial of a line search as the filter would, and stores the truncated vertices. */
+static void filter_trial_hook(void *context, sinew_real *trial)
+{
+    const sinew_contact_view *view = context;
+    sinew_contact_work *c = view->contact;
+    if (!sinew_contact_is_filtered(c))
+        return;
+    request_positions(view, trial);
+    memcpy(c->x_requested, c->step_filter.x_requested, 4 * (size_t)c->mesh.moved_count * sizeof *c->x_requested);
+    filter_limits(view, c->progress);
+    for (int32_t v = 0; v < c->mesh.moved_count; v++) {
+        const int32_t p = c->mesh.particle[v];
+        c->truncated[v] = c->step_filter.truncated[v];
+        if (c->truncated[v] && !view->pinned[p])
+            sinew_step_filter_position(&c->step_filter, v, trial + 4 * (size_t)p);
+    }
+    c->trial_filtered = true;
+}
+
+static bool filter_iterate_hook(void *context, sinew_solve *s)
+{
+    const sinew_contact_view *view = context;
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(view->contact->def.mode);
+    if (mode->filter)
+        return mode->filter(view, s->q);
+    return filter_iterate(view, s->q, s->ops->filtered_late);
+}
+
+/* ---- Multiplier updates ---------------------------------------------------------------------- */
+
+bool sinew_contact_gate(const sinew_contact_view *view)
+{
+    const double gate = view->contact->residual_gate;
+    sinew_solve *s = view->solve;
+    if (!solver_follows_gradient(s))
+        return true;
+    sinew_solve_evaluate(s);
+    return s->residual <= (gate > 0 ? gate : RESIDUAL_GATE * s->scale);
+}
+
+/* The relative change that a multiplier update would make: clearances over offsets, and lagged normal forces over the
+ * largest force. */
+static double multiplier_change_fraction(const sinew_contact_work *c, const sinew_real *q)
+{
+    double force_max = 0, friction_change = 0, offset_change = 0;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        double u[3];
+        const double force = sinew_contact_normal_force(c, e, q, u);
+        force_max = fmax(force_max, force);
+        friction_change = fmax(friction_change, t->mu > 0 ? fabs(force - t->lagged_normal_force) : 0);
+        offset_change = fmax(offset_change, fabs(force - t->lambda) / (t->kn * t->offset));
+    }
+    return fmax(offset_change, friction_change > 0 ? friction_change / force_max : 0);
+}
+
+/* Whether another update is unnecessary: contacts with spheres and capsules are at their closest points, and
+ * multipliers have converged. Forces of redundant contacts may drift for many updates; only small tolerances wait for
+ * them. */
+static bool multipliers_converged(const sinew_contact_view *view, const sinew_solve *s)
+{
+    sinew_contact_work *c = view->contact;
+    const double tolerance = (double)s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
+    const double max = fmin(CONVERGED_FACTOR * tolerance, CONVERGED_MAX),
+                 fraction = multiplier_change_fraction(c, s->q);
+    c->idle_updates = fabs(fraction - c->multiplier_change) < IDLE_CHANGE * fraction ? c->idle_updates + 1 : 0;
+    c->multiplier_change = fraction;
+    const bool idle = c->idle_updates >= IDLE_UPDATES_MAX && max >= CONVERGED_MAX;
+    return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
+}
+
+/* Sets lagged normal forces to the current normal forces and, if the gate is open, multipliers too. */
+static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
+{
+    sinew_contact_work *c = view->contact;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        double u[3];
+        const double force = sinew_contact_normal_force(c, e, s->q, u);
+        t->lagged_normal_force = force;
+        if (open)
+            t->lambda = force;
+    }
+    sinew_contact_write_numbers(c);
+    c->report.updates++;
+}
+
+static int32_t update_interval(const sinew_contact_view *view)
+{
+    const sinew_contact_def *def = &view->contact->def;
+    return def->multiplier_interval > 0           ? def->multiplier_interval
+           : solver_follows_gradient(view->solve) ? UPDATE_INTERVAL_NEWTON
+                                                  : UPDATE_INTERVAL_SWEEPS;
+}
+
+static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *s, int32_t iteration, bool solved)
+{
+    sinew_contact_work *c = view->contact;
+    if (!has_multiplier_updates(view) || s->in_subproblem || c->element_count == 0 || c->report.updates >= UPDATES_MAX)
+        return 0;
+    /* The step is solved without an iteration since the last update: that update changed nothing above the tolerance.
+     */
+    if (solved ? iteration == c->last_update
+               : iteration - fmax(c->last_update, c->detection_iteration) < update_interval(view))
+        return 0;
+    /* An update that the remaining iterations cannot solve would leave a worse step. */
+    if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
+        return 0;
+    const bool open = sinew_contact_gate(view);
+    set_multipliers(view, s, open);
+    if (sinew_contact_relax_round(view, s->q, true) > 0)
+        sinew_contact_write_numbers(c);
+    c->last_update = iteration;
+    return SINEW_UPDATE_NUMBERS;
+}
+
+/* ---- Further detection passes ---------------------------------------------------------------- */
+
+/* Whether the sides of some active contact have slid along each other, so that its direction may have changed. Planes
+ * have one direction. */
+static bool contacts_have_slid(const sinew_contact_work *c, const sinew_real *q)
+{
+    for (int32_t e = 0; e < c->element_count; e++) {
+        const sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        double u[3], slid[3] = {0, 0, 0}, along = 0, square = 0;
+        if (c->mesh.objects[t->second].vertex_count == 0 || !(sinew_contact_normal_force(c, e, q, u) > 0))
+            continue;
+        for (size_t i = 0; i < 3; i++) {
+            for (int a = 0; a < 4; a++)
+                slid[i] += (double)t->w[a] * ((double)c->step_filter.x_accepted[4 * (size_t)t->v[a] + i] -
+                                              (double)c->step_filter.x_pass_start[4 * (size_t)t->v[a] + i]);
+            along += slid[i] * t->n[i];
+        }
+        for (int i = 0; i < 3; i++)
+            square += pow(slid[i] - along * t->n[i], 2);
+        if (square > SLIDE_MAX * SLIDE_MAX * t->offset * t->offset)
+            return true;
+    }
+    return false;
+}
+
+static bool collider_is_truncated(const sinew_contact_work *c)
+{
+    for (int32_t o = 0; o < c->mesh.object_count; o++)
+        if (c->mesh.objects[o].kinematic && c->fraction[o] < 1)
+            return true;
+    return false;
+}
+
+/* Re-detects early if many vertices were truncated. If only a few were, re-detects later: otherwise they would stay
+ * suspended. */
+static bool needs_detection(const sinew_contact_view *view, int32_t iteration, bool solved)
+{
+    const sinew_contact_work *c = view->contact;
+    const bool many = c->truncated_count > fmax(TRUNCATED_FRACTION * c->mesh.moved_count, TRUNCATED_FEW);
+    const int32_t wait = (solver_follows_gradient(view->solve) ? DETECT_INTERVAL_NEWTON : DETECT_INTERVAL_SWEEPS) *
+                         (many ? 1 : DETECT_FEW_FACTOR);
+    if (c->report.detections >= c->def.max_detections)
+        return false;
+    if (c->report.detections < SLIDE_DETECTIONS && (iteration == 0 || iteration - c->detection_iteration >= wait) &&
+        contacts_have_slid(c, view->solve->q))
+        return true;
+    return (solved || iteration - c->detection_iteration >= wait) &&
+           (c->truncated_count > 0 || collider_is_truncated(c));
+}
+
+/* Keeps the multipliers of a solver that has its own (XPBD): its positions already include these impulses, and only the
+ * same constraint can undo them. */
+static void adopt_solver_multipliers(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    if (c->element_count == 0 || !sinew_contact_own_forces(view, c->solver_multipliers))
+        return;
+    for (int32_t e = 0; e < c->element_count; e++) {
+        sinew_contact_constraint *t = &c->contacts.list[c->contact_of[e]];
+        t->lambda = (double)c->solver_multipliers[4 * (size_t)e];
+        for (size_t i = 0; i < 3; i++)
+            t->tangent[i] = -(double)c->solver_multipliers[4 * (size_t)e + 1 + i];
+    }
+}
+
+static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t iteration)
+{
+    sinew_contact_work *c = view->contact;
+    adopt_solver_multipliers(view);
+    memcpy(c->x_pass_start, c->step_filter.x_accepted, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+    for (int32_t i = 0; i < view->particle_count; i++)
+        if (view->pinned[i])
+            memcpy(s->q + 4 * (size_t)i, view->q_tilde + 4 * (size_t)i, 3 * sizeof *s->q);
+    if (sinew_contact_detect(view, false, view->error) != SINEW_OK)
+        return SINEW_UPDATE_FAILED;
+    c->detection_iteration = iteration;
+    filter_iterate(view, s->q, s->ops->filtered_late);
+    return SINEW_UPDATE_ELEMENTS | SINEW_UPDATE_POSITIONS;
+}
+
+/* Whether the penetration of candidate pairs justifies another pass. A contact acts at one point along one direction:
+ * after rotation or sliding, other pairs may penetrate although the contacts are solved. Other pairs cannot. */
+static bool penetration_needs_detection(sinew_contact_work *c)
+{
+    const double fraction =
+        sinew_candidates_penetration(&c->mesh, &c->pairs, c->step_filter.x_pass_start, c->step_filter.x_accepted)
+            .fraction;
+    const bool worth = fraction > PENETRATION_MIN && fraction < PENETRATION_GAIN * c->redetect_penetration;
+    c->redetect_penetration = worth ? fraction : c->redetect_penetration;
+    return worth;
+}
+
+static uint32_t update_hook(void *context, sinew_solve *s, int32_t iteration, bool solved)
+{
+    const sinew_contact_view *view = context;
+    if (needs_detection(view, iteration, solved)) {
+        const uint32_t what = redetect(view, s, iteration);
+        if (what)
+            return what;
+    }
+    const uint32_t what = update_multipliers(view, s, iteration, solved);
+    if (what || !solved || !has_multiplier_updates(view) ||
+        view->contact->report.detections >= view->contact->def.max_detections ||
+        iteration > PENETRATION_TIME * s->def.iterations)
+        return what;
+    return penetration_needs_detection(view->contact) ? redetect(view, s, iteration) : 0;
+}
+
+static void filter_end_hook(void *context, sinew_solve *s)
+{
+    const sinew_contact_view *view = context;
+    if (s->ops->filtered_late)
+        filter_iterate(view, s->q, false);
+}
+
+/* ---- Begin ----------------------------------------------------------------------------------- */
+
+/* First guess of solvers that start from inertia: x + h v + h^2 a, with the fraction of the external acceleration that
+ * showed in the last step. From q_tilde, resting bodies would start inside their support; from q_n, falling bodies
+ * would lag. Without contacts in the last step the guess is q_tilde, as without contact. */
+static void set_first_guess(const sinew_contact_view *view)
+{
+    sinew_contact_work *c = view->contact;
+    const double h = (double)view->time_step;
+    bool touched = false;
+    for (int32_t k = 0; k < c->contacts.count; k++)
+        touched |= c->contacts.list[k].was_active;
+    for (int32_t i = 0; i < view->particle_count; i++) {
+        double square = 0, along = 0;
+        for (size_t k = 0; k < 3; k++) {
+            const size_t at = 4 * (size_t)i + k;
+            const double push = (double)view->f_ext[at] / (double)view->mass[i];
+            square += push * push;
+            along += push * ((double)view->v[at] - (double)view->v_before[at]) / h;
+        }
+        const bool known = touched && view->v_before[4 * (size_t)i + 3] > 0;
+        const double fraction = !known ? 1 : square > 0 ? fmax(0, fmin(1, along / square)) : 0;
+        for (size_t k = 0; k < 3; k++) {
+            const size_t at = 4 * (size_t)i + k;
+            const double push = h * h * (double)view->f_ext[at] / (double)view->mass[i];
+            c->guess[at] = (sinew_real)((double)view->q_tilde[at] - (view->pinned[i] ? 0 : (1 - fraction) * push));
+        }
+        c->guess[4 * (size_t)i + 3] = 0;
+    }
+}
+
+static double total_weight(const sinew_contact_view *view)
+{
+    double sum[3] = {0, 0, 0};
+    for (int32_t i = 0; i < view->particle_count; i++)
+        for (size_t k = 0; !view->pinned[i] && k < 3; k++)
+            sum[k] += fabs((double)view->f_ext[4 * (size_t)i + k]);
+    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+}
+
+static bool reserve_step_vectors(const sinew_contact_view *view, sinew_contact_work *c)
+{
+    const sinew_allocator *m = view->allocator;
+    const size_t size = 4 * (size_t)view->particle_count;
+    return sinew_reserve(m, &c->v_step_start, &c->v_capacity, size, sizeof *c->v_step_start) &&
+           sinew_reserve(m, &c->guess, &c->guess_capacity, size, sizeof *c->guess) &&
+           sinew_reserve(m, &c->blocks, &c->block_capacity, 9 * (size_t)view->particle_count, sizeof *c->blocks);
+}
+
+static void store_start_velocities(const sinew_contact_view *view)
+{
+    sinew_real *v = view->contact->v_step_start;
+    memcpy(v, view->v, 4 * (size_t)view->particle_count * sizeof *v);
+    for (int32_t i = 0; i < view->particle_count; i++)
+        v[4 * (size_t)i + 3] = 1;
+}
+
+sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error)
+{
+    sinew_contact_work *c = view->contact;
+    c->time = view->time;
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
+    sinew_status status = mode->check ? mode->check(view, error) : SINEW_OK;
+    if (status == SINEW_OK)
+        status = sinew_contact_surfaces(view, error);
+    if (status != SINEW_OK)
+        return status;
+    if (!reserve_step_vectors(view, c) || !sinew_contact_store_previous(view))
+        return sinew_fail_memory(error, "contacts");
+    const int32_t intersections = c->intersections_known ? c->report.intersections : -1;
+    c->report = (sinew_contact_report){.intersections_before = intersections};
+    c->intersections_known = false;
+    c->detection_iteration = 0;
+    c->last_update = -1;
+    c->redetect_penetration = c->multiplier_change = HUGE_VAL;
+    c->idle_updates = 0;
+    c->residual_gate = RESIDUAL_GATE * total_weight(view);
+    c->view = *view;
+    c->hooks = (sinew_contact_hooks){.context = &c->view,
+                                     .limit = filter_trial_hook,
+                                     .filter = filter_iterate_hook,
+                                     .update = update_hook,
+                                     .finish = filter_end_hook,
+                                     .batches = view->batches,
+                                     .error = view->error};
+    view->solve->contact = &c->hooks;
+    sinew_objective_fixed_diagonal(view->objective, view->q, c->blocks);
+    set_first_guess(view);
+    store_start_velocities(view);
+    for (int32_t o = 0; o < c->mesh.object_count; o++)
+        c->fraction[o] = 0;
+    sinew_contact_gather(view, view->q, c->x_step_start);
+    memcpy(c->x_pass_start, c->x_step_start, 4 * (size_t)c->mesh.vertex_count * sizeof *c->x_pass_start);
+    if (intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
+        c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_pass_start, NULL, 0);
+    status = sinew_contact_detect(view, true, error);
+    /* Without contact elements the step starts as in a world without contact. */
+    view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
+    return status == SINEW_OK && mode->begin ? mode->begin(view, error) : status;
+}
+
+void sinew_contact_abandon(const sinew_contact_view *view)
+{
+    sinew_contact_projection_undo(view);
+    sinew_contact_restore_previous(view);
+    view->solve->contact = NULL;
+    view->solve->first_guess = NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * factored_system_internal.h: the struct of a factored system (factored_system.h), for the files of this folder.
+ */
+#ifndef SINEW_SRC_LINEAR_FACTOR_FACTORED_SYSTEM_INTERNAL_H
+#define SINEW_SRC_LINEAR_FACTOR_FACTORED_SYSTEM_INTERNAL_H
+
+#include "linear/factor/solve_tree.h"
+#include "linear/factor/factored_system.h"
+
+/* Data for factorisations of new values in the same pattern. */
+typedef struct sinew_kept_factor {
+    sinew_supernodal factor;       /* L */
+    sinew_reordered_matrix matrix; /* P S P^T */
+} sinew_kept_factor;
+
+struct sinew_factored_system {
+    sinew_allocator allocator;
+    const sinew_supernode_kernels *kernels;
+    const sinew_dense_kernels *dense;
+    int32_t thread_count, n;
+    int32_t *order; /* [n] the matrix row that is eliminated k-th */
+    sinew_solve_tree tree;
+    sinew_kept_factor *kept; /* NULL if the system cannot be refactored */
+};
+
+/* Forward and backward substitution. The first leaves y = L^-1 P b in the own columns of the subtrees' vectors; the
+ * second reads y there. */
+void sinew_factored_system_forward(sinew_factored_system *system, const int32_t *index, const sinew_real *b);
+void sinew_factored_system_backward(sinew_factored_system *system, const int32_t *index, sinew_real *x);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * indefinite_solver.h: direct solvers for symmetric matrices of 3x3 blocks, of any definiteness, that a program has
+ * registered (sinew/linear.h): sparse LU with pivoting, sparse QR.
+ *
+ * Pattern, values and order as in linear/factor/cholesky.h; the methods get both triangles. A pattern is analysed once
+ * and factorised for every set of values. Methods allocate their factors in every factorisation. Creation makes a first
+ * factorisation, so a lack of memory is an error of creation.
+ */
+#ifndef SINEW_SRC_LINEAR_FACTOR_INDEFINITE_SOLVER_H
+#define SINEW_SRC_LINEAR_FACTOR_INDEFINITE_SOLVER_H
+
+#include "linear/factor/symmetric_rows.h"
+#include "sinew/linear.h"
+
+typedef struct sinew_indefinite_solver {
+    sinew_allocator allocator;
+    const sinew_linear_method *method;
+    void *factors; /* factors of the registered method, opaque */
+    int64_t n;     /* 3 * count */
+    sinew_rows rows;
+    double *lower;   /* [9 * blocks] values that the caller writes */
+    int64_t *column; /* [n + 1] scalar columns of both triangles */
+    int64_t *row;    /* [column[n]] ascending in each column */
+    double *value;   /* [column[n]] */
+} sinew_indefinite_solver;
+
+/* method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED when no such method is registered. */
+sinew_indefinite_solver *sinew_indefinite_solver_create(const sinew_allocator *allocator, const char *method,
+                                                        int32_t count, const int32_t *column, const int32_t *row,
+                                                        sinew_error *error);
+void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g); /* accepts NULL */
+
+double *sinew_indefinite_solver_values(sinew_indefinite_solver *g); /* [9 * column[count]], set before factorise */
+/* SINEW_ERROR_NUMERIC when the matrix is singular. */
+sinew_status sinew_indefinite_solver_factorise(sinew_indefinite_solver *g, sinew_error *error);
+/* x = A^-1 b in two different arrays of [3 * count] numbers. */
+sinew_status sinew_indefinite_solver_solve(sinew_indefinite_solver *g, const double *b, double *x, sinew_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chunk_derivatives.h: value, gradient and Hessian of the elements of one chunk, or of one element, outside the sums of
+ * objective.h: damping, contact blocks and projections of single elements need them. Kernels are called here and in
+ * objective.c alone.
+ *
+ * Local vectors are [chunk->slot_count][4] reals, one entry for each particle of the chunk.
+ */
+#ifndef SINEW_SRC_OBJECTIVE_CHUNK_DERIVATIVES_H
+#define SINEW_SRC_OBJECTIVE_CHUNK_DERIVATIVES_H
+
+#include "energy/batch.h"
+
+/* Count of reals in the tangents of a chunk. */
+size_t sinew_chunk_tangent_count(const sinew_batch *batch, const sinew_chunk *chunk);
+/* local = the entries of the chunk's particles in a vector over all particles. */
+void sinew_chunk_gather(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *vector,
+                        sinew_real *local);
+/* J: the sum of psi over the chunk at local positions x. */
+double sinew_chunk_value(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x);
+/* J: the sum of psi over the chunk at local positions x; g += its gradient. */
+double sinew_chunk_gradient(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x, sinew_real *g);
+/* tangent [sinew_chunk_tangent_count] = second derivatives at x, projected to positive semi-definite matrices. */
+void sinew_chunk_linearise(const sinew_batch *batch, const sinew_chunk *chunk, const sinew_real *x,
+                           sinew_real *tangent);
+/* g += H p with the tangents of sinew_chunk_linearise; p and g local. */
+void sinew_chunk_product(const sinew_batch *batch, const sinew_chunk *chunk, sinew_real *tangent, const sinew_real *p,
+                         sinew_real *g);
+
+/* One element, outside a batch. */
+typedef struct sinew_element_view {
+    const sinew_energy_ops *ops;  /* operations with SIMD width one */
+    const sinew_real *data;       /* [data_count], weight not zero */
+    int32_t point_count;          /* number of distinct vertices */
+    const int32_t *vertex;        /* [vertex_count] SINEW_POINT times the number of the point */
+    sinew_real *tangent, *blocks; /* work space: [tangent_count], [vertex_count (vertex_count + 1) / 2][9] */
+} sinew_element_view;
+
+/* J: psi at p [point_count][3]. */
+double sinew_element_value(const sinew_element_view *element, const double *p);
+/* gradient [point_count][3] of psi at p. */
+void sinew_element_gradient(const sinew_element_view *element, const double *p, double *gradient);
+/* H [3 point_count][3 point_count] of psi at p, exact or projected. */
+void sinew_element_hessian(const sinew_element_view *element, const double *p, bool project, double *H);
+
+#endif

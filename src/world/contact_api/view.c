@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c: fills the part of a world that contact uses (sinew_contact_view, contact.h).
+ */
+#include "contact/contact.h"
+#include "world/world.h"
+
+bool sinew_world_need_v_before(sinew_world *world)
+{
+    if (!world->v_before)
+        world->v_before =
+            sinew_allocate_zero(&world->allocator, 4 * (size_t)world->particle_capacity, sizeof *world->v_before);
+    return world->v_before != NULL;
+}
+
+static bool view_bodies(const sinew_world *world, sinew_contact_work *c)
+{
+    const size_t count = (size_t)world->body_count;
+    if (!sinew_reserve_spare(&world->allocator, &c->bodies, &c->body_capacity, count, sizeof *c->bodies))
+        return false;
+    for (size_t b = 0; b < count; b++) {
+        const sinew_body_record *body = &world->bodies[b];
+        c->bodies[b] = (sinew_contact_body){.mesh = body->mesh,
+                                            .first = body->first,
+                                            .count = body->count,
+                                            .start = body->start,
+                                            .generation = body->generation,
+                                            .contact = body->contact,
+                                            .skin = body->skin,
+                                            .skin_vertices = body->skin_vertices,
+                                            .skin_weights = body->skin_weights};
+    }
+    return true;
+}
+
+sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_view *view, sinew_error *error)
+{
+    /* Queries take a const world, and only the solver's and the objective's own work space is written to. */
+    sinew_world *own = (sinew_world *)world;
+    if (!view_bodies(world, world->contact))
+        return sinew_fail_memory(error, "contacts");
+    *view = (sinew_contact_view){.contact = world->contact,
+                                 .allocator = &world->allocator,
+                                 .objective = &own->objective,
+                                 .solve = &own->solve,
+                                 .error = &own->error,
+                                 .time = world->time,
+                                 .time_step = (double)world->def.time_step,
+                                 .quasistatic = world->def.quasistatic,
+                                 .measure = world->def.solver.measure,
+                                 .shape_version = world->shape_version,
+                                 .particle_count = world->particle_count,
+                                 .q = world->q,
+                                 .v = world->v,
+                                 .v_before = world->v_before,
+                                 .q_tilde = world->q_tilde,
+                                 .f_ext = world->f_ext,
+                                 .mass = world->mass,
+                                 .rest = world->rest,
+                                 .pinned = world->pinned,
+                                 .inside = world->inside,
+                                 .outside = world->outside,
+                                 .bodies = world->contact->bodies,
+                                 .colliders = world->colliders,
+                                 .body_count = world->body_count,
+                                 .collider_count = world->collider_count};
+    for (int c = 0; c < 3; c++)
+        view->gravity[c] = (double)world->def.gravity[c];
+    return SINEW_OK;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * contact_sections.c: the sections of contact in a state:
+ *
+ *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
+ *     CVEL   one per body: velocities at the start of the last step, [4 * vertex_count] reals, the fourth 1 where known
+ *     COLL   one per collider that was truncated or has a pose: collider_state
+ *
+ * The bytes are untrusted: slots and vertices are only looked up, and forces must be finite and not negative.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "world/state/contact_sections.h"
+#include "contact/contact.h"
+#include "world/world.h"
+
+/* A collider in a state. */
+typedef struct collider_state {
+    uint32_t generation, posed;
+    double behind;
+    double pose[2][6];
+} collider_state;
+
+/* ---- Save ------------------------------------------------------------------------------------ */
+
+static void state_put_contacts(const sinew_world *world, sinew_section_writer *writer)
+{
+    const sinew_contact_work *c = world->contact;
+    sinew_section_begin(writer, "TCHS", true, 0);
+    if (c->cached)
+        sinew_section_put(writer, c->cache, (size_t)c->cache_count * sizeof *c->cache);
+    for (int32_t k = 0; !c->cached && k < c->contacts.count; k++)
+        if (sinew_contact_is_cacheable(&c->contacts.list[k])) {
+            const sinew_contact_cache_entry entry = sinew_contact_cache_entry_of(c, &c->contacts.list[k]);
+            sinew_section_put(writer, &entry, sizeof entry);
+        }
+    sinew_section_end(writer);
+}
+
+static void state_put_velocities(const sinew_world *world, int32_t index, sinew_section_writer *writer)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    sinew_section_begin(writer, "CVEL", true, (uint32_t)index);
+    char *at = sinew_section_reserve(writer, 4 * (size_t)body->count * sizeof(sinew_real));
+    for (int32_t i = body->first; at && i < body->first + body->count; i++, at += 4 * sizeof(sinew_real))
+        memcpy(at, world->v_before + 4 * (size_t)world->inside[i], 4 * sizeof(sinew_real));
+    sinew_section_end(writer);
+}
+
+static void state_put_collider(const sinew_collider_record *r, int32_t index, sinew_section_writer *writer)
+{
+    collider_state entry = {r->generation, r->posed, r->behind, {{0}}};
+    for (int k = 0; r->posed && k < 12; k++)
+        entry.pose[k / 6][k % 6] = (double)r->pose[k / 6][k % 6];
+    sinew_section_begin(writer, "COLL", true, (uint32_t)index);
+    sinew_section_put(writer, &entry, sizeof entry);
+    sinew_section_end(writer);
+}
+
+void sinew_contact_put_sections(const sinew_world *world, sinew_section_writer *writer)
+{
+    if (sinew_contact_is_on(world))
+        state_put_contacts(world, writer);
+    for (int32_t i = 0; sinew_contact_is_on(world) && world->v_before && i < world->body_count; i++)
+        if (world->bodies[i].mesh)
+            state_put_velocities(world, i, writer);
+    for (int32_t i = 0; i < world->collider_count; i++)
+        if (world->colliders[i].there && (world->colliders[i].posed || world->colliders[i].behind != 0))
+            state_put_collider(&world->colliders[i], i, writer);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static bool is_finite_force(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static bool entry_is_sound(const sinew_contact_cache_entry *n)
+{
+    return n->kind >= 0 && n->kind < SINEW_CONTACT_KIND_COUNT && is_finite_force(n->lambda) &&
+           is_finite_force(n->lagged_normal_force) && is_finite_force(n->force) && isfinite(n->tangent[0]) &&
+           isfinite(n->tangent[1]) && isfinite(n->tangent[2]);
+}
+
+static sinew_status state_check_contacts(sinew_section_reader *reader, sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "TCHS", 0, &size);
+    if (!content)
+        return SINEW_OK;
+    if (size % sizeof(sinew_contact_cache_entry) != 0 || size / sizeof(sinew_contact_cache_entry) > INT32_MAX / 4)
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: its contacts are cut off");
+    for (size_t at = 0; at < size; at += sizeof(sinew_contact_cache_entry)) {
+        sinew_contact_cache_entry entry;
+        memcpy(&entry, content + at, sizeof entry);
+        if (!entry_is_sound(&entry))
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: contact %zu has an invalid kind or force",
+                              at / sizeof entry);
+    }
+    return SINEW_OK;
+}
+
+static sinew_status state_check_velocities(int32_t index, size_t particles, sinew_section_reader *reader,
+                                           sinew_error *error)
+{
+    size_t size;
+    const char *content = sinew_sections_find(reader, "CVEL", (uint32_t)index, &size);
+    if (!content)
+        return SINEW_OK;
+    if (size != 4 * particles * sizeof(sinew_real))
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: body %d had no velocity for each particle",
+                          (int)index);
+    for (size_t i = 0; i < 4 * particles; i++) {
+        sinew_real value;
+        memcpy(&value, content + i * sizeof value, sizeof value);
+        if (!isfinite(value) || (i % 4 == 3 && value != 0 && value != 1))
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: velocities of body %d are no numbers",
+                              (int)index);
+    }
+    return SINEW_OK;
+}
+
+static sinew_status state_check_collider(int32_t index, sinew_section_reader *reader, sinew_error *error)
+{
+    size_t size;
+    collider_state entry = {0};
+    const char *content = sinew_sections_find(reader, "COLL", (uint32_t)index, &size);
+    if (!content)
+        return SINEW_OK;
+    if (size == sizeof entry)
+        memcpy(&entry, content, sizeof entry);
+    bool sound = size == sizeof entry && isfinite(entry.behind) && entry.behind >= 0 && entry.posed <= 1;
+    for (int k = 0; sound && k < 12; k++)
+        sound = isfinite((sinew_real)entry.pose[k / 6][k % 6]);
+    return sound ? SINEW_OK
+                 : sinew_fail(error, SINEW_ERROR_FORMAT, "is damaged: the pose of collider %d is invalid", (int)index);
+}
+
+sinew_status sinew_contact_check_body(int32_t index, size_t particles, sinew_section_reader *reader, sinew_error *error)
+{
+    return state_check_velocities(index, particles, reader, error);
+}
+
+sinew_status sinew_contact_check_sections(const sinew_world *world, bool whole, sinew_section_reader *reader,
+                                          sinew_error *error)
+{
+    sinew_status status = state_check_contacts(reader, error);
+    uint32_t seen = 0;
+    for (int32_t i = 0; i < world->collider_count && status == SINEW_OK; i++)
+        if (world->colliders[i].there) {
+            size_t size;
+            seen += sinew_sections_find(reader, "COLL", (uint32_t)i, &size) != NULL;
+            status = state_check_collider(i, reader, error);
+        }
+    if (status == SINEW_OK && whole && seen != sinew_sections_count(reader, "COLL"))
+        status = sinew_fail(error, SINEW_ERROR_FORMAT,
+                            "has %u colliders that were moved, the world has %u of them: build it the same way",
+                            sinew_sections_count(reader, "COLL"), seen);
+    return status;
+}
+
+/* ---- Restore --------------------------------------------------------------------------------- */
+
+bool sinew_contact_reserve_take(sinew_world *world, sinew_section_reader *reader)
+{
+    size_t size = 0;
+    sinew_contact_work *c = world->contact;
+    if (!sinew_contact_is_on(world))
+        return true;
+    if (!sinew_world_need_v_before(world))
+        return false;
+    if (!sinew_sections_find(reader, "TCHS", 0, &size) || size <= c->cache_capacity)
+        return true;
+    sinew_contact_cache_entry *entries =
+        sinew_reallocate(&world->allocator, c->cache, (size_t)c->cache_count, size / sizeof *entries, sizeof *entries);
+    c->cache = entries ? entries : c->cache;
+    c->cache_capacity = entries ? size : c->cache_capacity;
+    return entries;
+}
+
+void sinew_contact_take_body(const sinew_world *world, int32_t index, sinew_section_reader *reader)
+{
+    const sinew_body_record *body = &world->bodies[index];
+    size_t size;
+    const char *at = sinew_sections_find(reader, "CVEL", (uint32_t)index, &size);
+    for (int32_t i = body->first; world->v_before && i < body->first + body->count; i++) {
+        sinew_real *v = world->v_before + 4 * (size_t)world->inside[i];
+        memset(v, 0, 4 * sizeof *v);
+        if (at)
+            memcpy(v, at + 4 * (size_t)(i - body->first) * sizeof *v, 4 * sizeof *v);
+    }
+}
+
+static void state_take_contacts(sinew_world *world, bool whole, sinew_section_reader *reader)
+{
+    sinew_contact_work *c = world->contact;
+    size_t size;
+    const char *content = sinew_sections_find(reader, "TCHS", 0, &size);
+    c->cache_count = content ? (int32_t)(size / sizeof *c->cache) : 0;
+    if (c->cache_count > 0)
+        memcpy(c->cache, content, size);
+    /* A state that is loaded whole identifies objects by slots alone, not by generations. */
+    for (int32_t k = 0; whole && k < c->cache_count; k++)
+        for (int s = 0; s < 2; s++) {
+            sinew_contact_cache_entry *n = &c->cache[k];
+            const bool collider = n->colliders >> s & 1;
+            if (n->object_slot[s] >= 0 && n->object_slot[s] < (collider ? world->collider_count : world->body_count))
+                n->generation[s] = collider ? world->colliders[n->object_slot[s]].generation
+                                            : world->bodies[n->object_slot[s]].generation;
+        }
+    c->cached = c->stale = true;
+    c->intersections_known = false;
+    c->report = (sinew_contact_report){0};
+}
+
+void sinew_contact_take_sections(sinew_world *world, bool whole, sinew_section_reader *reader)
+{
+    for (int32_t i = 0; i < world->collider_count; i++) {
+        sinew_collider_record *r = &world->colliders[i];
+        size_t size;
+        collider_state entry = {.generation = r->generation};
+        const char *content = sinew_sections_find(reader, "COLL", (uint32_t)i, &size);
+        if (content)
+            memcpy(&entry, content, sizeof entry);
+        if (!r->there || (!whole && entry.generation != r->generation))
+            continue;
+        r->behind = entry.behind;
+        r->posed = entry.posed;
+        for (int k = 0; k < 12; k++)
+            r->pose[k / 6][k % 6] = (sinew_real)entry.pose[k / 6][k % 6];
+    }
+    sinew_contact_moved(world);
+    if (sinew_contact_is_on(world))
+        state_take_contacts(world, whole, reader);
+}

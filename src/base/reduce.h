@@ -29,7 +29,8 @@ void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t 
 /* z = x + s y */
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count);
-/* Runs particles 0 .. count-1 in blocks; few particles run on one thread. */
+/* Calls `run` on blocks of particles 0 .. count-1; below SINEW_PARALLEL_PARTICLES the caller's thread does all of
+ * them. */
 void sinew_over_particles(int32_t thread_count, int32_t count, sinew_tasks_range *run, const void *context);
 /* Sums `width` <= 16 numbers over items 0 .. count-1: `term` adds items first .. last-1 into sums. */
 typedef void sinew_sum_term(const void *context, int32_t first, int32_t last, double *sums);

@@ -34,7 +34,8 @@ static int32_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
-/* Names that version 0.2.0 replaced: the message about an old name gives its successor, however unlike the two are. */
+/* Names that version 0.2.0 replaced: the message about an old name suggests its successor even if the spelling
+ * differs much. */
 static const struct {
     const char *before, *now;
 } renamed_names[] = {

@@ -2,19 +2,19 @@
  *
  * tagged_blob.h: a block of tagged sections, each with its size and checksum, which may come from an untrusted source.
  *
- *      0  char[8]  "SINEWST\n"    not text: a transfer that changes line ends shows here
+ *     0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
  *      8  uint32   version 2
  *     12  uint32   0x01020304     the byte order of the writer
  *     16  uint32   bytes of a real: 8 double, 4 single
  *     20  uint32   number of sections
- *     24  uint64   bytes of the whole
+ *    24  uint64   size of the block in bytes
  *     32  uint32   CRC-32 of header and table, this field being 0
  *     36  uint32   0
  *     40           the table, 32 bytes a section:
  *                  char[4] tag, uint32 flags (1: a reader that does not know the tag must refuse), uint32 index,
  *                  uint32 CRC-32 of the content, uint64 offset from the start, uint64 bytes
  *     ...          the contents, in the order of the table and without gaps
- * Numbers are in the order of the machine that wrote them.
+ * Numbers have the byte order of the writer.
  */
 #ifndef SINEW_SRC_BASE_TAGGED_BLOB_H
 #define SINEW_SRC_BASE_TAGGED_BLOB_H
@@ -24,12 +24,12 @@
 typedef struct sinew_section {
     char tag[4];
     uint32_t flags;
-    uint32_t index; /* number of the section among those of the same tag */
+    uint32_t index; /* index of the section among the sections of the same tag */
     uint32_t checksum;
     uint64_t offset, size;
 } sinew_section;
 
-/* CRC-32 of bytes that continue `before` (0: the start). */
+/* CRC-32 of `bytes`, continued from the CRC-32 `before` of the preceding bytes (0 at the start). */
 uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 
 /* ---- Writing: once with bytes NULL to count sections and bytes, then again into a block of that size ------------ */

@@ -53,8 +53,8 @@ subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[
     return l;
 }
 
-/* Rows first .. first + height of the own columns: subtracts the products with the columns before, then solves with
- * their triangle. */
+/* Solves rows first .. first + height - 1 of the diagonal block: subtracts the products with the earlier columns,
+ * then solves with the triangle of these rows. */
 static inline __attribute__((always_inline)) const sinew_real *supernode_solve_block(const sinew_real *l, int height,
                                                                                      int32_t first, sinew_real *y)
 {
@@ -83,7 +83,8 @@ static inline void solve_diagonal(const sinew_supernode *supernode, sinew_real *
         supernode_solve_block(l, supernode->column_count - first, first, y);
 }
 
-/* The transposed solve, backwards. l is the end of the numbers of the block; returns their start. */
+/* Transposed solve of a block, in reverse order. l points behind the block's numbers; returns the pointer to their
+ * start. */
 static inline __attribute__((always_inline)) const sinew_real *solve_block_transposed(const sinew_real *l, int height,
                                                                                       int32_t first, sinew_real *y)
 {
@@ -104,7 +105,7 @@ static inline __attribute__((always_inline)) const sinew_real *solve_block_trans
     return l;
 }
 
-/* y = D^-T y */
+/* y = D^-T y, D the lower triangular block of the supernode's own columns */
 static inline void solve_diagonal_transposed(const sinew_supernode *supernode, sinew_real *y)
 {
     const int32_t rest = supernode->column_count % SINEW_SUPERNODE_ROWS;

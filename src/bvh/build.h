@@ -7,7 +7,7 @@
 
 #include "bvh/tree.h"
 
-/* A cell to be built into the tree, with its box relative to the origin. */
+/* A cell from which the tree is built, with its box relative to the tree's origin. */
 typedef struct sinew_tree_item {
     float low[3];
     int32_t cell;
@@ -31,9 +31,9 @@ typedef struct sinew_tree_builder {
 
 /* Fills items with the cells in Morton order. `spare` [count] is overwritten. False without memory. */
 bool sinew_tree_order(const sinew_tree *tree, sinew_tree_item *items, sinew_tree_item *spare);
-/* Splits the items of the builder and reorders them. */
+/* Splits the items of the builder into the binary tree and reorders them. False without memory. */
 bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder);
-/* Builds the wide tree from the split items. */
+/* Builds the wide tree from the binary tree. False without memory. */
 bool sinew_tree_collapse(const sinew_tree *tree, const sinew_tree_builder *builder, sinew_tree_shape *shape);
 
 #endif

@@ -10,7 +10,7 @@
  * and not moved, so the result of a leaf depends on its cell and the query alone.
  *
  * Invariants: a parent's index is lower than its children's; a block holds 1 .. SINEW_TREE_BLOCK cells and its unused
- * entries repeat the first one; no path has more than SINEW_TREE_DEPTH nodes.
+ * entries repeat the first cell; no path has more than SINEW_TREE_DEPTH nodes.
  */
 #ifndef SINEW_SRC_BVH_TREE_H
 #define SINEW_SRC_BVH_TREE_H
@@ -32,11 +32,11 @@
 #define SINEW_TREE_FAR     400
 #endif
 
-/* Splits follow the heuristic down to SINEW_TREE_HALVE; below, ranges are halved, and 2^31 cells can be halved 31 times
- * at most. A path of the wide tree is no longer than that of the binary one. */
+/* Splits follow the heuristic down to depth SINEW_TREE_HALVE. Below, ranges are halved, which is possible at most 31
+ * times for 2^31 cells. A path of the wide tree is no longer than the path of the binary tree. */
 #define SINEW_TREE_HALVE 48
 #define SINEW_TREE_DEPTH (SINEW_TREE_HALVE + 31)
-/* Capacity of a traversal's stack: of the 8 children of each node on a path, 7 wait and one is followed. */
+/* Capacity of a traversal's stack: at each node of a path, one child is followed and up to 7 wait on the stack. */
 #define SINEW_TREE_STACK ((SINEW_TREE_WIDE - 1) * SINEW_TREE_DEPTH + SINEW_TREE_WIDE)
 
 #define SINEW_TREE_LEAF 0x80000000u /* bit of a child that is a block */
@@ -58,7 +58,7 @@ typedef struct sinew_tree_moments {
     float third[10][SINEW_TREE_WIDE]; /* third moments: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
 
-/* The data that a rebuild replaces. */
+/* The data that building a tree creates and a rebuild replaces. */
 typedef struct sinew_tree_shape {
     int32_t node_count, block_count;
     sinew_tree_node *nodes;      /* [node_count] */
@@ -91,8 +91,8 @@ struct sinew_tree {
 typedef struct sinew_nearest_query {
     sinew_real p[3];       /* scaled query point */
     float low[3], high[3]; /* the point relative to the origin, with a round-off margin */
-    sinew_real d2;         /* scaled squared distance of the best cell so far; at first the limit */
-    int32_t cell;          /* INT32_MAX: none yet */
+    sinew_real d2;         /* scaled squared distance of the best cell so far; initially the limit */
+    int32_t cell;          /* best cell; INT32_MAX: none yet */
 } sinew_nearest_query;
 
 typedef struct sinew_ray_query {
@@ -106,7 +106,7 @@ typedef struct sinew_ray_query {
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
     int32_t near_row[3]; /* rows of sinew_tree_node.bounds that face the ray */
     float begin, end;    /* range of ray parameters of boxes */
-    int32_t cell;        /* INT32_MAX: none yet */
+    int32_t cell;        /* cell of the best hit; INT32_MAX: none yet */
     sinew_real u, v;
 } sinew_ray_query;
 
@@ -137,7 +137,7 @@ static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_
     return tree->positions + 3 * (size_t)tree->cells[at];
 }
 
-/* x 2^exponent. */
+/* x times 2^exponent, also for exponents beyond the range of normal numbers. */
 static inline double sinew_tree_scaled(double x, int exponent)
 {
     if (exponent < -1000 || exponent > 1000)

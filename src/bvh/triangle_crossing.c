@@ -2,8 +2,8 @@
  *
  * triangle_crossing.c: intersecting triangles: an edge of one through the face of the other.
  *
- * The sign of a volume counts if the volume exceeds 1e-12 (single: 1e-6) of the product of its lengths; smaller
- * volumes count as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
+ * A signed volume counts if it exceeds 1e-12 (single: 1e-6) of the product of its edge lengths. Smaller volumes count
+ * as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
  */
 #include "bvh/triangle_crossing.h"
 

@@ -22,21 +22,23 @@ typedef struct sinew_writer {
 } sinew_writer;
 
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
-/* Continues <path>.partial or, without one, <path> under that name, for reading and writing from the start. */
+/* Continues <path>.partial for reading and writing from the start. Without a partial file, <path> is renamed to it. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
-sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* and writes on from there */
-sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* all so far is on the disk */
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* truncates to `size` bytes and
+                                                                                        * continues there */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes all written bytes to
+                                                                                        * the disk */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);            /* abandons on failure */
 /* Flushes the content before the rename and the folder after it, so that a checkpoint survives a crash. */
 sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error);
-void sinew_writer_abandon(sinew_writer *writer); /* after open; twice is fine */
+void sinew_writer_abandon(sinew_writer *writer); /* valid after open; may be called twice */
 
 /* Flushes a file, or the entries of its folder, to the disk. */
 sinew_status sinew_file_sync(const char *path, sinew_error *error);
 sinew_status sinew_folder_sync(const char *path, sinew_error *error);
 
-/* The whole file in one block, a 0 byte after it; release with sinew_release. Refuses what is not a regular
- * file, and files over 8 GiB. */
+/* Reads the whole file into one block with a terminating 0 byte; release with sinew_release. Fails if it is not a
+ * regular file or is larger than 8 GiB. */
 char *sinew_file_read(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c: whole files in.
- */
+ * input.c: reads whole files; only regular files are opened. */
 #include "io/input.h"
 
 #include <errno.h>
@@ -36,7 +35,7 @@ static int open_regular(const char *path, int flags, size_t *size, sinew_error *
     return -1;
 }
 
-/* False when the file ends early or the system reports an error. */
+/* Returns false if the file ends early or a read fails. */
 static bool read_whole(int file, const char *path, char *text, size_t size, sinew_error *error)
 {
     for (size_t done = 0; done < size;) {
@@ -100,7 +99,7 @@ char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator,
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Bytes that jansson takes on a 64-bit machine, measured: for an object, one of its keys, and any value. */
+/* Bytes that jansson allocates on a 64-bit machine (measured) for an object, for one of its keys, and for any value. */
 enum {
     OBJECT_COST = 190,
     KEY_COST = 80,

@@ -10,11 +10,11 @@
 
 #include "base/base.h"
 
-/* A file of any size that is read piece by piece, and its size now. NULL on failure. */
+/* Opens a file of any size for incremental reading and returns its current size. NULL on failure. */
 FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
 
-/* As sinew_file_read, for a file that another file names: symbolic links are also refused, because they may point
- * anywhere. */
+/* Reads a file whose name comes from another file, as sinew_file_read does. Symbolic links are refused because they may
+ * point anywhere. */
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
 /* Estimate of the memory of parsed JSON, in bytes, computed without parsing ("{}," takes 77 times its text). `extra` is

@@ -2,11 +2,11 @@
  *
  * cache.c: writes frames of a world for other programs, common code of all formats.
  *
- * open, frame, frame, ..., close. open allocates all buffers. The first failure removes unfinished files immediately
- * (which frees a full disk; a resumable cache keeps them), is stored, and is reported by every later call.
+ * A cache is opened once, receives frames in order and is closed. Opening allocates all buffers. The first failure
+ * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
+ * reported by every later call.
  *
- * Known limit: the number of points is fixed when the cache is opened.
- */
+ * Known limit: the number of points is fixed when the cache is opened. */
 #include "io/cache/cache.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static sinew_status cache_check_def(const sinew_cache_def *def, sinew_error *err
     return check_directory(def->directory, error);
 }
 
-/* Frees the common data; the format's own data has been dropped or never opened. */
+/* Frees the common data. The format's own data must be freed before by the operation drop. */
 static void cache_release(sinew_cache *cache)
 {
     sinew_allocator allocator = cache->allocator;
@@ -137,7 +137,8 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
+    cache->resumable = def->resumable || def->kept_frames > 0; /* a cache that continues kept frames must not delete
+                                                                * them */
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;
@@ -170,7 +171,8 @@ sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
     return cache;
 }
 
-/* The world as it is now, refused where other programs could not show it. */
+/* Reads the current points of the world, after a reshape if bodies tore. Fails if bodies were added or removed, or if a
+ * value is not finite. */
 static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
 {
     int32_t count = sinew_world_particle_count(cache->world);
@@ -207,7 +209,7 @@ static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
     return SINEW_OK;
 }
 
-/* Keeps the first failure for later calls and lets go of unfinished files at once. */
+/* Stores the first failure for later calls and removes unfinished files immediately, which frees a full disk. */
 static sinew_status cache_fail(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
 {
     cache->failure = *failure;
@@ -258,7 +260,7 @@ sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_cache_close: the cache is NULL");
     sinew_error failure = cache->failure;
     if (failure.status == SINEW_OK) {
-        /* Without any frame the files that need a shape show the world as it is. */
+        /* Without a frame, formats whose files need a shape write the current state of the world. */
         if (cache->frame_count == 0)
             cache_fetch(cache, &failure);
         if (failure.status == SINEW_OK)

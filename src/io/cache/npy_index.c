@@ -21,7 +21,7 @@ sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error)
     return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for npy", cache->stem);
 }
 
-/* Names of the axes of an array, one for each of its sizes. */
+/* Names of the axes of an array, one per dimension. */
 static const char *axes_of(const sinew_npy_array *array)
 {
     static const char *const known[][2] = {
@@ -63,7 +63,7 @@ static json_t *array_json(const sinew_cache *cache, const sinew_npy_array *array
                      array->type, "unit", array->unit, "axes", axes_of(array));
 }
 
-/* Names of bodies that are not UTF-8 lose the bytes that JSON does not take. */
+/* Bytes of a body's name that are not UTF-8 are dropped, since JSON does not allow them. */
 static json_t *body_json(const sinew_cache *cache, int32_t place)
 {
     const sinew_cache_body *of = &cache->bodies[place];
@@ -76,7 +76,7 @@ static json_t *body_json(const sinew_cache *cache, int32_t place)
                      "count", (int)of->point_count, "skin_vertices", skin ? (int)sinew_skin_vertex_count(skin) : 0);
 }
 
-/* Lists of the index, each entry made by one call; NULL without memory. */
+/* Each function builds one list of the index; NULL: out of memory. */
 static json_t *arrays_json(const sinew_cache *cache, const sinew_npy *own)
 {
     json_t *list = json_array();

@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "sinew/skin.h"
 
-/* The vertex of the skin nearest to each of `points` [3 * count]; the lowest of equals. */
+/* The nearest vertex of the skin for each of `points` [3 * count]; the lowest index among equally near vertices. */
 sinew_status sinew_skin_nearest(const sinew_skin *skin, const sinew_allocator *allocator, int32_t count,
                                 const sinew_real *points, int32_t *vertices, sinew_error *error);
 /* A painted value [vertex_count of the skin], interpolated at the closest point of the skin for each point. */

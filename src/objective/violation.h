@@ -7,8 +7,8 @@
 
 #include "objective/objective.h"
 
-/* Whether an energy is hard: g is then infinite almost everywhere, and measurements use the finite stiffness of the
- * energy. */
+/* Whether any energy is hard. g is then infinite almost everywhere, and measurements use the energy's finite
+ * stiffness. */
 bool sinew_objective_is_hard(const sinew_objective *objective);
 /* The largest |C| of hard energies at q, 0 without any; NaN if a hard energy has no Jacobian operation. `work`
  * [particle_count][4]. */

@@ -9,12 +9,12 @@
 
 #include "objective/connected_components.h"
 
-#define FRAGMENT 4    /* subsets of less than size / FRAGMENT particles join a neighbour */
-#define FLAT     1e-3 /* fraction of the largest variance below which a direction has no function */
+#define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
+#define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
 
-/* ---- What hangs together ----------------------------------------------------------------------- */
+/*  ---- Connectivity ------------------------------------------------------------------------------ */
 
-/* Calls `visit` for each vertex of each fixed element, with the element's first vertex. */
+/* Called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
 
 static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void *context)
@@ -35,7 +35,7 @@ static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void 
 }
 
 typedef struct joining {
-    const int32_t *subset; /* [particle_count] vertices of one subset alone are joined, of none with -1 */
+    const int32_t *subset; /* [particle_count] two vertices are joined only within one subset; -1: in no subset */
     int32_t *parent;       /* [particle_count] */
 } joining;
 
@@ -152,7 +152,7 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
             list[padded_index[component[i]]++] = i;
     }
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
-        const int32_t last = padded_index[i]; /* by now the start of the next component */
+        const int32_t last = padded_index[i]; /* advanced by the loop above to the start of the next component */
         if (last > first)
             cut(&c, first, last, (last - first + size / 2) / size);
         first = last;
@@ -164,11 +164,11 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
 typedef struct merging {
     const int32_t *root; /* [particle_count] root of the fragment of each particle; -1: pinned */
     const int32_t *size; /* [particle_count] size of the fragment with each root */
-    int32_t *wish;       /* [particle_count] the larger fragment that a small one joins, or itself */
+    int32_t *wish;       /* [particle_count] the larger fragment that a small fragment joins, or its own root */
     int32_t small;
 } merging;
 
-/* Larger fragments first, ties by the lower root: joins cannot form a cycle. */
+/* Orders fragments by size, ties by the lower root: a total order, so that joins cannot form a cycle. */
 static bool is_larger(const merging *m, int32_t a, int32_t b)
 {
     return m->size[a] != m->size[b] ? m->size[a] > m->size[b] : a < b;
@@ -185,8 +185,8 @@ static void find_aggregate_neighbour(void *context, int32_t i, int32_t j)
     }
 }
 
-/* root[i] = the representative particle of its aggregate: subsets are split into connected fragments, and small ones
- * join a neighbour. */
+/* root[i] = the representative particle of the aggregate of i: subsets are split into connected fragments, and small
+ * fragments join a neighbour. */
 static void merge_fragments(const sinew_objective *o, int32_t size, const int32_t *subset, int32_t *root,
                             int32_t *count, int32_t *wish)
 {
@@ -205,7 +205,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
             root[i] = sinew_find_root(wish, root[i]);
 }
 
-/* ---- The space --------------------------------------------------------------------------------- */
+/*  ---- Coarse space ------------------------------------------------------------------------------ */
 
 /* Lists the particles of each aggregate; work [particle_count]. */
 static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)

@@ -3,16 +3,16 @@
  * pbd_common.h: common code of solvers that project one constraint after the other; PBD is XPBD with another kernel
  * setting.
  *
- * They offer the parameters order, symmetric and relaxation (parameters.h); PBD and XPBD also Chebyshev's acceleration
+ * All have the parameters order, symmetric and relaxation (parameters.h). PBD and XPBD also have Chebyshev acceleration
  * of Jacobi sweeps (Wang 2015), with the weights w = 1, 2/(2 - rho^2), then 4/(4 - rho^2 w), which restart with each
- * substep. With contacts, sweeps are not accelerated. A step starts at q_tilde with all multipliers zero, and an
+ * substep. Sweeps with contacts are not accelerated. A step starts at q_tilde with all multipliers zero, and an
  * iteration is one sweep. XPBD may divide the step into substeps (Macklin et al. 2019, "Small steps in physics
  * simulation"): substep k of n goes from q_k with velocity v_k to
  *
  *     y = q_k + (h/n) v_k + (h/n)^2 M^-1 f_ext,   sweeps,   v_k+1 = (q_k+1 - q_k) / (h/n)
  *
- * with its fraction of the iterations. Pins move in a straight line; targets are those of the end of the step. The
- * velocity of the last substep is the velocity of the world.
+ * with an equal share of the iterations. Pins move in a straight line; targets are those of the end of the step. The
+ * velocity of the last substep becomes the velocity of the world.
  *
  * A quasistatic step has no inertia. XPBD then integrates a pseudo-time until nothing moves (Chentanez et al. 2020, as
  * in PBNG 6.1): substeps of a given length and number of sweeps, from rest, with pins at their targets and damped
@@ -24,12 +24,12 @@
 #include "solve/solver.h"
 #include "solve/constraint_sweep/sweep.h"
 
-/* Changes that need no new sweep: every step reads data and switches. */
+/* Changes after which the colours stay valid: sinew_pbd_refresh handles them. */
 #define SINEW_PBD_REFRESHES                                                                                            \
     (SINEW_CHANGED_DEF | SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS |  \
      SINEW_CHANGED_TRANSIENT)
 
-/* Substeps: one, several of real time, or those of a pseudo-time. */
+/* Kind of substeps: none, several in real time, or substeps in pseudo-time. */
 typedef struct sinew_pbd_options {
     int32_t count;  /* real time: number of substeps, which share the iterations; 1: none */
     int32_t sweeps; /* pseudo-time: sweeps of one substep; 0: real time */
@@ -77,7 +77,7 @@ struct sinew_pbd {
 /* Sets up s->memory for kernels with the settings of `how`; extras may be NULL. */
 sinew_status sinew_pbd_prepare(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                const sinew_pbd_extras *extras, sinew_error *error);
-/* Takes over changes (SINEW_PBD_REFRESHES); `how` and `options` as for prepare. */
+/* Applies changes (SINEW_PBD_REFRESHES); `how` and `options` as for prepare. */
 sinew_status sinew_pbd_refresh(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                uint32_t changed, sinew_error *error);
 int32_t sinew_pbd_form(int choice); /* SINEW_FORM_ value of a choice of SINEW_NEO_HOOKEAN_PARAMETER */

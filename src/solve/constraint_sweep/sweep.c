@@ -12,7 +12,7 @@
 
 #define PARALLEL_GROUPS 512 /* smallest number of groups for several threads */
 #define PHASE_GROUPS                                                                                                   \
-    32 /* smallest mean number of groups per phase; with fewer, synchronisation costs more than the work */
+    32 /* smallest mean number of groups per phase for several threads: below, synchronisation dominates */
 #define SLICE_ELEMENTS 128 /* largest number of elements of one colour that a thread takes at a time */
 
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
@@ -30,7 +30,7 @@ sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_
     return kernel;
 }
 
-/* Groups first .. last-1 of a batch. */
+/* Projects the constraints of groups first .. last-1 of a batch. */
 static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                              int32_t first, int32_t last)
 {
@@ -59,13 +59,13 @@ typedef struct sweep_pass {
     int32_t phases; /* number of phases of all batches */
 } sweep_pass;
 
-/* Number of phases: levels of domains, or colours without domains. */
+/* Number of phases of a batch: levels of domains, or colours without domains. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
 }
 
-/* The batch of a phase; phase becomes the number of its level or colour. */
+/* Returns the batch of a phase; `phase` becomes the level or colour within this batch. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
     const sinew_sweep_batch *batches = pass->sweep->batches;
@@ -84,7 +84,7 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
     return &batches[turn[low]];
 }
 
-/* Slices of a colour: an even number of equal size, for the balance of two threads. */
+/* Number of slices of a colour: an even number of equal slices, which balances two threads. */
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
@@ -136,7 +136,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* Groups in sequence in mesh order, or all in parallel if changes are averaged. */
+/* Runs a batch on one thread: in mesh order, reversed if `backward`, or with averaged changes, whose order is
+ * irrelevant. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
@@ -148,7 +149,7 @@ static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
         sweep_run_groups(sweep, b, how, group, group + 1);
 }
 
-/* x += the changes */
+/* Applies the averaged changes of a Jacobi sweep: x += dx, dx = 0. */
 static void sweep_move(sinew_sweep *sweep)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

@@ -18,14 +18,14 @@ typedef struct sinew_gap_vectors {
     sinew_real *kept_q, *kept_gradient; /* start of a sequence of unchecked full steps */
 } sinew_gap_vectors;
 
-/* The copy that is minimised, and the solvers of its directions. Newton's method takes its vectors from a sinew_solve
- * and a sinew_newton: `copy` and `newton`, which point to `vectors`, the only owner. */
+/* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and
+ * `newton` point to `vectors`, the owner of all arrays. */
 typedef struct sinew_gap {
     sinew_gap_vectors vectors;
-    sinew_solve *solver; /* the solver whose step is measured: its matrix may precondition */
-    sinew_solve copy;    /* solver state of the copy: terms and residual; all other members are zero and unused */
+    sinew_solve *solver; /* solver of the measured step; its matrix may serve as preconditioner */
+    sinew_solve copy;    /* solver state of the copy; members that Newton's method does not use are zero */
     sinew_newton newton; /* Newton's method on the copy; `memory` holds the factor, NULL in large worlds */
-    sinew_pcg pcg;       /* large worlds: pcg, its preconditioner and diagonal */
+    sinew_pcg pcg;       /* pcg, blocks, diagonal: for large worlds */
     sinew_block_inverse blocks;
     double *diagonal; /* [particle_count][9] */
     bool exact;       /* the last direction came from the exact Hessian */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * solver_extension.c: solvers of sinew/extend.h as rows of the table, and the functions of a step that such a solver
- * may call. g and its derivatives are those of objective/objective.h; the driver stops and measures such a solver as
- * any other.
+ * solver_extension.c: solvers of sinew/extend.h as entries of the solver table, and the functions of a step that such a
+ * solver may call. g and its derivatives are those of objective/objective.h; the driver stops and measures these
+ * solvers like all others.
  */
 
 #include "base/reduce.h"
@@ -90,7 +90,7 @@ static const char *operation_flaw(const sinew_solver_extension *of)
     return of->destroy ? NULL : "operation destroy is missing";
 }
 
-/* Keys of a solver in a scene (io/scene/keys.c). */
+/* Keys of every solver in a scene (io/scene/keys.c), which parameters must not use. */
 static const char solver_keys[] = "|name|iterations|tolerance|time_budget|measure|gap_every|";
 
 static const char *solver_flaw(const sinew_solver_extension *of)
@@ -139,7 +139,7 @@ static void fill_operations(solver_slot *slot)
                                    .needs_gradient = true,
                                    .begin = extension_begin,
                                    .iterate = extension_iterate};
-    /* Changes that need no refresh: begin reads the changed data. */
+    /* Changes that need no new preparation: `begin` reads the changed data. */
     if (!of->set_up_by_elements)
         slot->ops.refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP |
                               SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * app_fixture.h: starts the command as a person would, in a scratch folder, and looks at what it printed and left.
+ * app_fixture.h: starts the command as a user would, in a scratch folder, and reads its output and its files.
  */
 #ifndef SINEW_APP_FIXTURE_H
 #define SINEW_APP_FIXTURE_H

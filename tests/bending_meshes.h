@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bending_meshes.h: surfaces that test_bending.c looks at: a flat one that repeats itself, a sphere; and their cells.
+ * bending_meshes.h: surfaces of test_bending.c: a flat periodic mesh and a sphere, with their cells.
  */
 #ifndef SINEW_BENDING_MESHES_H
 #define SINEW_BENDING_MESHES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bending_plate.h: the plate that hinges stand for on a flat mesh that repeats itself: its rigidity in cylindrical
- * bending, by minimising over all that vertices may do besides; and a sheet to bend. For test_bending.c and
+ * bending_plate.h: the plate that hinges represent on a flat periodic mesh: its rigidity in cylindrical bending,
+ * minimised over all other displacements of its vertices; and a sheet to bend. For test_bending.c and
  * test_bending_limits.c.
  */
 #ifndef SINEW_BENDING_PLATE_H

@@ -3,8 +3,8 @@
  * cache_fixture.h: the small world, folders and helpers of the tests of caches and state files.
  *
  * The world: a solid with one particle inside (its first), a cloth, a rope, a solid with one particle inside (the last
- * of the world). Positions and velocities are set to a formula of frame and particle, so each value in a file
- * has an expected one that does not come from the code under test.
+ * of the world). Positions and velocities follow a formula of frame and particle, so each value in a file has an
+ * expected value that does not come from the code under test.
  */
 #ifndef SINEW_CACHE_FIXTURE_H
 #define SINEW_CACHE_FIXTURE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * changing_world.h: a world in which bodies, vertices, energies and pins come and go, beside a list of what it should
- * hold, from which the same world can be built afresh.
+ * changing_world.h: a world in which bodies, vertices, energies and pins are added and removed, beside a list of its
+ * expected contents, from which an equal world can be built.
  */
 #ifndef SINEW_CHANGING_WORLD_H
 #define SINEW_CHANGING_WORLD_H

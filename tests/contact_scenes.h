@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_scenes.h: five small scenes with contact and friction, of energies that every solver takes.
+ * contact_scenes.h: five small scenes with contact and friction, of energies that every solver supports.
  *
- * Gravity is tilted in place of planes. Bodies begin a little above what they fall on.
+ * Gravity is tilted instead of the planes. Bodies start slightly above the surface that they fall on.
  */
 #ifndef SINEW_CONTACT_SCENES_H
 #define SINEW_CONTACT_SCENES_H

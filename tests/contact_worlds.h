@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_worlds.h: small worlds in which bodies touch, for the tests of contact.
+ * contact_worlds.h: small worlds with contact, for the tests of contact.
  */
 #ifndef SINEW_CONTACT_WORLDS_H
 #define SINEW_CONTACT_WORLDS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_solve.h: x = A^-1 b by Gaussian elimination with full pivoting: what tests hold sparse and approximate solvers
- * against. Rows and columns are exchanged, so that the pivots fall and show the rank.
+ * dense_solve.h: x = A^-1 b by Gaussian elimination with full pivoting, the reference for sparse and approximate
+ * solvers. Full pivoting makes the pivots decrease and shows the rank.
  */
 #ifndef SINEW_DENSE_SOLVE_H
 #define SINEW_DENSE_SOLVE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * energy_batch.h: a handful of elements laid out as kernels want them, driven without a world. Each element has its own
- * vertices. And states to put them in: at rest, turned, stretched, squashed, inverted. For test_energies.c and
- * test_materials.c.
+ * energy_batch.h: a few elements in the layout of the kernels, driven without a world. Each element has its own
+ * vertices. States: at rest, rotated, stretched, squashed, inverted. For test_energies.c and test_materials.c.
  */
 #ifndef SINEW_ENERGY_BATCH_H
 #define SINEW_ENERGY_BATCH_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * failing_malloc.h: makes the n-th allocation of a program fail, and counts the blocks that are alive.
+ * failing_malloc.h: makes the n-th allocation of a program fail, and counts the live blocks.
  *
- * Covers what our own code asks of the system (the linker's --wrap; tests/CMakeLists.txt links the tests that include
- * this header into a program of their own), what jansson asks, and what SuiteSparse asks (their own hooks). Does not
- * cover the C library's inner calls (FILE buffers, qsort).
+ * Covers allocations of the library's own code (the linker's --wrap; tests/CMakeLists.txt links the tests that include
+ * this header into a program of their own), of jansson and of SuiteSparse (by their hooks). Does not cover allocations
+ * inside the C library (FILE buffers, qsort).
  *
  * Call failing_malloc_install() first.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill_cases.h: surfaces made by a program, and damaged by it: holes, doubled and turned triangles, noise, parts that
- * cross, thin walls, several parts.
+ * fill_cases.h: generated surfaces with generated damage: holes, duplicated and flipped triangles, noise, intersecting
+ * components, thin walls, several components.
  */
 #ifndef SINEW_FILL_CASES_H
 #define SINEW_FILL_CASES_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign_energies.h: a stencil and energies that the library does not know, written against internal headers alone and
- * registered by test_foreign_energy.c.
+ * foreign_energies.h: a stencil and energies outside the library, written against internal headers alone and registered
+ * by test_foreign_energy.c.
  *
- *     corner   three vertices that follow each other along a rope
- *     bend     k/2 |x0 - 2 x1 + x2|^2 on corners, with every slot: quadratic, so that every method that converges
+ *     corner   three consecutive vertices along a rope
+ *     bend     k/2 |x0 - 2 x1 + x2|^2 on corners, with every operation: quadratic, so that every converging method
  *              converges to the same step
- *     lean     the same without reduced coordinates
- *     fold     k/2 ((x1 - x0) . (x2 - x1) - c)^2 on corners, c of the rest shape: nothing but what is required
+ *     lean     the energy of bend without reduced coordinates
+ *     fold     k/2 ((x1 - x0) . (x2 - x1) - c)^2 on corners, c from the rest shape: only the required operations
  *     ground   k/2 min(y, 0)^2 on vertices, an inequality
  *
- * Kernels loop over lanes: each is written for any width and wrapped twice, for the lanes of the process and for one.
+ * Kernels loop over SIMD lanes: each is written for any width and wrapped twice, for the width of the process and for
+ * one.
  */
 #ifndef SINEW_FOREIGN_ENERGIES_H
 #define SINEW_FOREIGN_ENERGIES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign_simd.h: how energies that the library does not know (foreign_energies.h, plank_energy.h) loop over lanes.
+ * foreign_simd.h: loops over SIMD lanes for energies outside the library (foreign_energies.h, plank_energy.h).
  */
 #ifndef SINEW_FOREIGN_LANES_H
 #define SINEW_FOREIGN_LANES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_files.h: a scratch folder for fuzzers whose subject wants files, in TMPDIR; tools/fuzz sets it and removes it.
+ * fuzz_files.h: a scratch folder in TMPDIR for fuzzers whose target reads files; tools/fuzz sets TMPDIR and removes it.
  */
 #ifndef SINEW_FUZZ_FILES_H
 #define SINEW_FUZZ_FILES_H

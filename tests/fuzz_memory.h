@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_memory.h: memory with a limit, so that a fuzzer sees "out of memory" where a large mesh would make it wait.
+ * fuzz_memory.h: an allocator with a limit, so that a large mesh gives a fuzzer "out of memory" instead of a long wait.
  */
 #ifndef SINEW_FUZZ_MEMORY_H
 #define SINEW_FUZZ_MEMORY_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_mesh_cycle.c: a mesh that can be read, whatever is in it, goes through check, fix, write and reading again. The
- * first bytes tell the format, so that the corpora of all readers serve (mesh_entry.h).
+ * fuzz_mesh_cycle.c: libFuzzer feeds a mesh through read, check, fix, write and read. The first bytes select the
+ * format, so that the corpora of all readers serve (mesh_entry.h).
  *
- * Held: check always has an answer; a fixed mesh has none of the flaws that fix promises to cure, and fixing it again
- * changes nothing; what is written comes back with the same bits in every format that holds it.
+ * Invariants: check returns a result for every mesh. A fixed mesh has none of the flaws that fix cures, and fixing it
+ * again changes nothing. A written mesh is read back with the same bits in every format that can store it.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_state.c: state files from anywhere. A state is taken whole or refused with a reason, and a world that refused
- * one is as it was. What is taken is saved and loaded again, which gives the same state, and then steps.
+ * fuzz_state.c: libFuzzer feeds saved states. A state is loaded whole or refused with a reason; a refused state leaves
+ * the world unchanged. A loaded state is saved, loaded again with equal results, and stepped.
  *
- * The first byte chooses the way in: the file, the block of sinew_world_state_load() or what of a block can be
- * restored. Inputs grow out of genuine states, which are made here, so that the corpus does not age with the format.
+ * The first byte selects the loader: the state file, sinew_world_state_load() or the partial restore of a block. Seeds
+ * are valid states generated here, so that the corpus follows changes of the format.
  */
 #include <string.h>
 #include <zlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout_checks.h: the layouts of sweeps and incidences by brute force, transient elements included: nothing that may move
- * at the same time shares a particle, and everything has its place once.
+ * layout_checks.h: brute-force checks of the layouts of sweeps and incidences, transient elements included: elements
+ * that are processed concurrently share no particle, and every element occurs once.
  */
 #ifndef SINEW_LAYOUT_CHECKS_H
 #define SINEW_LAYOUT_CHECKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * long_beam.h: a beam that tests of threads step: large enough for every loop to be shared out
- * (SINEW_PARALLEL_PARTICLES, SINEW_PARALLEL_TASKS), and so thin that factorisations are cheap.
+ * long_beam.h: a beam for tests of threads: large enough that every loop runs in parallel (SINEW_PARALLEL_PARTICLES,
+ * SINEW_PARALLEL_TASKS), and so thin that factorisations are cheap.
  */
 #ifndef SINEW_LONG_BEAM_H
 #define SINEW_LONG_BEAM_H

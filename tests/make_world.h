@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * make_world.h: worlds that several tests build, and a failed call reported with the library's own words.
+ * make_world.h: worlds that several tests build; a failed call fails the test with the library's message.
  */
 #ifndef SINEW_MAKE_WORLD_H
 #define SINEW_MAKE_WORLD_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_entry.h: one block of bytes through one mesh reader, from memory: what the fuzzers and the replay of their
- * corpus share.
+ * mesh_entry.h: passes one block of bytes to one mesh reader, from memory; shared by the fuzzers and the replay of
+ * their corpus.
  *
- * A format of several files (.node .ele .face .edge; .gltf and its buffer) is one block, its files parted by lines that
- * hold only "%%%%": the first is the file itself, the others are handed out in the order of the endings below.
+ * A format of several files (.node .ele .face .edge; .gltf and its buffer) is one block, with its files separated by
+ * lines "%%%%": the first part is the main file, the others follow in the order of the endings below.
  */
 #ifndef SINEW_MESH_ENTRY_H
 #define SINEW_MESH_ENTRY_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_files.h: what the tests of mesh files share: files in, meshes compared, a second way to measure them.
+ * mesh_files.h: helpers of the tests of mesh files: reading files, comparing meshes, and an independent measure of
+ * them.
  */
 #ifndef SINEW_TEST_MESH_FILES_H
 #define SINEW_TEST_MESH_FILES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * no_crossing_scenes.h: four scenes in which bodies meet colliders, each other and themselves, of energies that every
- * solver takes: a cloth on a sphere, a towel that is wrung, a knot that is pulled tight, jelly in a box.
+ * solver supports: a cloth on a sphere, a towel that is wrung, a knot that is pulled tight, jelly in a box.
  *
- * One Young's modulus E makes all of them soft or stiff: tets have it as it is, cloth is E x 1 cm (N/m), rope is
- * E x 10 cm2 (N). At E = 1e3 the jelly cannot bear its own weight and is squashed flat: that must not cross either.
+ * One Young's modulus E sets the stiffness of all: tets have E, cloth has E x 1 cm (N/m), rope has E x 10 cm2 (N). At E
+ * = 1e3 the jelly collapses under its own weight; it must not intersect either.
  */
 #ifndef SINEW_NO_CROSSING_SCENES_H
 #define SINEW_NO_CROSSING_SCENES_H

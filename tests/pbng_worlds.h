@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_worlds.h: pbng as its tests set it up, a block with inverted tets, and how far a step's iterations raise g.
+ * pbng_worlds.h: the configuration of pbng in its tests, a block with inverted tets, and the largest increase of g in a
+ * step's iterations.
  */
 #ifndef SINEW_PBNG_WORLDS_H
 #define SINEW_PBNG_WORLDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * random_cases.h: tests that draw cases nobody chose. `make test` runs a small sample with a fresh seed, `make nightly`
- * (SINEW_NIGHTLY=1) many cases, or SINEW_NIGHTLY_SHARE percent of them; SINEW_SEED=N repeats a run, whose seed was
- * printed at its start.
+ * random_cases.h: random cases of tests. `make test` runs a small sample with a fresh seed, `make nightly`
+ * (SINEW_NIGHTLY=1) many cases, or SINEW_NIGHTLY_SHARE percent of them. Each run prints its seed; SINEW_SEED=N repeats
+ * it.
  */
 #ifndef SINEW_RANDOM_CASES_H
 #define SINEW_RANDOM_CASES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * random_scene.h: scenes that nobody chose: any mesh, material, motion, time step and solver, drawn from a seed.
+ * random_scene.h: random scenes: mesh, material, motion, time step and solver are drawn from a seed.
  *
  * All numbers are rounded to single precision, so that both builds draw the same scene.
  */

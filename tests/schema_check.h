@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema_check.h: does a JSON value satisfy a JSON Schema? The keywords that docs/reference/scene.schema.json uses,
- * read straight from the specification (2020-12): a second opinion on scenes that shares no code with the reader.
+ * schema_check.h: checks whether a JSON value satisfies a JSON Schema. Implements the keywords that
+ * docs/reference/scene.schema.json uses, from the specification (2020-12); shares no code with the scene reader.
  */
 #ifndef SINEW_SCHEMA_CHECK_H
 #define SINEW_SCHEMA_CHECK_H

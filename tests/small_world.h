@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_world.h: a small falling beam for tests of the public functions, and the assertion hook, counted.
+ * small_world.h: a small falling beam for tests of the public functions, and an assertion hook that counts its calls.
  */
 #ifndef SINEW_SMALL_WORLD_H
 #define SINEW_SMALL_WORLD_H

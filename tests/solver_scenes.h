@@ -2,7 +2,7 @@
  *
  * solver_scenes.h: the small scenes that solvers are tested on, and Newton's minimum of each.
  *
- * A beam of 3 x 1 x 1 m turned by a quarter about its axis and held at one end, a squashed ball in free space, a
+ * A beam of 3 x 1 x 1 m twisted by a quarter turn about its axis and held at one end, a squashed ball in free space, a
  * stretched cloth of springs that hangs by two corners; soft, stiff, and quasistatic.
  */
 #ifndef SINEW_SOLVER_SCENES_H

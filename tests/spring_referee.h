@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * spring_referee.h: the minimum of a step of springs, found apart from the library and in long double.
+ * spring_referee.h: the minimum of a step of springs, computed independently of the library and in long double.
  *
  *     g(q) = sum m/(2 h^2) |q - q_tilde|^2 + sum k/2 (|x1 - x0| - L)^2      (quasistatic: - m gravity . q)
  *
- * Newton's method with each spring's Hessian made positive semi-definite and a banded Cholesky factorisation. Stiff
- * springs make line searches creep, so full steps are taken for a while and kept when g is lower in the end.
+ * Newton's method with each spring's Hessian projected to positive semi-definite and a banded Cholesky factorisation.
+ * Stiff springs slow down line searches, so full steps are taken for a while and kept if g is lower in the end.
  */
 #ifndef SINEW_SPRING_REFEREE_H
 #define SINEW_SPRING_REFEREE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * spring_system.h: worlds of springs, some of them hard, and the same step solved by the test's own dense algebra.
+ * spring_system.h: worlds of springs, some of them hard, and the same step solved by independent dense algebra.
  *
- * The truth: Newton's method on grad g - J^T lambda = 0, C = 0 with dense matrices and Gaussian elimination with full
- * pivoting, second derivatives written out here. Soft springs are energies; hard ones are rows.
+ * Reference: Newton's method on grad g - J^T lambda = 0, C = 0 with dense matrices and Gaussian elimination with full
+ * pivoting; second derivatives are written out here. Soft springs are energies; hard springs are constraints.
  */
 #ifndef SINEW_SPRING_SYSTEM_H
 #define SINEW_SPRING_SYSTEM_H

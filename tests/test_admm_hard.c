@@ -2,9 +2,9 @@
  *
  * test_admm_hard.c: ADMM with hard energies, which it projects on: thesis 4.4.2, (4.76).
  *
- * What it has to find is min 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 subject to C = 0, and beside soft energies their sum.
- * Second ways: Newton's method on the conditions M/h^2 (q - q_tilde) + J^T mu = 0, C = 0 of a rope, in double and with
- * dense elimination; a closed form where there is one; and the conditions themselves.
+ * The step has to reach min 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 subject to C = 0; soft energies add their sum.
+ * References: Newton's method on the KKT conditions M/h^2 (q - q_tilde) + J^T mu = 0, C = 0 of a rope, in double and
+ * with dense elimination; closed forms; and the residual of the KKT conditions.
  */
 #include "dense_solve.h"
 #include "solver_scenes.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_allocation.c: when memory runs out. Every scene of scenes/ is read, prepared, stepped and written while the n-th
- * allocation fails, for n = 1, 2, ... as many as a run makes. Each run says that memory ran out, or that the step did
- * not come to its end, or finds the minimum of an undisturbed run, and gives back every block. (A factorisation without
- * memory is to Newton's method one that failed: it goes on with another matrix to the same minimum.)
+ * test_allocation.c: allocation failures. Every scene of scenes/ is read, prepared, stepped and written while the n-th
+ * allocation fails, for n = 1, 2, ... up to the number of allocations of a run. Each run reports that memory ran out,
+ * reports an unfinished step, or finds the minimum of the undisturbed run; every run frees all blocks. (Newton's method
+ * treats a factorisation without memory as failed and continues with another matrix to the same minimum.)
  *
- * After the first few allocations of a scene they are visited with a stride from a place drawn at random, so that a
- * scene costs a bounded number of runs: 28, in the night (SINEW_NIGHTLY=1) 80.
+ * The first few allocations of a scene are all visited, the later ones with a stride from a random start, so that a
+ * scene costs 28 runs, or 80 with SINEW_NIGHTLY=1.
  */
 #include <dirent.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_analytic.c: problems whose answer is known without a computer, or nearly: homogeneous stretch, a hanging bar, a
- * cantilever, a pendulum, free flight and free fall, a catenary. Each prints what it measured against the closed form.
+ * test_analytic.c: problems with closed-form solutions: homogeneous stretch, a hanging bar, a cantilever, a pendulum,
+ * free flight and free fall, a catenary. Each test prints its measured value beside the closed form.
  */
 #include "make_world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_app.c: the command as a person meets it: exit status, what it prints where, the files it leaves. Each test
- * starts the program, in a scratch folder.
+ * test_app.c: the command `sinew` as a user meets it: exit status, standard output, standard error and written files.
+ * Each test starts the program in a scratch folder.
  */
 #include "app_fixture.h"
 

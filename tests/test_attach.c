@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_attach.c: attachments by distance against a search of its own: points of triangles by projection and by their
- * three sides. The energy of what is joined is k/2 times the squared distances.
+ * test_attach.c: attachments by distance against a brute-force search, which projects points on triangles and on their
+ * three sides. The energy of an attachment equals k/2 times the sum of squared distances.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_balance.c: the energy balance of a step: closed forms of what is gained and lost, and that it closes to
- * round-off for scenes nobody chose, whatever the solver.
+ * test_balance.c: the energy balance of a step against closed forms of work and loss; for random scenes and every
+ * solver the balance closes to round-off.
  */
 #include "failing_allocator.h"
 #include "random_scene.h"

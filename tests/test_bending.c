@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bending.c: energies on hinges and wheels against second ways: angles from normals, projections by search over
- * the set, curvatures of a sphere and a cylinder, the plate that a hinge stands for on meshes of several kinds.
+ * test_bending.c: energies on hinges and wheels against independent references: angles between normals, projections by
+ * search over the set, curvatures of a sphere and a cylinder, and the plate rigidity of hinges on several kinds of
+ * meshes.
  */
 #include "bending_plate.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bending_limits.c: bending that is free between limits (slack_below, slack_above of isometric and
- * mean_curvature; PD 5.4): value against angles and curvatures by hand, derivatives by differences, projection and
- * prox against points of the set, solvers on a sheet against Newton, and a flap that falls against its limit.
+ * test_bending_limits.c: bending that is free between limits (slack_below, slack_above of isometric and mean_curvature;
+ * PD 5.4). References: value from angles and curvatures computed here, derivatives by finite differences, projection
+ * and prox against points of the set, solvers on a sheet against Newton, and a flap that falls against its limit.
  */
 #include "bending_plate.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_blend.c: one blend of example shapes for a whole body (sinew/blend.h). A body in a blend of its examples has
- * that blend's weights; no other weights make the energy, as the world measures it, lower; the energy of the best
- * weights has the gradient that it has with these given; and solvers that take turns with the fit come to one minimum
- * of positions and weights.
+ * test_blend.c: one blend of example shapes for a whole body (sinew/blend.h). A body in a blend of its examples gets
+ * that blend's weights. No other weights have lower energy, as the world measures it. The energy minimised over weights
+ * has the gradient of the energy at fixed optimal weights. Alternating solves and fits converge to one minimum of
+ * positions and weights.
  */
 #include <string.h>
 

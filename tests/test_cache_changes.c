@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_changes.c: caches of worlds from which bodies went. Frames are written of what is there when a cache is
- * opened; when bodies come or go after that, the next frame is refused, also where the number of particles is the same.
+ * test_cache_changes.c: caches of worlds whose bodies come and go. A cache writes the bodies that exist when it is
+ * opened. If bodies are added or removed later, the next frame is refused, even if the number of particles is
+ * unchanged.
  */
 #include "make_world.h"
 #include "sinew/mesh.h"

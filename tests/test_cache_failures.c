@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_failures.c: what caches refuse, and that a full disk, a taken name or a failed allocation leaves no
- * half-written file and no memory behind.
+ * test_cache_failures.c: refusals of caches. A full disk, a file name that is in use and a failed allocation leave no
+ * half-written file and no leaked memory.
  */
 #include "cache_fixture.h"
 #include "failing_malloc.h"

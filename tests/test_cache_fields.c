@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_fields.c: fields in VTU and NumPy caches of random worlds equal the numbers of the API, which are brought
- * to tets by a search over all of them; fields that are not known are not numbers; those that the world does not have
- * are refused; and a world whose fields were written steps on with the same bits.
+ * test_cache_fields.c: fields in VTU and NumPy caches of random worlds equal the values of the API, mapped to tets by a
+ * search over all tets. Undefined values are NaN. Fields that the world does not have are refused. Writing fields does
+ * not change the bits of later steps.
  */
 #include "sinew/contact.h"
 #include "npy_file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_npy.c: caches of NumPy arrays read back by a second reader: headers, shapes, numbers against the formula,
- * the index, skins.
+ * test_cache_npy.c: caches of NumPy arrays read back by an independent reader (npy_file.h): headers, shapes, numbers
+ * against the formula, the index, skins.
  */
 #include "npy_file.h"
 

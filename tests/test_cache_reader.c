@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_reader.c: caches read back: every frame of every readable format against the formula it was written from,
- * damaged files, numbers of frames out of range, and memory that runs out.
+ * test_cache_reader.c: the library's cache reader: every frame of every readable format against the formula that it was
+ * written from, damaged files, frame numbers out of range, and allocation failures.
  */
 #include "cache_fixture.h"
 #include "random_cases.h"

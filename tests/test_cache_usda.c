@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_usda.c: USD caches read back by a reader of their own: prims, topology, time samples of positions and
- * velocities against the formula they were written from, names that are odd, ropes as chains, skins with their texture
- * coordinates, groups and materials.
+ * test_cache_usda.c: USD caches read back by an independent reader (usda_file.h): prims, topology, time samples of
+ * positions and velocities against the formula that they were written from, unusual names, ropes as chains, skins with
+ * texture coordinates, groups and materials.
  */
 #include "usda_file.h"
 

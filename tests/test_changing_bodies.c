@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_bodies.c: bodies, vertices, energies and pins come and go in a running world. After any sequence of
- * changes its next step is that of a world that is built afresh of what is in it: bit for bit with the solvers that
- * sweep, to the solver's tolerance with those that converge.
+ * test_changing_bodies.c: bodies, vertices, energies and pins are added to and removed from a running world. After any
+ * sequence of changes the next step equals that of a new world with the same contents: bit for bit for sweeping
+ * solvers, to the solver's tolerance for converging ones.
  */
 #include "changing_world.h"
 

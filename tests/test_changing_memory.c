@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_memory.c: memory runs out while a running world changes. Each change is made while its n-th allocation
- * fails, for n = 1, 2, ... until it needs no more: it says that memory ran out, no block is lost, and the world goes on
- * as one that was never asked.
+ * test_changing_memory.c: allocation failures while a running world changes. Each change runs while its n-th allocation
+ * fails, for n = 1, 2, ... until it succeeds. A failed change reports that memory ran out, leaks no block and leaves
+ * the world unchanged.
  */
 #include "failing_malloc.h"
 #include "make_world.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_world.c: a running world through thousands of random changes, against worlds built afresh.
+ * test_changing_world.c: thousands of random changes of a running world, against newly built worlds.
  *
- * The test keeps a list of what is in the world. After every few changes a second world is built from the list alone,
- * in the order of places, is given the same positions and velocities, and both take a step: the same bits in solvers
- * that sweep, the same converged answer in the others. Bad calls are mixed in; they must refuse and change nothing.
+ * The test keeps a list of the world's contents. After every few changes a second world is built from the list alone,
+ * with bodies in the order of their indices and with the same positions and velocities. Both worlds take a step:
+ * sweeping solvers give the same bits, the others the same converged result. Invalid calls are mixed in; they must be
+ * refused and change nothing.
  */
 #include "make_world.h"
 #include "random_cases.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h,
- * solve/coarse/coarse_correction.h): its matrix against P^T H P with dense matrices, pbng and Newton's conjugate
- * gradients with it against Newton's method without, and what changes of a world, threads and failing allocations do to
- * it.
+ * test_coarse.c: the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h,
+ * solve/coarse/coarse_correction.h). References: P^T H P by dense matrices for the Galerkin matrix; Newton's method
+ * without a coarse space for pbng and for Newton with conjugate gradients. Results do not depend on the number of
+ * threads, a changed world equals one built that way, and failing allocations are reported.
  */
 #include "failing_allocator.h"
 #include "objective/coarse/aggregates.h"

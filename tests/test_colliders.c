@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_colliders.c: shapes of colliders: closed, outward, of the right volume; where motions, caches and poses take
- * them, against closed forms; ids; drawings; refusals; and memory that runs out.
+ * test_colliders.c: shapes of colliders: closed, oriented outward, with the right volume; positions from motions,
+ * caches and poses against closed forms; ids; triangle meshes for drawing; refusals; and allocation failures.
  */
 #include "collide/shapes/colliders.h"
 #include "failing_allocator.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_comments.c: every file and every function that a comment names exists; heads of files name their own.
+ * test_comments.c: every file and every function that a comment names exists; heads of files name their own file.
  *
  * Three forms of names are looked up:
- *     files      words with the ending of a source: the path of a file ends in it, or a file includes it
- *     functions  words with () behind: identifiers of the code
- *     names      words that begin with sinew_ or SINEW_: identifiers of the code, of a build file, or in a string
- *                (variables of the environment); with an underscore or a star at their end, the beginning of one
- * Words beside <, > or * are patterns of names and are skipped. Known limit: a name that exists but means another thing
- * passes.
+ *     files      words with the ending of a source: the path of a file ends in the word, or a file includes it
+ *     functions  words followed by (): identifiers of the code
+ *     names      words that begin with sinew_ or SINEW_: identifiers of the code or a build file, or words in strings
+ *                (environment variables); a final underscore or star makes the word a prefix
+ * Words next to <, > or * are patterns of names and are skipped. Known limit: a name that exists but means something
+ * else passes.
  */
 #include <ctype.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compare.c: `sinew compare` as a person uses it: what the files say against what sinew itself computes, a page
- * that needs nothing else, and one line for every wrong command line.
+ * test_compare.c: `sinew compare` as a user meets it: the numbers of its files against numbers that the library
+ * computes, a self-contained HTML page, and one line of error for every wrong command line.
  */
 #include <fcntl.h>
 #include <math.h>

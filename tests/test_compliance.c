@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compliance.c: constraints of a world, gathered by element: J^T alpha^-1 C is the gradient of the energies, with
- * the matrix of compliances of each element, and `comply`, `product` and `norms` are what their sums say.
+ * test_compliance.c: the constraints of a world, gathered by element. J^T alpha^-1 C equals the gradient of the
+ * energies, with each element's compliance matrix; `comply`, `product` and `norms` equal sums computed here.
  */
 #include "dense_solve.h"
 #include "make_world.h"

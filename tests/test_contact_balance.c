@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_balance.c: where energy goes in steps with contact: friction to heat, bouncing back to motion, pushing
- * colliders into it, and nothing unaccounted for.
+ * test_contact_balance.c: the energy balance of steps with contact: friction dissipates heat, restitution returns
+ * kinetic energy, moving colliders do work, and the sum closes.
  */
 #include "contact_worlds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every lane variant against the formula of
- * its head, written out once more in doubles: value, gradient and second derivatives by differences of that, the
+ * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every SIMD variant against the formula of
+ * its head, written out again in double: value, gradient and Hessian by finite differences of that formula, the
  * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
  */
 #include <stdarg.h>

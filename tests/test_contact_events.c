@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_events.c: contacts that begin, stay and end, also when they are out of reach at once; clearances; forces
- * of contacts on particles.
+ * test_contact_events.c: contact events (begin, stay, end), also for bodies that separate within one step; clearances;
+ * contact forces on particles.
  */
 #include "contact_worlds.h"
 

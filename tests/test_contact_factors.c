@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_factors.c: cost of contacts for solvers with a constant matrix: no factorisation in a thousand steps in
- * which they come and go, only solves with the factor, which are counted; and nothing is lost when memory runs out as
- * they come.
+ * test_contact_factors.c: contacts in solvers with a constant matrix cause no factorisation in a thousand steps with
+ * changing contacts, only solves with the existing factor, which are counted. Allocation failures while contacts appear
+ * leak nothing.
  */
 #include "contact_scenes.h"
 #include "failing_allocator.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_memory.c: memory runs out in steps with contact, in states of it and in questions about the world: each
- * allocation fails in turn, what is asked says so, nothing is lost, and the next try does it.
+ * test_contact_memory.c: allocation failures in steps with contact, in states with contact and in queries. Each
+ * allocation fails in turn: the call reports it, leaks nothing, and succeeds when repeated.
  */
 #include "contact_worlds.h"
 #include "failing_allocator.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_modes.c: modes follow the equations of the papers: penalty (PBNG (18), (19)), projection (PBNG 7.2),
- * half_space (PD, section 6), each on a block that falls, rests and slides.
+ * test_contact_modes.c: contact modes against the equations of their papers: penalty (PBNG (18), (19)), projection
+ * (PBNG 7.2), half_space (PD, section 6), each on a block that falls, rests and slides.
  */
 #include "contact_worlds.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_overlap.c: starts that overlap are accepted: what is inside a closed collider is led out of it, bodies
- * that are within each other are counted, and whatever the start, no step is not finite. Reported penetration and status
- * against all pairs and against a lighter world.
+ * test_contact_overlap.c: overlapping initial states are accepted. Bodies inside a closed collider are pushed out,
+ * intersecting bodies are counted, and every step is finite. The reported penetration is compared with all pairs, and
+ * the status with that of a lighter world.
  */
 #include "collide/contact_list.h"
 #include "contact_worlds.h"

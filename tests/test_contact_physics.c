@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_physics.c: contact against laws of mechanics: no motion changes before surfaces touch, weights are borne
- * to the newton, momenta are kept, colliders drag and press, and filters select the pairs in contact.
+ * test_contact_physics.c: contact against laws of mechanics: motion is unaffected before surfaces touch, contact forces
+ * equal the weight, momentum is conserved, colliders drag and press bodies, and filters select the pairs in contact.
  */
 #include "make_world.h"
 #include "sinew/contact.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_queries.c: rays, nearest places and boxes against brute force over all triangles and formulas, in worlds
- * that deform, with and without contact; and the list of crossings.
+ * test_contact_queries.c: ray, nearest-point and box queries against brute force over all triangles and against
+ * formulas, in deforming worlds with and without contact; and the list of intersections.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_skin.c: bodies that touch colliders with their embedded surface, in place of their own.
+ * test_contact_skin.c: bodies that collide with colliders by their embedded surface instead of their own: heights and
+ * forces at rest against the offset and the weight, saved states, refusals.
  */
 #include "contact_worlds.h"
 #include "skin_fixture.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_solvers.c: solvers that minimise the same function end in the same place, also where bodies touch with
- * friction: one step from one state, solved to round-off, against newton's.
+ * test_contact_solvers.c: solvers of the same objective reach the same minimum, also in contact with friction: one step
+ * from one state, solved to round-off, against newton's.
  *
- * The step filter is idle in that step: it causes detections at iterates, and those of different solvers find different
- * contacts. Surfaces have the distance then that they should: no step says `contact`. xpbd has hard contacts and
- * compliant constraints, and mpbng bindings between layers: how far they end from newton is printed.
+ * The step filter is inactive in that step: it triggers detection passes at iterates, which differ between solvers and
+ * would find different contacts. Surfaces keep their offset: no step sets the status bit `contact`. xpbd has hard
+ * contacts and compliant constraints, and mpbng binds its layers: their distances from newton are printed, not
+ * asserted.
  */
 #include "contact_scenes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_state.c: persistent data of contact: in states, when bodies and colliders come and go, for any number of
- * threads.
+ * test_contact_state.c: persistent contact data: in saved states, when bodies and colliders are added and removed, and
+ * for any number of threads.
  */
 #include "base/tagged_blob.h"
 #include "contact_worlds.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_sweeps.c: contact in solvers that go from node to node or from constraint to constraint: boxes on a
- * slope hold and slide, stacks rest, equilibria lean on floors, and nothing goes through a floor at any number of
- * sweeps.
+ * test_contact_sweeps.c: contact in solvers that sweep over nodes or constraints: boxes on a slope stick and slide,
+ * stacks rest, equilibria lean on floors, and no body passes through a floor at any number of sweeps.
  *
- * pbng holds and slides as friction says. xpbd and pbd restart their multipliers in every step, from inertia: near the
- * critical angle single contacts stick in one step and slip in the next, which takes about a percent of friction. So
- * they hold at 0.8 of the critical slope, not at 0.99 (box of E = 1 MPa, 20 sweeps: 18 mm/s); xpbd with as many
- * substeps as sweeps does.
+ * pbng sticks and slides according to Coulomb's law. xpbd and pbd reset their multipliers in every step: near the
+ * critical angle single contacts stick in one step and slip in the next, which loses about one percent of friction.
+ * They stick at 0.8 of the critical slope, not at 0.99 (box of E = 1 MPa, 20 sweeps: 18 mm/s); xpbd with as many
+ * substeps as sweeps does stick at 0.99.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_curvature.c: second derivatives of constraints, of every energy that offers them, every SIMD variant of this
- * processor and every form, on random elements at rest, turned, stretched, squashed and inverted.
+ * test_curvature.c: second derivatives of constraints for every energy that provides them, every SIMD variant of this
+ * processor and every form, on random elements at rest, rotated, stretched, squashed and inverted.
  *
  * Reference: central differences of the Jacobian, sum_i lambda_i (J_i(x + h) - J_i(x - h)) / 2h. Blocks are also
  * symmetric, linear in lambda, and zero for elements of weight zero.

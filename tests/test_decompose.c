@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_decompose.c: the 3x3 decompositions of every lane variant that this processor has, on a million random and
+ * test_decompose.c: the 3x3 decompositions of every SIMD variant that this processor has, on a million random and
  * degenerate matrices, against their definitions (in long double) and against LAPACK.
  *
- * The best variant takes all matrices, the others the first tenth. LAPACK takes every seventh of them, in double. What
- * must hold, with tolerance = 4e-15 (double) or 5e-7 (single) and Frobenius norms:
+ * The best variant decomposes all matrices, the others the first tenth. LAPACK, in double, checks every seventh matrix.
+ * Requirements, with tolerance = 4e-15 (double) or 5e-7 (single) and Frobenius norms:
  *
- * - SVD: |U diag(sigma) V^T - F| <= tolerance |F|; |U^T U - I|, |V^T V - I| and |det - 1| <= tolerance; sigma ordered,
- *   the sign of sigma2 that of det F where it is not round-off; sigma that of LAPACK to tolerance |F|.
+ * - SVD: |U diag(sigma) V^T - F| <= tolerance |F|; |U^T U - I|, |V^T V - I| and |det - 1| <= tolerance; sigma is
+ *   ordered, and sigma2 has the sign of det F unless it is round-off; sigma equals LAPACK's to tolerance |F|.
  *
- * - polar: R a rotation to tolerance; tr(R^T F) >= sigma0 + sigma1 + sigma2 - tolerance |F| and |R^T F - F^T R| <=
- *   tolerance |F|, also where R is not unique; |R - R of LAPACK| <= tolerance max(1, 2 |F| / (sigma1 + sigma2)), the
- *   condition of R.
+ * - polar: R is a rotation to tolerance; tr(R^T F) >= sigma0 + sigma1 + sigma2 - tolerance |F| and |R^T F - F^T R| <=
+ *   tolerance |F|, also where R is not unique; |R - R of LAPACK| <= tolerance max(1, 2 |F| / (sigma1 + sigma2)), which
+ *   is the condition of R.
  *
- * - 3x2: R^T R = I to tolerance; S = R^T F symmetric and semi-definite, |R S - F| <= tolerance |F|; |R - R of LAPACK|
- * <= tolerance max(1, 2 |F| / sigma1).
+ * - 3x2: R^T R = I to tolerance; S = R^T F is symmetric and semi-definite, |R S - F| <= tolerance |F|; |R - R of
+ *   LAPACK| <= tolerance max(1, 2 |F| / sigma1).
  *
- * - eigen: |Q diag(w) Q^T - A| <= tolerance |A|; Q a rotation; w in order, that of LAPACK to tolerance |A|.
+ * - eigen: |Q diag(w) Q^T - A| <= tolerance |A|; Q is a rotation; w is ordered and equals LAPACK's to tolerance |A|.
  *
- * LAPACK's own error |U diag(s) V^T - F| / |F|, up to 8e-15, is measured on each matrix and allowed beside the
- * tolerance.
+ * LAPACK's own error |U diag(s) V^T - F| / |F|, up to 8e-15, is measured on each matrix and added to the tolerance.
  */
 #include <math.h>
 #include <setjmp.h>

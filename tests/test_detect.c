@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_detect.c: the collision mesh, candidate pairs against a loop over all pairs, closest points against independent
- * algorithms, the same list for any number of threads and after any history, and failing allocations.
+ * test_detect.c: collision detection: the collision mesh, candidate pairs against a loop over all pairs, closest points
+ * against independent algorithms, the same candidate list for any number of threads and any history, and failing
+ * allocations.
  */
 #include "detect_cases.h"
 

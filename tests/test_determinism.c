@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_determinism.c: the same bits for any number of threads, from run to run, and after a state is saved and loaded;
- * damaged states refused; and no heap call of ours in a step once it is warmed up.
+ * test_determinism.c: results have the same bits for any number of threads, from run to run, and after a state is saved
+ * and loaded. Damaged states are refused. A step after warm-up makes no heap call.
  */
 #include <SuiteSparse_config.h>
 

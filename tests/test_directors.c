@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_directors.c: director points: where they lie, the cells that are found by them, their masses, what copies of a
- * mesh make of them, and what is refused. Second ways: differences of positions, and searches through all cells.
+ * test_directors.c: director points: their positions, the cells that contain them, their masses, their treatment in
+ * copies of a mesh, and refusals. References: differences of positions, and searches through all cells.
  */
 #include "failing_allocator.h"
 #include "make_world.h"

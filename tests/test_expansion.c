@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_expansion.c: `expansion` of kkt, the Jacobian of a step's rows by second derivatives (notes, phi+), against a
- * pendulum solved by hand; and by what order of h rows are off after a step, of a pendulum, of drawn bodies that spin,
- * whose elements have one row or six, and of a rope on a pin that moves.
+ * test_expansion.c: `expansion` of kkt, which chooses the Jacobian of a step's constraints by second derivatives
+ * (phi+), against a pendulum solved by hand. Also the order in h of the constraint error after a step: of a pendulum,
+ * of random spinning bodies whose elements have one constraint or six, and of a rope on a moving pin.
  *
- * A spinning body keeps its shape, so C = 0 and J v = 0 at the start; after a step along the tangent C is
- * h^2/2 v^T d2C v of `first`, minus as much of `end` and O(h^3) of `midpoint`.
+ * A spinning body keeps its shape, so C = 0 and J v = 0 at the start. After a step along the tangent, C is h^2/2 v^T
+ * d2C v for `first`, minus that for `end` and O(h^3) for `midpoint`.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_extend.c: energies and solvers registered through sinew/extend.h. A copy of the library's spring with every
- * optional operation takes the same steps as the original in every solver; the examples agree with the library's own
- * where they have to; what a solver gets of a step agrees with differences; every refusal has its name and reason.
+ * optional operation takes the same steps as the original in every solver. The examples agree with the library's own
+ * where they should. Data passed to a solver agree with finite differences. Every refusal names its operation and
+ * reason.
  */
 #include <math.h>
 #include <setjmp.h>

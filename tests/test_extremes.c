@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of random extreme scenes: moduli of 1e4 to 1e10 Pa beside each other, steps of 0.1 to 0.003 s, tets inside out,
- * fast spins, few iterations. Where Newton's method stays finite every other solver does, but for those that go through
- * states of infinite energy and may be left there by too few iterations.
+ * test_extremes.c: random extreme scenes: neighbouring moduli of 1e4 to 1e10 Pa, time steps of 0.1 to 0.003 s, inverted
+ * tets, fast spins, few iterations. Every solver stays finite where Newton's method does. Exceptions are solvers that
+ * pass through states of infinite energy and may end there after too few iterations.
  */
 #include "random_cases.h"
 #include "solver_scenes.h"

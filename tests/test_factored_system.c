@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_factored_system.c: the prefactored solves against the matrix itself, and their bits against threads and lanes.
+ * test_factored_system.c: solves with a cached factor against the matrix itself; their bits do not depend on threads or
+ * the SIMD variant.
  */
 #include <setjmp.h>
 #include <stdarg.h>

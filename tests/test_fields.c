@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fields.c: fields against formulas that share nothing with the kernels: stresses from finite differences of the
- * printed energy densities, closed forms of stretch and shear, weights that pins carry, momenta before and after.
+ * test_fields.c: fields against formulas independent of the kernels: stresses from finite differences of the published
+ * energy densities, closed forms of stretch and shear, weights that pins carry, momenta before and after.
  */
 #define REFERENCE_REAL long double
 #include "random_scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill.c: bodies filled from surfaces: what they hold, that odd surfaces give the same ones, parts that do not
- * touch, thin walls, fractions in copies, files and worlds, refusals, threads, memory that fails.
+ * test_fill.c: bodies filled from surfaces: volumes, equal results for surfaces with flaws, separate components, thin
+ * walls, filled fractions in copies, files and worlds, refusals, threads, allocation failures.
  */
 #include <unistd.h>
 

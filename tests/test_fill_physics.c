@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill_physics.c: bodies filled from a surface sag as conforming ones do.
+ * test_fill_physics.c: bodies filled from a surface deflect as conforming meshes do.
  *
- * A ball and a torus are held at x <= 0 and pulled along x, a beam is held at one end and hangs; all by their weight,
- * at small strain, and the place furthest from where they are held is looked at. The conforming mesh is refined until
- * that place moves by less than half a percent; the surface that is filled is its boundary. Cells are counted across
- * the ball, the beam's section and the torus' pipe. `make test` takes the ball at 6 and 10 cells, `make nightly` all of
- * them.
+ * A ball and a torus are held at x <= 0 and pulled along x, a beam is held at one end and hangs. The load is their
+ * weight at small strain, and the displacement is measured at the point farthest from the support. The conforming mesh
+ * is refined until this displacement changes by less than half a percent; the filled surface is its boundary. Cell
+ * counts are across the ball, the beam's section and the torus' pipe. `make test` runs the ball at 6 and 10 cells,
+ * `make nightly` all cases.
  */
 #include "solver_scenes.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill_torture.c: damaged surfaces are filled, and what comes of them runs fifty steps and stays finite; or they
- * are refused as flat or as enclosing nothing. Prints what was refused, the worst quality, the largest error of a
- * volume and the time. `make nightly` takes a thousand.
+ * test_fill_torture.c: damaged surfaces are filled, and the filled bodies stay finite for fifty steps; or the surfaces
+ * are refused as flat or as enclosing no volume. Prints the refusals, the worst quality, the largest volume error and
+ * the time. `make nightly` runs a thousand surfaces.
  */
 #include "fill_cases.h"
 

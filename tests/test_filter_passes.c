@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_filter_passes.c: step and project as a velocity filter (Goldenthal et al. 2007) beside a pass for collisions,
- * composed of two worlds by the caller. One world steps everything but inextensibility: weight, soft threads, contact,
- * by any solver that takes contact. The other has the hard threads alone; from where the first ended, at rest and
- * without weight, a step of sap is the projection in the metric of the masses. Velocities are what both have done.
+ * test_filter_passes.c: step and project as a velocity filter (Goldenthal et al. 2007) beside a collision pass,
+ * composed by the caller from two worlds. The first world steps everything but inextensibility (weight, soft threads,
+ * contact) by any solver that supports contact. The second world has the hard threads alone. Started at the end of the
+ * first, at rest and without weight, its sap step is the projection in the mass metric. Velocities follow from both
+ * displacements.
  *
- * Without contact and soft threads that is sap's own step, bit for bit but for round-off.
+ * Without contact and soft threads the composition equals sap's own step up to round-off.
  */
 #include <string.h>
 

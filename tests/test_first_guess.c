@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the first guess of a step: where inertia would turn tets of neo_hookean_log inside out, whose energy is
- * infinite there, or where pins run ahead of their body, solvers begin at the other guess and find Newton's minimum.
+ * test_first_guess.c: the starting guess of a step. Inertia may invert tets of neo_hookean_log, whose energy is
+ * infinite there, or pins may run ahead of their body. Solvers then start at the alternative guess and find Newton's
+ * minimum.
  */
 #include "random_cases.h"
 #include "solver_scenes.h"

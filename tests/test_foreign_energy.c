@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_foreign_energy.c: a stencil and energies that the library does not know (foreign_energies.h) are registered and
- * run in every solver that can: steps against newton's, derivatives against finite differences, refusals by name.
+ * test_foreign_energy.c: a stencil and energies outside the library (foreign_energies.h) are registered and run in
+ * every solver that supports them: steps against newton's, derivatives against finite differences, refusals by name.
  */
 #include "random_cases.h"
 #include "small_world.h"

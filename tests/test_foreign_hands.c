@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_foreign_hands.c: the library leaves process state of the program unchanged: while worlds of every solver are
- * prepared and step, no signal changes its handler, not even for a moment, and the sequence of rand() goes on where it
- * was; no thread is there before there is work for it, and none after the last world.
+ * test_foreign_hands.c: the library leaves the process state of its host program unchanged. While worlds of every
+ * solver are prepared and stepped, no signal handler changes, even temporarily, and the sequence of rand() is
+ * undisturbed. No library thread exists before the first work or after the last world.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_formats_app.c: what `sinew run` writes as a person asks for it: fields, frames of glTF, fps; what it says of
- * words that it does not know; and that a run which goes on writes as it began.
+ * test_formats_app.c: output options of `sinew run` as a user meets them: fields, glTF frames, fps; messages for
+ * unknown words; a resumed run continues its output with the same options.
  */
 #include "app_fixture.h"
 #include "sinew/scene.h"

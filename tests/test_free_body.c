@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_free_body.c: a rigid body that nothing touches, against Euler's equations, and what implicit Euler takes from
- * it.
+ * test_free_body.c: a free rigid body against Euler's equations, and the energy and angular momentum that implicit
+ * Euler dissipates.
  *
- * Four particles of mass m, held by distances C: m (v' - v) = h J(q')^T lambda, q' = q + h v'. Of a step's energy
+ * Four particles of mass m are held by distances C: m (v' - v) = h J(q')^T lambda, q' = q + h v'. A step changes the
+ * energy by
  *
  *     E' - E = sum m v'.(v' - v) - sum m |v' - v|^2 / 2 = lambda . J(q') (q' - q) - sum m |v' - v|^2 / 2
  *
- * As C holds before and after, J(q') (q' - q) = h^2/2 v'.d2C v', and as it holds on the way, v.d2C v = -J a: the first
- * term is -h^2/2 (J^T lambda).a = -h^2/2 sum m |a|^2, as much as the second. So, to first order in h,
+ * C holds before and after the step, so J(q') (q' - q) = h^2/2 v'.d2C v'. C holds along the motion, so v.d2C v = -J a:
+ * the first term is -h^2/2 (J^T lambda).a = -h^2/2 sum m |a|^2, equal to the second. To first order in h,
  *
  *     dE/dt = -h sum m |a|^2          dL/dt = -h sum m v x a   (from L' = L + h sum m v' x v)
  *
- * which for a spin about a principal axis is d omega/dt = -h omega^3, omega = omega_0 (1 + 2 h omega_0^2 t)^-1/2. For
- * any spin Euler's equations with this torque are integrated by Runge and Kutta's method.
+ * For a spin about a principal axis this is d omega/dt = -h omega^3, omega = omega_0 (1 + 2 h omega_0^2 t)^-1/2. For
+ * other spins the test integrates Euler's equations with this torque by a Runge-Kutta method.
  */
 #include "rigid_world.h"
 

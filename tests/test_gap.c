@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gap.c: the reported gap of a step against minima of an independent method, for random scenes and every solver.
+ * test_gap.c: the reported optimality gap of a step against minima of an independent method, for random scenes and
+ * every solver.
  *
- * A case is one step of a random scene (random_scene.h) by a random solver. Its truth is g at the step's end less the
- * minimum downhill from there: of springs, by a Newton's method of this test's own in long double (spring_referee.h);
- * of solids, by the library's Newton and quasi-Newton methods in double, run to the end on the step's objective. Where
- * g has several valleys they may end in different ones; the gap has to be right for one of them.
+ * A case is one step of a random scene (random_scene.h) by a random solver. The true gap is g at the end of the step
+ * less the local minimum below. For springs the minimum comes from a Newton's method in long double (spring_referee.h);
+ * for solids, from the library's Newton and quasi-Newton methods in double, run to convergence on the step's objective.
+ * If g has several local minima, both may end in different ones; the gap must be right for one of them.
  *
- * The single build writes its cases down, and the double build of this program, whose round-off is small, is their
- * referee (SINEW_GAP_CASES names the file).
+ * The single build writes its cases to a file, and the double build of this program checks them with its smaller
+ * round-off (SINEW_GAP_CASES names the file).
  */
 #include "random_cases.h"
 #include "random_scene.h"

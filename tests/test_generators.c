@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_generators.c: every generator: exact counts, cells that fit together and point the right way, volume, shape of
- * the surface, and refusal of what makes no sense. Conformity is checked by brute force, not through the library.
+ * test_generators.c: every mesh generator: exact counts, conforming and positively oriented cells, volume, shape of the
+ * surface, and refusal of invalid parameters. Conformity is checked by brute force, independent of the library.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  *
  * test_hard.c: hard and compliant constraints in one world, and PBD's stiffness per energy.
  *
- * Two ropes hang side by side, of the same springs; those of one are hard. At rest the soft one is as long as statics
- * says, each spring stretched by the weight below it, and the hard one as long as it was made.
+ * Two ropes of equal springs hang side by side; the springs of one are hard. At rest the soft rope has the length of
+ * statics, each spring stretched by the weight below it, and the hard rope has its rest length.
  */
 #include "make_world.h"
 

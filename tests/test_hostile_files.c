@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hostile_files.c: inputs made to harm. Through the command each is refused with exit status 2 and one line, soon,
- * and takes less than 64 MB plus four times the size of its files; through the library every file that is refused takes
- * little memory, whatever was done to it.
+ * test_hostile_files.c: malicious input files. The command refuses each with exit status 2 and one line, within a time
+ * limit and within 64 MB plus four times the size of its files. In the library every refused file takes little memory.
  */
 #include "mesh_files.h"
 

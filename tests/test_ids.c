@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ids.c: ids and particle numbers of bodies, energies and pins that come and go; what is refused, by name.
+ * test_ids.c: ids and particle numbers of bodies, energies and pins that are added and removed; refusals by name.
  */
 #include "changing_world.h"
 

@@ -2,9 +2,9 @@
  *
  * test_integrators.c: explicit-euler, symplectic-euler and linear-implicit: the updates of the thesis (3.2, 3.9).
  *
- * The explicit ones are done again by hand, particle by particle, from the gradient that the public API gives; the
- * linearly implicit one must be what one exact iteration of newton is. What they say about themselves: no gap, the bit
- * `explicit` and no verdict; what they cannot take is refused by name.
+ * References: the explicit updates are recomputed particle by particle from the gradient of the public API; the
+ * linearly implicit update equals one exact iteration of newton. The integrators report no gap, set the bit `explicit`
+ * and report neither solved nor unsolved; unsupported features are refused by name.
  */
 #include "linear_methods.h"
 #include "random_scene.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_intersections.c: intersecting primitives, against integer arithmetic on a lattice, and spheres and capsules
+ * test_intersections.c: intersection tests of primitives against integer arithmetic on a lattice; spheres and capsules
  * against distances.
  */
 #include "detect_cases.h"

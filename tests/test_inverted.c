@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_inverted.c: sinew_world_inverted() names the tets whose signed volume has changed its sign, as many as the
+ * test_inverted.c: sinew_world_inverted() lists the tets whose signed volume has changed its sign, as many as the
  * measures count, in random states of two bodies.
  */
 #include <setjmp.h>

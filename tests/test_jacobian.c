@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_jacobian.c: constraints as numbers: C, its Jacobian and the compliance, of every energy that offers them, every
- * SIMD variant of this processor and every form, on random elements.
+ * test_jacobian.c: constraint values C, Jacobians and compliances of every energy that provides them, every SIMD
+ * variant of this processor and every form, on random elements.
  *
  * References: the energy's own gradient, which must be sum C_i grad C_i / alpha_i; finite differences of C; and the
  * fused update, which must agree with thesis (4.27), (4.28) and XPBD (26):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_kill_app.c: runs that are stopped with SIGTERM or killed with SIGKILL at moments that nobody chose, some of them
- * twice, and then go on: files and state must equal those of a run that was left alone, byte for byte (times aside).
+ * test_kill_app.c: runs that are stopped with SIGTERM or killed with SIGKILL at random moments, some of them twice, and
+ * then resumed. Files and state must equal those of an uninterrupted run byte for byte, except for times.
  *
- * Moments are drawn over the whole life of a process, and one half of them from its first and last fifth: reading the
- * scene, ordering, creating the files; the last checkpoint, closing the files. Checkpoints come after every frame, so
- * that many kills hit one being written.
+ * Moments are drawn over the whole life of a process. Half of them are drawn from its first and last fifth: reading the
+ * scene, ordering, creating the files; the last checkpoint, closing the files. Checkpoints follow every frame, so that
+ * many kills hit a checkpoint that is being written.
  */
 #include "app_fixture.h"
 #include "random_cases.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ldl.c: L D L^T of saddle points of random patterns against dense algebra of the test's own: pivots one by one,
- * which unknowns are left out, and solutions by Gaussian elimination with exchange of rows.
+ * test_ldl.c: L D L^T of saddle-point matrices of random patterns against dense algebra of this test: pivots one by
+ * one, the unknowns that are left out, and solutions by Gaussian elimination with pivoting.
  */
 #include <setjmp.h>
 #include <stdarg.h>

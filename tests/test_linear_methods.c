@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_linear_methods.c: linear solvers that a program registers (sinew/linear.h): without one, lu and qr are refused
- * by name; incomplete ones are refused; a dense elimination written here serves newton as lu, and gives Cholesky's
- * step.
+ * test_linear_methods.c: linear solvers that a program registers (sinew/linear.h). Without one, lu and qr are refused
+ * by name; incomplete ones are refused; a dense elimination in this file serves newton as lu and gives Cholesky's step.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_loads.c: wind, traction and couples: closed forms, the bound on the wind's impulse for cases nobody chose, sums
- * and moments, balance, bodies that change, refusals; and a flag in a storm that stays finite in every solver.
+ * test_loads.c: wind, traction and couples: closed forms, the bound on the wind's impulse for random cases, sums and
+ * moments, energy balance, changing bodies, refusals; and a flag in a storm that stays finite in every solver.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"

@@ -2,9 +2,9 @@
  *
  * test_local_steps.c: operations of energies for projective and constraint methods, one element at a time.
  *
- * Every energy with the capability, every SIMD variant of this processor, a different element in every lane. The
- * reference is the energy's own value and gradient: for any z there are positions x with D x = z (least norm, through
- * the Gram matrix of D), so psi and its derivative are known at any reduced coordinate.
+ * Covers every energy with the capability, every SIMD variant of this processor, and a different element in every SIMD
+ * lane. The reference is the energy's own value and gradient: for any z there are positions x with D x = z (least norm,
+ * through the Gram matrix of D), so psi and its derivative are known at any reduced coordinate.
  *
  *     reduce      D x against columns of F, differences of ends, ... computed here from the rest shape
  *     stiffness   exact where the energy is a distance; else against quadrature with 4000 intervals

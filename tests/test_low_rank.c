@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_low_rank.c: solves with rows beside a factor, against the matrix itself: random rows, added and taken away.
+ * test_low_rank.c: solves with a factor plus low-rank terms against the matrix itself: random terms, added and removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

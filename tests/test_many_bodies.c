@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_many_bodies.c: a world of many small bodies costs in proportion to their number, and each moves as the first.
+ * test_many_bodies.c: the cost of a world of many small bodies is proportional to their number, and each body moves as
+ * the first.
  *
- * Time is not looked at: what is asked of the allocator is, which shows every array over all particles that is made
- * anew for each body.
+ * The test measures allocator requests, not time: an array over all particles that is reallocated for each body would
+ * show.
  */
 #include "make_world.h"
 

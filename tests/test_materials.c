@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_materials.c: material behaviour of the energies: linear elasticity at rest, homogeneous stretch against the
- * papers' formulas written out, and their behaviour at the edges: collapse, inversion, degenerate input.
+ * formulas of the papers, and the limits of collapse, inversion and degenerate input.
  */
 #include <stdarg.h>
 #include <setjmp.h>

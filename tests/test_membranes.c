@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_membranes.c: energies on triangles: random stretches of random triangles against the formulas of their pages
- * written out, strips and sheets with a solution in closed form, projections against brute-force search over their
- * sets, refusals, and a sheet that every solver pulls to where newton does.
+ * written out, strips and sheets with closed-form solutions, projections against brute-force search over their sets,
+ * refusals, and a stretched sheet on which every solver agrees with newton.
  */
 #include "random_cases.h"
 #include "small_world.h"

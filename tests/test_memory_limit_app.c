@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_memory_limit_app.c: short of memory, the command ends with exit 2 and one line, and the library with
- * SINEW_ERROR_MEMORY; nothing hangs, nothing dies of a signal, whatever the limit of address space (RLIMIT_AS, which
- * `ulimit -v` sets) is. Limits, solvers and scenes are drawn; `make nightly` goes through all of them.
+ * test_memory_limit_app.c: under any limit of address space (RLIMIT_AS, `ulimit -v`) the command ends with exit status
+ * 2 and one line, and the library with SINEW_ERROR_MEMORY. No process hangs or is killed by a signal. Limits, solvers
+ * and scenes are drawn at random; `make nightly` covers all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_mesh.c: the mesh object, its surface and skeleton, topology, colours, the Hilbert order and selections, each
- * against a slower second way.
+ * against a slower independent computation.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_app.c: `sinew mesh` as a person uses it: exit status, what is printed and where, what is written.
+ * test_mesh_app.c: `sinew mesh` as a user meets it: exit status, standard output, standard error and written files.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_check.c: every flaw is planted at a known element and must be found there and nowhere else; fixing leaves
- * nothing to find, says what it did, and changes nothing the second time.
+ * test_mesh_check.c: every flaw is planted at a known element and must be found there and nowhere else. Fixing removes
+ * all flaws, reports its changes, and changes nothing the second time.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_files.c: files that other tools wrote are read as what they hold, and what is written comes back whole.
+ * test_mesh_files.c: files written by other tools are read with their contents, and written meshes are read back whole.
  *
- * tests/data/README.md says which command wrote each file. Volumes and areas are those of the shapes that were meshed.
+ * tests/data/README.md lists the command that wrote each file. Expected volumes and areas are those of the meshed
+ * shapes.
  */
 #include "mesh_files.h"
 

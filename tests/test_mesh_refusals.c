@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_refusals.c: broken, cut, hostile and missing mesh files give one line that names the place and the reason;
- * the corpus of the fuzzers and mutations of it do no harm; every allocation may fail.
+ * test_mesh_refusals.c: broken, truncated, malicious and missing mesh files give one line with location and reason. The
+ * fuzzers' corpus and mutations of it cause no crash; every allocation may fail.
  */
 #include "mesh_files.h"
 

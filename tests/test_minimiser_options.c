@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_minimiser_options.c: choices of qn, pbng and pd that publications make: the first Hessian and the backtracking
- * of L-BFGS, steps of a node, acceleration as printed, a factor in 32 bits; and two things said of materials.
+ * test_minimiser_options.c: options of qn, pbng and pd from publications: the initial Hessian and the backtracking of
+ * L-BFGS, steps of a node, acceleration as printed, a factor in 32 bits; and two properties of materials: sheets stay
+ * in their plane, and uncorrected neo-Hookean deflates.
  *
- * Second ways: Newton's minimum, recurrences written out below over plain sweeps, closed forms.
+ * References: Newton's minimum, recurrences over plain sweeps written out below, closed forms.
  */
 #include "solver_scenes.h"
 

@@ -3,8 +3,8 @@
  * test_minimum.c: the minimum that a step finds, against one found without the library.
  *
  * This file has its own objective (lumped masses, inertia, gravity, materials from reference_material.h) and its own
- * minimiser: Newton's method with a Hessian made by central differences of its own gradient, dense elimination, and
- * halving of steps. Nothing but the mesh comes from the library. Small on purpose: 24 unknowns.
+ * minimiser: Newton's method with a Hessian by central differences of its own gradient, dense elimination and step
+ * halving. Only the mesh comes from the library. The problem has 24 unknowns, so that dense differences stay cheap.
  */
 #include "dense_solve.h"
 #include "make_world.h"

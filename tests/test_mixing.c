@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_mixing.c: single particles against closed forms of impact and sliding: coefficients of two materials, the speed
- * below which nothing rebounds, pinned corners, the force on a particle, and contacts that pass from face to face.
+ * below which nothing rebounds, pinned corners, the force on a particle, and contacts that move from face to face.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of mpbng: what the simplified meshes of its layers are like, and that it ends at the minimum of the world's own
- * problem, that without layers it is pbng's plain sweep, bit for bit, and that threads and failing allocations do not
- * matter.
+ * test_mpbng.c: mpbng: properties of its simplified meshes; its steps end at the minimum of the world's own problem;
+ * without coarse layers it equals pbng's plain sweep bit for bit; threads do not change the bits; failing allocations
+ * are reported.
  */
 #include "failing_allocator.h"
 #include "mesh/edit/simplify.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mpbng_contact.c: layers where something touches. A floor bears the weight of a cloth that lies on it, at the
- * right distance: its coarse layers lie there too. A cloth that nothing but a bar under its middle holds comes down
- * nearer to newton's with layers than without. Nothing crosses. States, threads and failing allocations, with layers
- * that touch.
+ * test_mpbng_contact.c: mpbng's layers in contact. The contact force on a cloth on a floor equals its weight, at the
+ * right offset, and its coarse layers lie there too. A cloth over a bar sags closer to newton's shape with layers than
+ * without. No surfaces intersect. Saved states, threads and failing allocations are tested with layers in contact.
  *
- * mpbng solves another problem than the world's while its layers are bound, so that it is not asked to end where newton
- * does; what is asked is that residuals are those of the world's own objective.
+ * While its layers are bound, mpbng solves another problem than the world's, so that its end state is not compared with
+ * newton's. The reported residuals are those of the world's own objective.
  */
 #include "contact_worlds.h"
 #include "failing_allocator.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_newton.c: Newton reaches the minimum: for every tet material, soft to very stiff, long steps, short steps and
- * none; from a good start, a bad one and an inverted one; quadratically at the end; with Cholesky and with conjugate
- * gradients alike.
+ * test_newton.c: Newton reaches the minimum for every tet material, soft to very stiff, with long and short time steps
+ * and quasistatic; from a good, a bad and an inverted start; with quadratic convergence at the end; with Cholesky and
+ * with conjugate gradients.
  *
- * The bar has twelve by four by four cells, density 1000 kg/m3, both end faces pinned, the right one turned by half a
- * turn about its axis. `relative` below is the residual over the residual at the start of the step.
+ * The bar has twelve by four by four cells, density 1000 kg/m3 and both end faces pinned, the right one rotated by half
+ * a turn about its axis. `relative` below is the residual over the residual at the start of the step.
  *
- * The bar twisted in every material, stiffness and step is 1.2 x 0.4 x 0.4 m, and in double precision 1e-10 is asked
- * for in all cases. Elsewhere the bar is 3 x 1 x 1 m, and 1e-10 (single 1e-4) is asked for or round-off in the
- * positions, whichever is more: a position rounded by half a unit in the last place changes the force on a particle by
- * that times its stiffness, which for short steps is mostly m/h^2. Masses grow with the third power of the size,
- * coordinates with the first and elastic forces with the second, so the floor grows with the second. test_round_off.c
- * measures it, on 3 m, where it is above 1e-10.
+ * The bar twisted in every material, stiffness and step is 1.2 x 0.4 x 0.4 m; in double precision the bound is 1e-10 in
+ * all cases. Elsewhere the bar is 3 x 1 x 1 m, and the bound is the larger of 1e-10 (single 1e-4) and the round-off of
+ * positions. A position rounded by half a unit in the last place changes the force on a particle by that times its
+ * stiffness, which for short steps is mostly m/h^2. With the size of the bar masses grow cubically, coordinates
+ * linearly and elastic forces quadratically, so this floor grows quadratically. test_round_off.c measures it on 3 m,
+ * where it is above 1e-10.
  */
 #include "make_world.h"
 

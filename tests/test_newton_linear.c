@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_newton_linear.c: Newton's linear solvers against each other, against dense matrices written out by hand and
- * against differences of the gradient; fixed numbers of inner iterations; what becomes of steps that diverge.
+ * against finite differences of the gradient; fixed numbers of inner iterations; the handling of diverging steps.
  */
 #include "dense_solve.h"
 #include "solver_scenes.h"

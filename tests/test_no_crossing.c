@@ -2,12 +2,12 @@
  *
  * test_no_crossing.c: no surfaces intersect, for every solver, iteration count, time step and stiffness.
  *
- * The matrix has a run for every solver, scene and number of iterations; time step and stiffness are spread over these
- * so that every pair of settings occurs. Every frame is written, and tools/crossings, which trusts nothing of the
- * library, counts what crosses. Also: bodies fall as if there were no contact until they touch, and where the bits say
- * that a step is solved no surfaces are nearer than they should be by more than 1 % of the thickness (TOO NEAR).
- * Printed, not asserted: at 50 iterations where a scene comes to rest beside newton. `make test` draws a few short
- * runs, `make nightly` takes all, each for SECONDS at most; SINEW_RUN=N takes one.
+ * The matrix has a run for every solver, scene and number of iterations; time steps and stiffnesses are distributed so
+ * that every pair of settings occurs. Every frame is written, and tools/crossings, which shares no code with the
+ * library, counts intersections. Also asserted: bodies fall as without contact until they touch; in a step whose status
+ * is solved, no violation of the offset exceeds 1 % of the thickness (TOO NEAR). Printed, not asserted: at 50
+ * iterations, the rest state of a scene beside newton's. `make test` draws a few short runs, `make nightly` runs all,
+ * each for SECONDS at most; SINEW_RUN=N selects one.
  */
 #include "no_crossing_scenes.h"
 #include "random_cases.h"

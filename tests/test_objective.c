@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_objective.c: the objective and the linear algebra under Newton, each part against a second way:
+ * test_objective.c: the objective and the linear algebra under Newton, each part against an independent reference:
  *
  *     gradient              fourth-order central differences of the value, a world with all energies at once
  *     matrix-free product   fourth-order central differences of the gradient
  *     assembled matrix      the product, column by column; symmetry; any row order
  *     projected matrix      its eigenvalues, by LAPACK
  *     sparse Cholesky       LAPACK's dense dposv
- *     conjugate gradients   the same
+ *     conjugate gradients   LAPACK's dense dposv
  */
 #include "make_world.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_one_sided.c: hard rods that only pull, only push, or are free between two lengths (edge_strain with limits), as
- * inequalities of a system. The truth: all choices of rods that are at one of their limits, each solved as a dense
- * system of equalities (spring_system.h), of which the one is right whose rods at limits push and whose others are
- * free.
+ * inequalities of a constraint system. Reference: all active sets, each solved as a dense system of equalities
+ * (spring_system.h); the right one has multipliers of the right sign for active rods and feasible inactive rods.
  */
 #include "spring_system.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ordering.c: elimination orders: each is a permutation, the same every time; the fill of dissection and minimum
- * degree against each other (bench/bench_order.c has METIS beside them); factors of random matrices against their
- * products.
+ * test_ordering.c: elimination orders. Each is a permutation and reproducible. The fill of nested dissection and of
+ * minimum degree are compared with each other (bench/bench_order.c adds METIS). Factors of random matrices are checked
+ * by their products.
  */
 #include <setjmp.h>
 #include <stdarg.h>

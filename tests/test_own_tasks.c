@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_own_tasks.c: worlds on the task system of the program that embeds them. Whatever it does with its tasks (a pool,
- * fresh threads, one after the other before or after the caller's share, backwards, not at all), every solver gives the
- * bits that it gives on the library's threads; no thread of the library is started; tasks go to the system of the world
- * that asks, also when another world steps on the same thread meanwhile; and threads with another rounding do no harm.
- * The thread sanitizer runs this program, too.
+ * test_own_tasks.c: worlds on the task system of the host program. The host may run its tasks by a pool, by fresh
+ * threads, serially before or after the caller's fraction, backwards, or not at all: every solver gives the same bits
+ * as on the library's threads. No library thread is started. Tasks go to the task system of their own world, also when
+ * another world steps on the same thread meanwhile. Threads with another rounding mode do not change results. The
+ * thread sanitizer runs this program.
  */
 #include <fenv.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pages_app.c: pages of `sinew compare` and `sinew reproduce` as a reader sees them, without a browser: the words
- * of every chart are parsed back and must neither overlap nor leave it, no style is wider than a phone, the index says
- * what the summaries say, and nobody's results are replaced.
+ * test_pages_app.c: HTML pages of `sinew compare` and `sinew reproduce`, without a browser. The texts of every chart
+ * are parsed and must neither overlap nor leave the chart; no style is wider than a phone; the index agrees with the
+ * summaries; other results are not overwritten.
  */
 #include <math.h>
 

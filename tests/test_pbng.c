@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_pbng.c: pbng against tightly solved Newton, at rest and in motion, from inverted states, with every kind of
- * energy in one world; that a sweep never raises the objective; its layout against brute force; the same bits for any
- * number of threads; and what it refuses. Run with -V (ctest) for the figures of docs/reference/solvers/pbng.md.
+ * energy in one world. A sweep never increases the objective; the layout is checked by brute force; bits do not depend
+ * on the number of threads; refusals. Run with -V (ctest) for the figures of docs/reference/solvers/pbng.md.
  */
 #include "layout_checks.h"
 #include "pbng_worlds.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pbng_acceleration.c: each acceleration of pbng arrives sooner than the plain sweep; chebyshev, the default, is
- * nearer to the minimum than sor after 5 and 10 iterations of many steps taken together, as near after 40, and does no
- * harm where plain sweeps are quick; exact blocks need fewer iterations; the safeguard. Run with -V (ctest) for the
- * figures of docs/reference/solvers/pbng.md.
+ * test_pbng_acceleration.c: each acceleration of pbng converges faster than the plain sweep. Averaged over many steps,
+ * chebyshev, the default, is closer to the minimum than sor after 5 and 10 iterations, as close after 40, and does no
+ * harm where plain sweeps converge quickly. Exact blocks need fewer iterations. The safeguard is tested. Run with -V
+ * (ctest) for the figures of docs/reference/solvers/pbng.md.
  */
 #include "pbng_worlds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of pbng's coarse step: free components conserve momentum, no iteration increases g because of it, and other
- * components do not change.
+ * test_pbng_coarse.c: pbng's coarse step: free components conserve momentum, no iteration increases g because of it,
+ * and other components do not change.
  */
 #include "pbng_worlds.h"
 #include "random_cases.h"

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pbng_descent.c: no plain sweep of pbng raises the objective: every material of tets, quasistatic and h = 1e-1 to
- * 1e-3 s, E = 1e3 to 1e9 Pa, up to 1000 sweeps, from a bar that is stretched, turned and partly inside out, held at
- * both ends or at one.
+ * test_pbng_descent.c: no plain sweep of pbng increases the objective: every tet material, quasistatic and h = 1e-1 to
+ * 1e-3 s, E = 1e3 to 1e9 Pa, up to 1000 sweeps, from a bar that is stretched, rotated and partly inverted, held at both
+ * ends or at one.
  *
- * g after each sweep is summed again, from the formulas of the materials in long double: an iterate is judged
- * to a thousandth of the round-off that the library's own objective has. A rise counts as round-off up to
+ * After each sweep g is recomputed from the formulas of the materials in long double, with a thousandth of the
+ * round-off of the library's own objective. An increase counts as round-off up to
  *
  *     16 eps_long S + 1/2 sum_i K_i (32 eps L)^2        S: the sum of |terms| of g;  L: the largest coordinate
  *
- * The first term is the test's own. The second is the sweep's: with a block A that is a bound, and a step that is off
- * by e, a node's move changes g by at most -1/2 grad A^-1 grad + 1/2 e A e. e is the round-off of positions and of
- * their differences, and of forces, as large as stiffness times those, that are divided by the stiffness; K_i bounds A.
- * The steps of st_venant_kirchhoff and neo_hookean_log, whose blocks are no bound, are accepted by a difference of
- * energies that is known to 16 eps of its terms, four visits a tet: for them 64 eps S is added. So it is for exact
- * blocks, of which only neo_hookean's and linear's are bounds.
+ * The first term is the round-off of this test. The second is that of the sweep: with a block A that bounds the Hessian
+ * and a step with error e, a node's move changes g by at most -1/2 grad A^-1 grad + 1/2 e A e. The error e is the
+ * round-off of positions and of forces divided by the stiffness; K_i bounds A. The blocks of st_venant_kirchhoff and
+ * neo_hookean_log are no bounds: their steps are accepted by an energy difference that is known to 16 eps of its terms,
+ * with four visits a tet, so 64 eps S is added. The same holds for exact blocks, of which only neo_hookean's and
+ * linear's are bounds.
  */
 #include <float.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_phases.c: every item of every phase is run once, and none before all items of the phase before it are done,
- * whatever the number of threads, also when one of them falls asleep. The thread sanitizer runs this program, too.
+ * test_phases.c: every item of every phase runs once, and no item runs before all items of the previous phase are done,
+ * for any number of threads, also when a thread sleeps. The thread sanitizer runs this program.
  */
 #include <setjmp.h>
 #include <stdarg.h>

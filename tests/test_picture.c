@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures against pictures that were looked at (tests/data/pictures), the same bits for any number of threads, noise
- * within what is promised, and refusals.
+ * test_picture.c: rendered pictures against inspected reference pictures (tests/data/pictures), the same bits for any
+ * number of threads, noise within its documented bound, and refusals.
  *
- * The tolerance is on the mean of blocks of 4 x 4 pixels, so that another rounding at an edge is nothing and a missing
- * body is much; the test draws a missing body, turned normals, a wrong colour map and a lost shadow, and asks that each
- * of them is noticed. To renew the pictures after a change that is meant: SINEW_RENEW_PICTURES=1
- * build/release/tests/test_picture, then look at them.
+ * The tolerance applies to the mean of blocks of 4 x 4 pixels, so that another rounding at an edge passes and a missing
+ * body fails. The test draws a missing body, flipped normals, a wrong colour map and a lost shadow, and checks that
+ * each is detected. To replace the reference pictures after an intended change, run with SINEW_RENEW_PICTURES=1
+ * build/release/tests/test_picture, then inspect them.
  */
 #include <png.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  *
  * test_pin_directions.c: pins that hold their particles along one or two directions of any frame.
  *
- * Second ways: a bead on an inclined wire and a block on rollers in closed form, three directions against a plain pin,
- * and random frames against Newton's method on the coordinates that are left, with dense matrices made of differences.
+ * References: a bead on an inclined wire and a block on rollers in closed form, three directions against a plain pin,
+ * and random frames against Newton's method on the free coordinates, with dense matrices by finite differences.
  */
 #include "dense_solve.h"
 #include "linear_methods.h"

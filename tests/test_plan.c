@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_plan.c: a batch layout keeps every element and vertex, its fans have the structure that kernels expect, and few
- * tets have none. Also for lists that are no mesh: the same tet twice, three tets at a face, one vertex twice.
+ * tets are outside fans. Also for lists that are no mesh: a tet twice, three tets at a face, a vertex twice in a tet.
  */
 #include <setjmp.h>
 #include <stdarg.h>

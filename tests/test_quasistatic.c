@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_quasistatic.c: equilibria: every solver that finds them against Newton's, loads that grow step by step, what is
- * refused for want of support, and what PBD and XPBD in pseudo-time do and do not do (PBNG 6.1, 11.3, 11.4).
+ * test_quasistatic.c: equilibria: every quasistatic solver against Newton's, load steps, refusal of unsupported bodies,
+ * and properties of PBD and XPBD in pseudo-time (PBNG 6.1, 11.3, 11.4).
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_refresh_factors.c: pd, qn and admm in worlds that change: refreshed against freshly built, bit for bit; elements
- * beside the factor against the same elements in it; converged steps against Newton's.
+ * test_refresh_factors.c: pd, qn and admm in changing worlds: a refreshed solver against a newly built one, bit for
+ * bit; low-rank elements beside the factor against the same elements in it; converged steps against Newton's.
  */
 #include <setjmp.h>
 #include <stdarg.h>

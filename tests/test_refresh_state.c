@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_refresh_state.c: pd, qn and admm in worlds that change: what a state saved in the middle brings back, what is
- * left when memory runs out during a change, and that pairs which are made anew in every step soon ask for none.
+ * test_refresh_state.c: pd, qn and admm in changing worlds: restoring a state saved in between, allocation failures
+ * during a change, and pairs that are replaced in every step, which stop allocating after a few steps.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
  *
  * test_refresh_sweeps.c: changes that xpbd, pbd, xpbd-qs and pbng apply without a new preparation.
  *
- * Twins of a random world get the same random changes. One goes on with its solver as it is, another is made to lay out
- * objective and solver anew before every step, a third does so with several threads: the same bits in all of them, and
- * layouts that hold against brute force. Beside that: a world that went through much ends like one that was made at its
- * end; failing allocations leave a world that can go on; changes soon need no memory.
+ * Copies of a random world get the same random changes. The first updates its solver, the second lays out objective and
+ * solver again before every step, the third does so with several threads: all give the same bits, and layouts pass a
+ * brute-force check. Also: a world with a long history ends like one built in its final form; failing allocations leave
+ * a usable world; changes stop allocating after a few steps.
  */
 #include "failing_allocator.h"
 #include "layout_checks.h"

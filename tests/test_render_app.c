@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_render_app.c: `sinew render` as a person meets it: pictures of scenes and of runs, films, what is refused, and
- * what is left when it is stopped. Pictures are tiny: what they look like is looked at elsewhere (test_picture.c).
+ * test_render_app.c: `sinew render` as a user meets it: pictures of scenes and of runs, films, refusals, and the files
+ * left after an interruption. Pictures are tiny; test_picture.c checks their contents.
  */
 #include <png.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reproduce.c: `sinew reproduce` as a person uses it: experiments in their quick version run, their tables are
- * complete, and the facts that no mesh or machine should change are found again. `make test` draws some of them, `make
- * nightly` takes all.
+ * test_reproduce.c: `sinew reproduce` as a user meets it: the quick version of each experiment runs, its tables are
+ * complete, and its mesh-independent and machine-independent results are confirmed. `make test` draws some experiments,
+ * `make nightly` runs all.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_restore.c: a state brings back what is still in a world that has changed since, and nothing else.
+ * test_restore.c: restoring a state into a changed world sets the bodies that the world still has, and nothing else.
  */
 #include "base/tagged_blob.h"
 #include "random_cases.h"

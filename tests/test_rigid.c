@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rigid.c: rigid bodies and joints: inertia against closed forms, four particles against the body they stand for,
- * hinged arms against the equation of a pendulum, limits and motors, and what is refused. Free bodies:
- * test_free_body.c.
+ * test_rigid.c: rigid bodies and joints: inertia against closed forms, four particles against the body that they
+ * represent, hinged arms against the pendulum equation, limits and motors, and refusals. Free bodies: test_free_body.c.
  */
 #include "rigid_world.h"
 

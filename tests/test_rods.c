@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rods.c: rods with independent EA, EI_1, EI_2 and GJ: strains against frames that are bent and twisted by known
- * angles, shapes at rest, answers that are known (experiments/rod_cases.h; a sample here, all of thin/rods at night),
- * solvers against each other, and what is refused.
+ * test_rods.c: rods with independent EA, EI_1, EI_2 and GJ: strains against frames bent and twisted by known angles,
+ * rest shapes, known solutions (experiments/rod_cases.h; a sample here, all of thin/rods at night), solvers against
+ * each other, and refusals.
  */
 #include "make_world.h"
 #include "random_cases.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_round_off.c: how small a residual can be when positions are stored in the library's precision, and that Newton
- * gets there.
+ * test_round_off.c: the smallest residual that positions in the library's precision allow, and Newton's method reaches
+ * it.
  *
- * The minimum of a step is refined in long double: gradient from reference_material.h, corrections with the matrix that
- * Newton ends with, positions kept in long double. It is then rounded to the library's numbers, and its gradient is
- * taken again in long double: that residual is owed to the storage of positions and to nothing else. No solver can be
- * expected to end below it: where M/h^2 outweighs stiffness, each coordinate has its own share of the residual and the
- * nearest number is the best.
+ * The minimum of a step is refined in long double: gradient from reference_material.h, corrections with Newton's last
+ * matrix, positions in long double. The refined positions are rounded to the library's precision and their gradient is
+ * computed in long double: this residual is due to the storage of positions alone. No solver can be expected to end
+ * below it: where M/h^2 dominates the stiffness, each coordinate has its own share of the residual and the nearest
+ * number is the best.
  *
  * The bar is that of test_newton.c, 3 x 1 x 1 m, twisted by half a turn, or sagging from rest.
  */

@@ -3,8 +3,8 @@
  * test_rows.c: energies as constraints in a world: the volume of a closed surface, six strains of a tet, one-sided
  * edges, and refused elements.
  *
- * Second ways: the volume summed here, differences of the objective, Newton's method with each of its linear solvers,
- * and updates written out by hand.
+ * References: the volume summed here, finite differences of the objective, Newton's method with each of its linear
+ * solvers, and updates written out by hand.
  */
 #include "failing_allocator.h"
 #include "linear_methods.h"

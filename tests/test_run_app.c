@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_run_app.c: `sinew run` as a person meets it: its files, its words, going on, and whose files it may touch.
+ * test_run_app.c: `sinew run` as a user meets it: its files, its messages, resuming, and which files it may overwrite.
  */
 #include "app_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene.c: the scene reader. Every example scene loads and steps; every kind of mistake is refused with its line
- * and what would be right; what is built (selections, starts, forces, couplings, materials) is what the text says,
- * found by a second way; the published schema is the reader's own and tells the same scenes apart.
+ * test_scene.c: the scene reader. Every example scene loads and steps. Every kind of mistake is refused with its line
+ * and the right form. Selections, starts, forces, couplings and materials equal independent computations from the text.
+ * The published schema equals the reader's own and accepts the same scenes.
  */
 #include <dirent.h>
 #include <math.h>

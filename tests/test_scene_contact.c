@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_contact.c: contact and colliders in scene files: what is built, settings on top, files (point caches,
- * pictures of heights, meshes), refusals with place and both numbers, the schema, and memory that runs out.
+ * test_scene_contact.c: contact and colliders in scene files: the built world, command-line settings, files (point
+ * caches, height maps, meshes), refusals with location and both numbers, the schema, and allocation failures.
  */
 #include <math.h>
 #include <setjmp.h>

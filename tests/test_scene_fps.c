@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_fps.c: fps, time_step and steps_per_frame of a scene: two give the third, three must agree, and what does
- * not fit is refused with both numbers.
+ * test_scene_fps.c: fps, time_step and steps_per_frame of a scene: two determine the third, three must agree, and
+ * contradictions are refused with both numbers.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_maps.c: parameters that vary over a body: random pictures on random sheets by texture coordinates, and
- * random paint, for elements of every kind that a sheet has. The parameter of every element is compared with a direct
- * formula; mistakes are refused by name.
+ * test_scene_maps.c: parameters that vary over a body: random images on random sheets by texture coordinates, and
+ * random painted values, for every kind of element that a sheet has. Reference: a direct formula for the parameter of
+ * every element. Mistakes are refused by name.
  */
 #include "random_cases.h"
 #include "skin_fixture.h"

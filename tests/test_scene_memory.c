@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_memory.c: reading each example scene with allocations refused in turn, the library's own and
- * jansson's: the reader says so, leaks nothing and leaves nothing half made.
+ * test_scene_memory.c: each example scene is read while the allocations of the library and of jansson fail in turn: the
+ * reader reports it, leaks nothing and leaves no partly built world.
  */
 #include <dirent.h>
 #include <setjmp.h>

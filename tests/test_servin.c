@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_servin.c: Servin's stepper (kkt, `stepper` = servin) against its equation by hand, its energy at steps that no
- * explicit integrator takes, and the drift that it does not have.
+ * test_servin.c: Servin's stepper (kkt, `stepper` = servin) against its equation solved by hand, its energy at time
+ * steps far beyond the stability limit of explicit integrators, and the absence of constraint drift.
  */
 #include "make_world.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_set_energies.c: energies that are distances to sets (edge_strain, strain_limit, fibre_strain, volume, examples):
- * the projection of random elements, degenerate and inverted ones too, against a search over the members of the set;
- * what limits do to value, force and stiffness; halved nets; refusals.
+ * the projection of random, degenerate and inverted elements against a search over the members of the set; the effect
+ * of limits on value, force and stiffness; independence of the number of edges; refusals.
  */
 #include "make_world.h"
 #include "random_cases.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_sets.c: Projective Dynamics with a choice of A and B: projections by sequential quadratic programming against
- * random search over the sets, the method's own objective, which never increases, and its value.
+ * random search over the sets; the method's own objective never increases; its value.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"

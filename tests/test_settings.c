@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_settings.c: settings and queries of a running world, and defs that are set by names.
+ * test_settings.c: settings and queries of a running world, and defs that are set by parameter names.
  */
 #include "failing_allocator.h"
 #include "small_world.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sheets.c: pressure in closed surfaces, sheets by name, and damping of bodies and energies.
+ * test_sheets.c: pressure in closed surfaces, sheet materials by name, and damping of bodies and energies.
  */
 #include "sinew/material.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_files.c: skins from files and back: faces, texture coordinates, groups, materials and painted values as the
- * file has them; the caches of a world with a skin, whose OBJ and glTF are read again; damaged files; memory.
+ * test_skin_files.c: skins read from files and written back: faces, texture coordinates, groups, materials and painted
+ * values as stored in the file; caches of a world with a skin, whose OBJ and glTF are read again; damaged files;
+ * memory.
  */
 #include "skin_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_ride.c: the embedded surface of a body: weights against a search through all cells, on meshes and points
- * that nobody chose; rigid motion; no step changes; vertices and cells that come; memory that does not.
+ * test_skin_ride.c: the embedded surface of a body: weights against a search through all cells, on random meshes and
+ * points; rigid motion; a skin does not change steps; added vertices and cells; allocation failures.
  */
 #include "skin_fixture.h"
 

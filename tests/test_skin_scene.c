@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_scene.c: embedded surfaces in scenes: what is shown, axes and units, selections by groups, materials,
- * paint and place for pins, forces, attachments and parameters, each against the weights themselves; mistakes with
+ * test_skin_scene.c: embedded surfaces in scenes: the shown surface, axes and units, selections by groups, materials,
+ * paint and position for pins, forces, attachments and parameters, each against the embedding weights; mistakes with
  * their line.
  */
 #include "skin_fixture.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a snapshot holds: surfaces, normals, values against the fields of the API, cuts, tubes and balls; colliders;
- * bodies that have blown up; fields that a world does not have; and memory that runs out anywhere between the world and
- * the picture.
+ * test_snapshot.c: contents of a snapshot: surfaces, normals, values against the fields of the API, cuts, tubes and
+ * balls; colliders; bodies with non-finite or huge coordinates; fields that a world does not have; and allocation
+ * failures between world and picture.
  */
 #include "failing_malloc.h"
 #include "picture_world.h"

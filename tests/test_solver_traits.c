@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_solver_traits.c: invariants of all solvers: momentum, the centre of mass in single precision, pins, the same
- * bits for any number of threads; and how they refuse: pairs that do not fit, missing inertia, no memory, numbers out
- * of range.
+ * bits for any number of threads; and refusals: unsupported pairs of solver and energy, missing inertia, no memory,
+ * numbers out of range.
  */
 #include "linear_methods.h"
 #include "solver_scenes.h"

@@ -2,8 +2,8 @@
  *
  * test_solvers.c: every solver against a tightly solved Newton, against each other, and the sweeps of PBD and XPBD.
  *
- * `relative error` is thesis (5.5) on the objective of one step: (g - g*) / (g0 - g*), g* Newton's minimum, g0 at the
- * starting guess. Run it with -V (ctest) to see the figures that docs/reference/solvers/ quotes.
+ * `relative error` is thesis (5.5) on the objective of one step: (g - g*) / (g0 - g*), where g* is Newton's minimum and
+ * g0 the value at the starting guess. Run with -V (ctest) for the figures of docs/reference/solvers/.
  */
 #include "linear_methods.h"
 #include "solver_scenes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stability.c: predictions of sinew_world_stability: the fastest motion against closed forms and against dense
- * eigenvalues of a stiffness matrix by finite differences, and the explosion itself against steps that are taken.
+ * test_stability.c: predictions of sinew_world_stability(): the highest frequency against closed forms and against
+ * dense eigenvalues of a finite-difference stiffness matrix, and the predicted instability against actual steps.
  */
 #include "failing_allocator.h"
 #include "random_scene.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_state_file.c: a state comes back with its bits, and a cut, damaged or foreign file is refused with the reason.
+ * test_state_file.c: a state file is read back with the same bits; a truncated, damaged or foreign file is refused with
+ * the reason.
  */
 #include "base/tagged_blob.h"
 #include "cache_fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stencils.c: the table of stencils, and the cells that its rows find in random meshes, against a search through
- * all vertices.
+ * test_stencils.c: the table of stencils, and the cells that each stencil finds in random meshes, against a search
+ * through all vertices.
  */
 #include "make_world.h"
 #include "random_cases.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_step.c: what a step does: pins and targets, forces and damping, when it stops, what it reports, and that a step
- * that fails leaves the state as it was.
+ * test_step.c: the step of a world: pins and targets, forces and damping, stopping criteria, reported results; a failed
+ * step leaves the state unchanged.
  */
 #include "small_world.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_step_limit.c: how far a step may go before an energy with a barrier ends: random elements and directions against
- * the determinant looked at closely all along the way, whole worlds against the objective, and the searches that go by
- * it.
+ * test_step_limit.c: the largest step before an energy with a barrier becomes infinite: random elements and directions
+ * against the determinant sampled densely along the step, whole worlds against the objective, and the line searches
+ * that use the limit.
  */
 #include "make_world.h"
 #include "random_cases.h"

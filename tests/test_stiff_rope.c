@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stiff_rope.c: springs that are stiffer than a number's digits can tell. A rope that is held at one end swings
- * down for 0.4 s; however stiff it is, its tail belongs at y = -0.795 m. A solver gets it there within 1 %, or says in
- * the status of some step that it did not.
+ * test_stiff_rope.c: springs that are stiffer than the precision of a number resolves. A rope that is held at one end
+ * swings down for 0.4 s; for any stiffness its tail ends at y = -0.795 m. A solver reaches this within 1 %, or the
+ * status of some step reports that it did not.
  */
 #include "make_world.h"
 #include "sinew/scene.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sweep_options.c: options of constraint sweeps other than their order: Chebyshev's acceleration of Jacobi, the
- * residual that XPBD leaves out, first guesses of multipliers; and what masses mean to PBD and XPBD.
+ * test_sweep_options.c: options of constraint sweeps other than their order: Chebyshev acceleration of Jacobi, XPBD's
+ * dropped momentum residual, initial multipliers; and the role of masses in PBD and XPBD.
  *
- * Second ways: a Jacobi sweep with Chebyshev's weights written out below in double, Newton's minimum, and identities
+ * References: a Jacobi sweep with Chebyshev's weights written out below in double, Newton's minimum, and identities
  * that hold to the bit.
  */
 #include "solver_scenes.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_system_methods.c: what the solvers of systems promise beside the referee (test_systems.c): sap meets constraints
- * and comes nearer to primal-dual as h shrinks; its system swept is PBD; full and Schur systems agree; redundant and
- * contradictory rows are named; scd's state; drift of kkt and dae; the same bits for any number of threads.
+ * test_system_methods.c: properties of the solvers of constraint systems beyond test_systems.c: sap satisfies
+ * constraints and approaches primal-dual as h shrinks; its system solved by sweeps is PBD; full and Schur systems
+ * agree; redundant and contradictory constraints are named; scd's saved state; drift of kkt and dae; the same bits for
+ * any number of threads.
  */
 #include "spring_system.h"
 

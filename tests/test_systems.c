@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_systems.c: constraints solved as systems, against dense algebra of the test's own (spring_system.h).
+ * test_systems.c: constraints solved as systems, against independent dense algebra (spring_system.h).
  */
 #include "spring_system.h"
 

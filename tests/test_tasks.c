@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tasks.c: every item is done once, for any number of threads and of callers; threads that the system refuses are
- * done without; they take no signals, end with the last user, and a forked child makes its own. The thread sanitizer
- * runs this program, too.
+ * test_tasks.c: every item is processed once, for any number of threads and callers. The library copes with fewer
+ * threads than requested. Its threads block signals and end with the last user, and a forked child starts its own. The
+ * thread sanitizer runs this program.
  */
 #include <setjmp.h>
 #include <stdarg.h>

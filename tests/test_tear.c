@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tear.c: bodies that tear. Second ways: random cuts keep areas, masses, corners and a surface of borders and
- * pairs; a torn world steps as one that is built from the torn mesh; a state that tore loads into a fresh world and
- * goes on with the same bits; a rope breaks at the strain that a formula gives.
+ * test_tear.c: bodies that tear. Random cuts conserve area, mass and corners, and every side remains a border or is
+ * shared by two triangles. A torn world steps as one that is built from the torn mesh. A torn state loads into a new
+ * world and continues with the same bits. A rope breaks at the strain of a closed form.
  */
 #include "make_world.h"
 #include "mesh/edit/split_along_edges.h"

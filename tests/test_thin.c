@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_thin.c: shell_bending against answers of plates and shells: constant curvature on random meshes, the elastica,
- * the roof of Scordelis and Lo, the drape test. A small case of each; SINEW_NIGHTLY=1 takes those of sinew reproduce
- * thin.
+ * test_thin.c: shell_bending against known solutions of plates and shells: constant curvature on random meshes, the
+ * elastica, the Scordelis-Lo roof, the drape test. Each runs a small case; SINEW_NIGHTLY=1 runs those of `sinew
+ * reproduce thin`.
  */
 #include "make_world.h"
 #include "random_cases.h"

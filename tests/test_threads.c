@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step at the same
- * time on threads of their own. The thread sanitizer runs this test (`make verify`).
+ * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step concurrently on
+ * threads of their own. The thread sanitizer runs this test (`make verify`).
  */
 #include <pthread.h>
 #include <setjmp.h>

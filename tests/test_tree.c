@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree.c: trees as such: bad input, every allocation that may fail, refits against fresh trees, threads and lane
- * variants against each other, cells that defeat splitting, loops over ranges.
+ * test_tree.c: the BVH: bad input, every failing allocation, refits against new trees, threads and SIMD variants
+ * against each other, primitives that cannot be split, loops over ranges.
  */
 #include <math.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_nearest.c: nearest places and cells within a distance against brute force over the same leaf function, and
- * that function against the minimum found another way.
+ * test_tree_nearest.c: nearest points and primitives within a distance against brute force with the same leaf function,
+ * and the leaf function against an independent minimisation.
  */
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_overlaps.c: boxes that meet a box, and pairs of cells whose boxes meet, against a loop over all.
+ * test_tree_overlaps.c: boxes that overlap a box, and pairs of primitives with overlapping boxes, against a loop over
+ * all.
  */
 #include <math.h>
 

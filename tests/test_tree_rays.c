@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_rays.c: the first hit and any hit of rays against brute force over the same leaf function, rays
- * within closed surfaces, which none must leave, and triangles that are none.
+ * test_tree_rays.c: the first hit and any hit of rays against brute force with the same leaf function; rays from inside
+ * closed surfaces, which must all hit; and degenerate triangles.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_winding.c: winding numbers against the sum over all triangles and against what closed surfaces, holes,
- * duplicates and flips must give.
+ * test_tree_winding.c: winding numbers against the sum over all triangles and against the known values of closed
+ * surfaces, holes, duplicates and flips.
  */
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_vertex_layout.c: vertex kernels of every energy, SIMD variant and state: gradient and block against the
- * element's own, differences of the value, and the bounds that blocks declare. And the layout of incidences: colours
+ * element's own, differences of the value, and the bounds that blocks declare. Also the layout of incidences: colours
  * against brute force, every node with each of its elements once.
  */
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_wind.c: wind on cloth of random shape and motion against the formula of docs/guides/loads.md, written here a second
- * time; gusts against their spectrum, by projecting what a triangle feels on waves; and J^-1 M of points against J.
+ * test_wind.c: wind on cloth of random shape and motion against the formula of docs/guides/loads.md, implemented here a
+ * second time; gusts against their spectrum, by projecting the wind at a triangle on waves; and J^-1 M of points
+ * against J.
  */
 #include "random_cases.h"
 #include "sinew/load.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_world.c: the world through its public functions: what each does, that every misuse is refused, with words that
- * name the place, and that a refused call has changed nothing.
+ * test_world.c: the world through its public functions: the effect of each function; every misuse is refused with a
+ * message that names its location; a refused call changes nothing.
  */
 #include "small_world.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of xpbd on stiff bodies, every material of tets: a cantilever stays where Newton's is, a body that turns freely
- * gains no energy, and on neo_hookean a step ends near the minimum where C is zero at rest and not where it is not.
+ * test_xpbd_stiff.c: xpbd on stiff bodies of every tet material: a cantilever stays near Newton's, and a freely turning
+ * body gains no energy. On neo_hookean a step ends near the minimum if C is zero at rest, and not otherwise.
  */
 #include "solver_scenes.h"
 #include "tet_materials.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_count.h: how many threads this process has.
+ * thread_count.h: the number of threads of this process.
  */
 #ifndef SINEW_THREAD_COUNT_H
 #define SINEW_THREAD_COUNT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_cases.h: cells that nobody chose, for tests of trees: soups, surfaces, slivers, cells on top of each other, of
- * all sizes and places; and points and rays that look for trouble: at corners, on edges, far away, along axes.
+ * tree_cases.h: random primitives for tests of the BVH: soups, surfaces, slivers, coincident primitives, of all sizes
+ * and positions; and difficult query points and rays: at corners, on edges, far away, along axes.
  */
 #ifndef SINEW_TREE_CASES_H
 #define SINEW_TREE_CASES_H

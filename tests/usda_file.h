@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * usda_file.h: a small reader of USD text files for tests, written from the grammar and not from the writer: prims,
- * attributes with values and time samples, relationships, metadata. What it does not know fails the test.
+ * attributes with values and time samples, relationships, metadata. Unknown syntax fails the test.
  */
 #ifndef SINEW_USDA_FILE_H
 #define SINEW_USDA_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * world_case.h: worlds that nobody chose, and changes of them: the same case can be built from the start, reached
- * by a change while the world runs, or built with everything in the factor that else is beside it.
+ * world_case.h: random worlds and changes of them. A case can be built in its final form, reached by a change while the
+ * world runs, or built with all elements in the factor instead of beside it.
  */
 #ifndef SINEW_WORLD_CASE_H
 #define SINEW_WORLD_CASE_H

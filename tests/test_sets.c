@@ -374,7 +374,8 @@ static void test_projection(void **unused)
         }
         printf("  %-12s not found %d, farther than the search by %.1e, psi of p %.1e of the distance\n", names[kind],
                missed, worst, off);
-        assert_true(missed <= 2 + r.count / 50);
+        /* Hinges are missed in 0.3 % of the cases (10 of 3000): a sample of 60 has four with probability 5e-5. */
+        assert_true(missed <= 3 + r.count / 100);
         assert_true(worst < (IS_SINGLE ? 0.05 : 1e-3) && off < (IS_SINGLE ? 2e-2 : 1e-4));
     }
 }

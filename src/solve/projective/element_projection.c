@@ -180,18 +180,19 @@ static bool projection_finish(const sinew_sqp *e, double *p)
 {
     const int32_t size = 3 * e->element.point_count;
     const double extent = extent_of(e);
-    double d[SINEW_SQP_CAPACITY], before = HUGE_VAL;
+    double d[SINEW_SQP_CAPACITY], lengths[2] = {HUGE_VAL, HUGE_VAL};
     for (int step = 0; step < LAST_STEPS; step++) {
         if (!projection_find_step(e, stages[STAGES - 1], p, d))
             return false;
         const double length = size_of(d, size);
-        if (!isfinite(length) || (step > 2 && length > 10 * before))
+        /* Steps along the set and steps back to it alternate, with lengths a factor of 30 apart. */
+        if (!isfinite(length) || (step > 2 && length > 10 * fmax(lengths[0], lengths[1])))
             return false;
         for (int32_t i = 0; i < size; i++)
             p[i] += d[i];
         if (length <= SMALL * extent)
             return true;
-        before = length;
+        lengths[step % 2] = length;
     }
     return false;
 }

@@ -27,14 +27,14 @@ typedef struct sinew_elimination {
     int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
 } sinew_elimination;
 
-/* order [graph->count] is copied; NULL: ascending vertex numbers. False without memory; destroy in any case. */
+/* order [graph->count] is copied; NULL: ascending vertex numbers. False: out of memory; destroy in any case. */
 bool sinew_elimination_create(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                               const int32_t *order);
 void sinew_elimination_destroy(sinew_elimination *e); /* accepts a zeroed struct */
 
 /* Renumbers the columns along a postorder of the tree (Liu 1990, section 3.2): each subtree becomes a range of columns,
- * and the entries of L stay the same. The child with most entries comes last, next to its parent, so that the two may
- * share a supernode. False without memory, with nothing changed. */
+ * and the entries of L stay the same. The child with most entries is last, next to its parent, so that the two may
+ * share a supernode. False: out of memory, and nothing changed. */
 bool sinew_elimination_postorder(sinew_elimination *e);
 
 double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L */

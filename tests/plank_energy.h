@@ -3,8 +3,8 @@
  * plank_energy.h: a linear constraint outside the library, so that constraints can be any combination of others:
  *
  *     plank    C = sum_a c_a . x_a - b on four vertices, the twelve c and b parameters; psi = k/2 C^2
- *     skewed   two constraints of the form of plank with compliance matrix [1 s; t 1] / k, where s and t replace the last
- *              two c; valid only for s = t and |s| <= 1
+ *     skewed   two constraints of the form of plank with compliance matrix [1 s; t 1] / k, where s and t replace the
+ *              last two c; valid only for s = t and |s| <= 1
  *
  * Kernels loop over SIMD lanes, as in foreign_simd.h.
  */

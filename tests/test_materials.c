@@ -100,7 +100,7 @@ static void check_rest_hessian(const sinew_simd_variant *simd, const sinew_energ
     batch_free(&b);
 }
 
-/* A tet whose moduli are those of linear elasticity, or one stiffness. Who has others (fibres) is not known here. */
+/* Whether a tet energy has the moduli of linear elasticity, or one stiffness; excludes energies such as fibres. */
 static bool has_plain_moduli(const sinew_energy_ops *ops)
 {
     int others = 0;
@@ -159,7 +159,7 @@ static void test_unmatched(void **context)
 
 /* ---- Homogeneous stretch ----------------------------------------------------------------------------- */
 
-/* psi as printed, up to a constant, and its derivative with respect to s[0]. */
+/* psi as published, up to a constant, and its derivative with respect to s[0]. */
 typedef struct material {
     sinew_energy_kind kind;
     double (*psi)(const double s[3], moduli m);
@@ -257,7 +257,7 @@ static double linear_stress(const double s[3], moduli m)
     return 2 * m.mu * (s[0] - 1) + m.lambda * (s[0] + s[1] + s[2] - 3);
 }
 
-/* As CalculiX and Abaqus have it: C10 (J^-2/3 |F|^2 - 3) + 1/D1 (J - 1)^2, C10 = mu/2, D1 = 2/kappa. */
+/* As in CalculiX and Abaqus: C10 (J^-2/3 |F|^2 - 3) + 1/D1 (J - 1)^2, C10 = mu/2, D1 = 2/kappa. */
 static double isochoric_psi(const double s[3], moduli m)
 {
     const double C10 = m.mu / 2, D1 = 2 / (m.lambda + 2 * m.mu / 3), J = volume(s);
@@ -284,7 +284,7 @@ enum {
     MATERIAL_COUNT = sizeof materials / sizeof materials[0]
 };
 
-/* The stretch t of the free directions (one, or two alike) without stress there, by bisection. */
+/* The stress-free stretch t of the free directions (one, or two equal ones), by bisection. */
 static double free_stretch(const material *model, double s, bool uniaxial, moduli m)
 {
     double low = 0.3, high = 1.7;
@@ -339,7 +339,7 @@ static void test_stretch(void **context)
     for_variants(stretches);
 }
 
-/* The formulas above, where a free bar has a solution in closed form: the second way checked by a third. */
+/* The formulas above against closed forms of a free bar: a check of the reference itself. */
 static void test_free_bar(void **context)
 {
     (void)context;
@@ -363,7 +363,7 @@ static double length(const double *a, const double *b)
     return sqrt(square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]));
 }
 
-/* Their values as printed. */
+/* Their values as published. */
 static double small_value(sinew_energy_kind kind, const sample *s)
 {
     if (kind == SINEW_ENERGY_SPRING)

@@ -4,7 +4,8 @@
  * and a checksum.
  *
  * The file is flushed to the disk before it is renamed, so that neither a kill nor a power failure leaves an
- * incomplete file. */
+ * incomplete file.
+ */
 #include "io/file.h"
 #include "sinew/scene.h"
 

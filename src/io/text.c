@@ -2,7 +2,8 @@
  *
  * text.c: implementation of the text cursor.
  *
- * Line numbers are counted only for errors, so that successful reading does not pay for them. */
+ * Line numbers are counted only for errors, so that successful reading does not pay for them.
+ */
 #include "io/text.h"
 
 #include <math.h>

@@ -6,7 +6,8 @@
  * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
  * reported by every later call.
  *
- * Known limit: the number of points is fixed when the cache is opened. */
+ * Known limit: the number of points is fixed when the cache is opened.
+ */
 #include "io/cache/cache.h"
 
 #include <errno.h>

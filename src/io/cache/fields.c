@@ -7,7 +7,8 @@
  * its lowest particle. This is repeated for each frame, because energies may change while a cache is open.
  *
  * Known limits: energies whose elements are not tets (springs, pairs) have no values here, and elements that are not
- * tets of a body's mesh are skipped. */
+ * tets of a body's mesh are skipped.
+ */
 #include "io/cache/fields.h"
 
 #include <math.h>

@@ -16,7 +16,8 @@
  * cache that resumes after a finished file then needs only frames of this file, and writes the same bytes as an
  * uninterrupted run. Frames between them are bytes of 0xff (NaN) in the side file.
  *
- * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights. */
+ * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
+ */
 #include "io/cache/gltf.h"
 #include "io/cache/json.h"
 
@@ -151,7 +152,8 @@ static bool gltf_cache_side_is_whole(const sinew_cache *cache)
 }
 
 /* Skips the JSON of a finished file up to its binary chunk; returns the number of frames in it, 0: the file is
- * damaged. */
+ * damaged.
+ */
 static int32_t find_frames(FILE *glb)
 {
     unsigned char head[glb_header + chunk_header];

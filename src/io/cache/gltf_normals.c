@@ -6,7 +6,8 @@
  * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
  * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
  * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
- * rest shape. */
+ * rest shape.
+ */
 #include "io/cache/gltf.h"
 #include "mesh/sort_pairs.h"
 

@@ -4,7 +4,8 @@
  * coordinates, names, painted values. Readers of formats without these need no code, because builder.c adds the
  * faces.
  *
- * All calls do nothing and return true if only a mesh is requested. False: the error is set. */
+ * All calls do nothing and return true if only a mesh is requested. False: the error is set.
+ */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 

@@ -4,7 +4,8 @@
  * and values.
  *
  * Memory stays below 64 MB plus 20 times the file size (a mesh: 4 times), because a triangle of eight characters
- * stores corners, a face and names. */
+ * stores corners, a face and names.
+ */
 #include "io/mesh/embedded_read.h"
 
 #include "io/mesh/embedded_builder.h"

@@ -5,7 +5,8 @@
  * Source: 3D Systems, "StereoLithography interface specification" (1988): 80 bytes, a count, and per triangle a normal,
  * three corners in single precision and two bytes. Corners with equal coordinates become one vertex, in the order of
  * first appearance. A file is binary if its size matches its triangle count, else ASCII if it starts with `solid`.
- * The writer writes binary, in single precision. Known limit: normals are not read. */
+ * The writer writes binary, in single precision. Known limit: normals are not read.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

@@ -4,7 +4,8 @@
  *
  * Source: "VTK file formats" (the VTK user's guide) and, for version 5, vtkDataWriter. Binary numbers are big-endian.
  * Reading stops at the first CELL_DATA or POINT_DATA; FIELD and METADATA before it are skipped. Known limits: other
- * datasets, and fields of strings before the points, are refused; `long` has 8 bytes. */
+ * datasets, and fields of strings before the points, are refused; `long` has 8 bytes.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

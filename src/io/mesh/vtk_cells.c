@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtk_cells.c: converts VTK cell types to edges, triangles and tets. */
+ * vtk_cells.c: converts VTK cell types to edges, triangles and tets.
+ */
 #include "io/mesh/vtk_cells.h"
 
 #include <stdio.h>

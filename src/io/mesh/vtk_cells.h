@@ -4,7 +4,8 @@
  *
  * Source: "VTK file formats" (the VTK user's guide) and the enumeration VTKCellType. Lines, polylines, triangles,
  * strips, polygons, quadrilaterals and pixels become edges and triangles, tetrahedra are kept, and all other types
- * are counted under their names. */
+ * are counted under their names.
+ */
 #ifndef SINEW_SRC_IO_MESH_VTK_CELLS_H
 #define SINEW_SRC_IO_MESH_VTK_CELLS_H
 

@@ -8,7 +8,8 @@
  * checks, so that refused files cost no memory; the second fills the builder. Known limits: arrays may hold at most
  * 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a thousand is an attack);
  * compressors other than zlib are refused; entities (&amp;) in attributes are not decoded (only array names could
- * contain them). */
+ * contain them).
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

@@ -6,7 +6,8 @@
  * of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain array is one run; a
  * compressed array has two: the padded header, then the data. Only the header of a compressed array is allocated,
  * and the file contains it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which bounds the
- * claimed sizes. */
+ * claimed sizes.
+ */
 #include "io/mesh/vtu_arrays.h"
 
 #include <string.h>

@@ -2,7 +2,8 @@
  *
  * vtu_write.c: VTK XML unstructured grids, ASCII or with raw appended data in this machine's byte order.
  *
- * Cells are written as edges, triangles, then tetrahedra, each in the order of the mesh. */
+ * Cells are written as edges, triangles, then tetrahedra, each in the order of the mesh.
+ */
 #include "io/mesh/file_formats.h"
 
 #include "io/mesh/scalars.h"

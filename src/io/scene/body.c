@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * body.c: reads a body: mesh, mass, initial state, energies, pins and forces. */
+ * body.c: reads a body: mesh, mass, initial state, energies, pins and forces.
+ */
 #include <math.h>
 #include <string.h>
 

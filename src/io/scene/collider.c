@@ -3,7 +3,8 @@
  * collider.c: reads one collider: its shape, a height field from the scene or an image, a mesh with a point cache,
  * position and motion.
  *
- * Known limits: point caches are PC2, and are loaded completely. */
+ * Known limits: point caches are PC2, and are loaded completely.
+ */
 #include <string.h>
 
 #include "io/image.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.c: reads the contact settings: the key "contact" of the scene and of a body. */
+ * contact.c: reads the contact settings: the key "contact" of the scene and of a body.
+ */
 #include "io/scene/cage_distance.h"
 #include "io/scene/reader.h"
 #include "sinew/contact.h"

@@ -2,7 +2,8 @@
  *
  * coupling.c: energies between two bodies. Vertices of the first, or of its embedded surface, are joined to listed
  * vertices of the second, or each to the nearest point of the second within a distance (sinew_world_attach_within).
- * Distances are measured in the rest shapes. */
+ * Distances are measured in the rest shapes.
+ */
 #include <math.h>
 
 #include "io/scene/reader.h"

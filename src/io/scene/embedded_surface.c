@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: reads the embedded surface of a body ("show"), and the axes and unit of files. */
+ * embedded_surface.c: reads the embedded surface of a body ("show"), and the axes and unit of files.
+ */
 #include <math.h>
 
 #include "io/scene/reader.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * energy.c: reads an energy of one body. The descriptor of the energy gives its stencil and its parameters. */
+ * energy.c: reads an energy of one body. The descriptor of the energy gives its stencil and its parameters.
+ */
 #include "io/scene/reader.h"
 #include "sinew/material.h"
 

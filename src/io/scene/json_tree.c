@@ -3,7 +3,8 @@
  * json_tree.c: parses JSON to nodes with line numbers, applies settings, and reports errors with their location.
  *
  * jansson visits members in the order of the text, so the n-th value met by a light scan of the same text is the n-th
- * node of a depth-first walk: this gives the line numbers. The line of a member is the line of its key. */
+ * node of a depth-first walk: this gives the line numbers. The line of a member is the line of its key.
+ */
 #include "io/scene/json_tree.h"
 
 #include <ctype.h>

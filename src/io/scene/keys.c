@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * keys.c: the tables of scene keys. Keys of energies and solvers come from their descriptors. */
+ * keys.c: the tables of scene keys. Keys of energies and solvers come from their descriptors.
+ */
 #include <string.h>
 
 #include "io/scene/key_tables.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * keys_contact.c: the tables of contact and collider keys. Each collider shape has its own keys, so that a box with
- * a radius is an error. */
+ * a radius is an error.
+ */
 #include <string.h>
 
 #include "io/scene/key_tables.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * load.c: reads a load of one body. The descriptor of the load gives its parameters and its stencil. */
+ * load.c: reads a load of one body. The descriptor of the load gives its parameters and its stencil.
+ */
 #include <string.h>
 
 #include "io/scene/reader.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: reads rest shapes from a generator or a file, transforms them and optionally fills them with tets. */
+ * mesh.c: reads rest shapes from a generator or a file, transforms them and optionally fills them with tets.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * motion.c: reads rotations, transforms and key frames.
  *
  * A rotation vector r rotates a point by Rodrigues' formula, with u = r/|r|, a = |r|:
- *     x -> x cos a + (u x x) sin a + u (u . x)(1 - cos a) */
+ *     x -> x cos a + (u x x) sin a + u (u . x)(1 - cos a)
+ */
 #include <math.h>
 
 #include "io/scene/reader.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * number_files.c: reads numbers in text files: separated by commas, semicolons or spaces; '#' starts a comment; a
- * first line that starts with a word is a header. The decimal sign is a point in every locale. */
+ * first line that starts with a word is a header. The decimal sign is a point in every locale.
+ */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
  *
  * Both give one number per surface vertex. With an embedded surface, an element gets the value at the surface point
  * nearest to its centre. Without one, the body's mesh file is the surface: an element gets the mean of its vertices,
- * also where layers of the surface lie on each other. */
+ * also where layers of the surface lie on each other.
+ */
 #include <string.h>
 
 #include "io/image.h"
@@ -37,7 +38,8 @@ static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sine
 }
 
 /* One value per vertex, which the caller releases: the mean over its corners, which differ at seams of texture
- * coordinates. */
+ * coordinates.
+ */
 static float *paint_image(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
 {
     const sinew_node *file = sinew_node_get(map, "image"), *word = sinew_node_get(map, "channel");

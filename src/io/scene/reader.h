@@ -2,7 +2,8 @@
  *
  * reader.h: declarations that the parts of the scene reader share. All nodes have passed the check against the tables
  * of keys, so the remaining errors depend on meshes, files and the world. Functions that return false set
- * reader->error. */
+ * reader->error.
+ */
 #ifndef SINEW_SRC_IO_SCENE_READER_H
 #define SINEW_SRC_IO_SCENE_READER_H
 

@@ -3,7 +3,8 @@
  * scene.c: builds a world from a scene in four stages: parse the JSON to nodes with lines; apply settings; check
  * against the tables of keys; build bodies, energies, pins, forces, couplings and colliders in file order.
  *
- * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files). */
+ * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

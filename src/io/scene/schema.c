@@ -4,7 +4,8 @@
  *
  * Each shape becomes one definition. A shape with a chooser becomes "one of" its variants, each with the chooser's word
  * as a constant. The schema cannot check conditions that depend on meshes and files: empty selections, indices out
- * of range, missing files. */
+ * of range, missing files.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * select.c: selections of points by position, by number, or by the embedded surface of their body, combined by lists
- * (or), "and" and "not". Each selection writes a mask of one byte per point; nested selections have their own masks. */
+ * (or), "and" and "not". Each selection writes a mask of one byte per point; nested selections have their own masks.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * select_surface.c: selections among the vertices of an embedded surface, and the corresponding points of the body. */
+ * select_surface.c: selections among the vertices of an embedded surface, and the corresponding points of the body.
+ */
 #include <stdlib.h>
 #include <string.h>
 

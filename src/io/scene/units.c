@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.c: the table of units, and the parser of numbers with units. */
+ * units.c: the table of units, and the parser of numbers with units.
+ */
 #include "io/scene/units.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.h: numbers with units in scene files. */
+ * units.h: numbers with units in scene files.
+ */
 #ifndef SINEW_SRC_IO_SCENE_UNITS_H
 #define SINEW_SRC_IO_SCENE_UNITS_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Every error names its
- * location and the valid values. */
+ * location and the valid values.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

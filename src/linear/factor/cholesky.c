@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cholesky.c: supernodal Cholesky of a block matrix (cholesky.h). */
+ * cholesky.c: supernodal Cholesky of a block matrix (cholesky.h).
+ */
 #include "linear/factor/cholesky.h"
 
 #include <string.h>

@@ -16,7 +16,8 @@
  * and solve allocate nothing and run on one thread. The caller's order is kept up to a postorder, in which every
  * unknown still follows all of its descendants.
  *
- * bench/bench_saddle.c compares with MUMPS, which pivots (docs/evidence/constraints.md). */
+ * bench/bench_saddle.c compares with MUMPS, which pivots (docs/evidence/constraints.md).
+ */
 #ifndef SINEW_SRC_LINEAR_FACTOR_LDL_H
 #define SINEW_SRC_LINEAR_FACTOR_LDL_H
 

@@ -12,7 +12,8 @@
  * (Gilbert 1994). Only the supernodes of these paths are visited, four columns of V at a time; terms whose paths
  * overlap are grouped. C is indefinite if terms are removed. Its block of the removed terms is negative definite as
  * long as S' without the added terms is definite; the Schur complement of that block is then positive definite: two
- * Cholesky factorisations. */
+ * Cholesky factorisations.
+ */
 #ifndef SINEW_SRC_LINEAR_FACTOR_LOW_RANK_H
 #define SINEW_SRC_LINEAR_FACTOR_LOW_RANK_H
 

@@ -7,7 +7,8 @@
  *
  * CHOLMOD's numeric factorisation is not used: it contains GPL code and calls BLAS. OpenBLAS starts threads when it
  * is loaded, allocates large buffers, and blocks forever if memory is short. This factorisation does not allocate
- * after creation, and results depend on the matrix and the instruction set alone. */
+ * after creation, and results depend on the matrix and the instruction set alone.
+ */
 #ifndef SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
 #define SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
 

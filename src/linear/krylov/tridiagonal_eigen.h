@@ -2,7 +2,8 @@
  *
  * tridiagonal_eigen.h: single eigenvalues of a symmetric tridiagonal matrix, such as Lanczos' method derives from a
  * large matrix, by bisection on the number of eigenvalues below a value (Sturm; Golub and Van Loan, Matrix
- * Computations, 4th ed., 8.4). */
+ * Computations, 4th ed., 8.4).
+ */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_TRIDIAGONAL_EIGEN_H
 #define SINEW_SRC_LINEAR_KRYLOV_TRIDIAGONAL_EIGEN_H
 

@@ -11,7 +11,8 @@
  * A block with five tets per cell has diagonal layers with 3/4 of the vertices of an axis-aligned layer, so diagonal
  * cuts give less fill than METIS (bench/bench_order.c).
  *
- * The same input gives the same cuts: the method uses neither random numbers nor global state. */
+ * The same input gives the same cuts: the method uses neither random numbers nor global state.
+ */
 #ifndef SINEW_SRC_LINEAR_ORDERING_NESTED_DISSECTION_H
 #define SINEW_SRC_LINEAR_ORDERING_NESTED_DISSECTION_H
 

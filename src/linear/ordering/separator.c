@@ -4,7 +4,8 @@
  *
  * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass
  * repeatedly makes the best move, even if the separator gets heavier, moves each vertex at most once, and then
- * returns to the best state seen. Ties are broken by vertex number, so the result depends on the graph alone. */
+ * returns to the best state seen. Ties are broken by vertex number, so the result depends on the graph alone.
+ */
 #include "linear/ordering/separator.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * separator.h: a weighted graph with a vertex separator between two sides, and moves that make the separator
- * lighter. */
+ * lighter.
+ */
 #ifndef SINEW_SRC_LINEAR_ORDERING_SEPARATOR_H
 #define SINEW_SRC_LINEAR_ORDERING_SEPARATOR_H
 

@@ -126,7 +126,8 @@ static void partition_renumber(partition *p)
 
 /* Row i belongs to the supernodes of its entries and to all supernodes on the paths to its own: its row subtree (Liu
  * 1990, section 3.3). Rows are visited in ascending order, so the rows of each supernode ascend. mark and end are work
- * space over supernodes. */
+ * space over supernodes.
+ */
 static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
 {
     const sinew_elimination *e = p->elimination;

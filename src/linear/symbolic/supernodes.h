@@ -4,7 +4,8 @@
  *
  * Fundamental supernodes (Liu, Ng and Peyton 1993): column j continues the supernode of j - 1 if j - 1 is its only
  * child and column j of L has one entry less. Relaxed supernodes (Ashcraft and Grimes 1989): a supernode is merged
- * with its parent if the two together store few zeros. Larger supernodes are faster; zeros cost time and memory. */
+ * with its parent if the two together store few zeros. Larger supernodes are faster; zeros cost time and memory.
+ */
 #ifndef SINEW_SRC_LINEAR_SYMBOLIC_SUPERNODES_H
 #define SINEW_SRC_LINEAR_SYMBOLIC_SUPERNODES_H
 

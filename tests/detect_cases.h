@@ -6,6 +6,7 @@
 #ifndef SINEW_DETECT_CASES_H
 #define SINEW_DETECT_CASES_H
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -336,10 +337,12 @@ static inline real referee_distance(const int32_t v[4], int kind, const sinew_re
 }
 
 /* The exact distance lies between that of the weighted points and the separation along n, for any weights. Whether the
- * two agree: an error of z turns n by that over |z|, and changes the separation. */
+ * two agree: an error of z turns n by that error over |z|, and changes the separation. Borders (a weight is zero) are
+ * chosen by |z|^2, whose error of 8 DBL_EPSILON leaves an error of |z| sqrt(8 DBL_EPSILON) in z. */
 static inline bool referee_agrees(const sinew_candidate *pair, const sinew_real *x, double size, double round_off)
 {
     real z[3] = {0}, first = (real)HUGE_VALL, second = -(real)HUGE_VALL;
+    bool border = false;
     for (int a = 0; a < 4; a++) {
         real along = 0;
         for (int k = 0; k < 3; k++) {
@@ -347,11 +350,13 @@ static inline bool referee_agrees(const sinew_candidate *pair, const sinew_real 
             along += (real)pair->n[k] * (real)x[4 * pair->v[a] + k];
         }
         const bool of_first = pair->kind == SINEW_CANDIDATE_EDGE_EDGE ? a < 2 : a < 1;
+        border = border || pair->w[a] == 0;
         first = of_first ? referee_lower(first, along) : first;
         second = of_first ? second : referee_higher(second, along);
     }
     const real distance = referee_root(referee_dot(z, z)), slack = distance - referee_higher(first - second, 0);
-    return slack * distance <= (real)(round_off * size) * (distance + (real)size);
+    const real error = (real)(round_off * size), choice = border ? distance * (real)sqrt(8 * DBL_EPSILON) : 0;
+    return slack * distance <= referee_higher(error, choice) * (distance + (real)size);
 }
 
 #endif

@@ -14,7 +14,7 @@
 #include "sinew/scene.h"
 
 enum {
-    SINEW_METHOD_MAX = 24, /* with the reference */
+    SINEW_METHOD_MAX = 24, /* number of methods, including the reference */
     SINEW_LABEL_MAX = 96,
     SINEW_LEVEL_COUNT = 3,  /* number of relative errors for which times are reported */
     SINEW_SAMPLE_COUNT = 7, /* number of iterations for which errors are tabulated */
@@ -87,7 +87,7 @@ void sinew_judge_step(sinew_comparison *c, int32_t step);
  * at its start. Returns false if memory is short. */
 bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q);
 
-/* ---- Telling (summary.c, report.c) ----------------------------------------------------------- */
+/* ---- Output (summary.c, report.c) ------------------------------------------------------------ */
 
 /* summary.json: all results of the page, for programs. */
 void sinew_write_summary(const sinew_comparison *c, FILE *stream);

@@ -26,7 +26,7 @@ bool sinew_style_read(const sinew_arguments *arguments, const sinew_scene *scene
 /* The camera of the frame at `fraction` (0 .. 1) of the film. An orbiting camera keeps its distance. */
 sinew_camera sinew_style_camera(const sinew_style *style, const sinew_survey *survey, double fraction);
 
-/* ---- Moments --------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 enum {
     SINEW_PANEL_MAX = 12,

@@ -10,7 +10,7 @@
 #include "report.h"
 #include "report_style.h"
 
-/* ---- Words ---------------------------------------------------------------------------------- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 void sinew_put_escaped(FILE *stream, const char *text)
 {
@@ -41,7 +41,7 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
     } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
         snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
     } else {
-        /* Shortens exponents: "1.0e-07" has characters without information. */
+        /* Shortens exponents: "1.0e-07" becomes "1e-7". */
         snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
         int power = atoi(strchr(text, 'e') + 1);
         char *end = strstr(text, ".0e") ? strstr(text, ".0e") : strchr(text, 'e');
@@ -117,7 +117,7 @@ static const char *label(const sinew_report *r, int32_t method)
     return r->c->methods[method].label;
 }
 
-/* The name in the first cell of a row; a long name may break before each option. */
+/* Starts a row with the contender's name in the first cell; a long name may break before each option. */
 static void begin_row(const sinew_report *r, int32_t method)
 {
     fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", method, method);
@@ -251,7 +251,7 @@ static void report_put_head(const sinew_report *r)
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-/* A cell and its name; the name stands above the cell when a narrow screen shows the table as cards. */
+/* Starts a cell with its name; a narrow screen shows the table as cards, with the name above the cell. */
 static void begin_cell(FILE *stream, const char *name, const char *kind, bool known)
 {
     fprintf(stream, "<td data-n=\"%s\" class=\"%s%s\">", name, kind, known ? "" : " none");
@@ -308,7 +308,7 @@ static void put_near_cell(FILE *stream, double error)
             isfinite(error) ? "" : " none", width, sinew_short(error, text));
 }
 
-/* Warnings, as words below the solver's name. */
+/* Writes the warnings as words below the solver's name. */
 static void put_status(FILE *stream, uint32_t bits)
 {
     char text[128];

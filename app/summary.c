@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "metrics.h"
 
-/* Writes JSON strings: names, paths and comments may contain any byte. */
+/* Writes a JSON string; names, paths and comments may contain any byte. */
 static void put_text(FILE *stream, const char *text)
 {
     fputc('"', stream);
@@ -30,7 +30,7 @@ static void summary_put_number(FILE *stream, double number)
         fputs("null", stream);
 }
 
-/* `before` is the separator between the previous entry and this one. */
+/* Writes one number; `before` is the separator between the previous entry and this one. */
 static void summary_put_entry(FILE *stream, const char *before, const char *key, double number)
 {
     fprintf(stream, "%s\"%s\": ", before, key);
@@ -73,7 +73,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
     fputc('}', stream);
 }
 
-/* In the order of sinew_gap_kind. */
+/* Names of sinew_gap_kind, in its order. */
 static const char *const gap_words[] = {"none", "estimate", "below", "unknown"};
 
 static void put_answer(const sinew_answer *a, FILE *stream)

@@ -153,8 +153,7 @@ struct sinew_world {
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
-    char *signature;   /* signature before the first tear, so that a torn world matches its saved states; NULL: nothing
-                        * tore */
+    char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */

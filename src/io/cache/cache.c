@@ -138,8 +138,7 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* a cache that continues kept frames must not delete
-                                                                * them */
+    cache->resumable = def->resumable || def->kept_frames > 0; /* kept frames must not be deleted */
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;

@@ -33,8 +33,7 @@ typedef struct sinew_field {
     const char *name;
     uint32_t forms;
     const char *meaning;
-    const char *unit;                /* SI unit of the numbers; alternatives are separated by '|'; NULL or "":
-                                      * dimensionless */
+    const char *unit;                /* SI unit of the numbers, alternatives by '|'; NULL or "": dimensionless */
     const char *choices;             /* for KEYWORD: words separated by '|' */
     const struct sinew_shape *shape; /* for OBJECT and LIST */
     double minimum, maximum;         /* range of the numbers; both 0: any */

@@ -20,8 +20,7 @@ typedef struct sinew_levels {
     size_t vertex_capacity, edge_capacity; /* capacities, summed over all levels */
     sinew_weighted capacity;               /* arrays that the levels share */
     int32_t *match;                        /* [vertices of the finest level] partner of each vertex */
-    int32_t *slot;                         /* [vertices of the finest level] work space: edge to each coarse
-                                            * neighbour */
+    int32_t *slot;                         /* [vertices of the finest level] work space: edge to a coarse neighbour */
 } sinew_levels;
 
 /* vertices, entries: the largest finest graph that will be coarsened. */

@@ -108,8 +108,7 @@ void sinew_world_destroy(sinew_world *world)
                       world};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(&allocator, arrays[i]);
-    sinew_tasks_use(&(sinew_task_system){0}); /* the program may end its task system after it has destroyed its last
-                                               * world */
+    sinew_tasks_use(&(sinew_task_system){0}); /* the program may end its task system after its last world */
     sinew_tasks_close();
 }
 

@@ -177,7 +177,7 @@ static void draw_plane(drawing *d, const collider_surface *surface, sinew_snapsh
     }
 }
 
-/* Half the side of a square that extends beyond all bodies at rest. */
+/* Side, m, of a square that extends beyond all bodies at rest. */
 static double extent_of_plane(const drawing *d, sinew_collider id, const rest_box *rest)
 {
     collider_surface small = {0};

@@ -39,17 +39,16 @@ typedef struct view {
     int32_t width, height;
     int32_t samples; /* paths per pixel; 0: chosen by noise */
     int32_t thread_count;
-    uint8_t *rgb;        /* first byte of the panel in the image */
-    size_t pitch;        /* bytes between rows */
-    view_pixel *centres; /* [width * height] */
-    view_pixel *corners; /* [(width + 1) * (height + 1)] */
-    view_sums *sums;     /* [width * height] */
-    view_sums *more;     /* [width * height] with the additional samples of noisy pixels */
-    view_light *light;   /* [width * height] */
-    view_light *spare;   /* [width * height] output of the filter */
-    int32_t step;        /* pixels between taps in the current pass of the filter */
-    double done_before,
-        done_fraction; /* completed fraction of the picture; fraction of the picture that this panel is */
+    uint8_t *rgb;                      /* first byte of the panel in the image */
+    size_t pitch;                      /* bytes between rows */
+    view_pixel *centres;               /* [width * height] */
+    view_pixel *corners;               /* [(width + 1) * (height + 1)] */
+    view_sums *sums;                   /* [width * height] */
+    view_sums *more;                   /* [width * height] with the additional samples of noisy pixels */
+    view_light *light;                 /* [width * height] */
+    view_light *spare;                 /* [width * height] output of the filter */
+    int32_t step;                      /* pixels between taps in the current pass of the filter */
+    double done_before, done_fraction; /* completed and this panel's fraction of the picture */
     sinew_picture_progress *progress;
     void *context;
 } view;

@@ -15,7 +15,7 @@
 typedef struct body_shape {
     const char *name;
     sinew_mesh *(*make)(int refinement);
-    int longest;          /* longest side of the bounding box over the counted thickness */
+    int longest;          /* longest side of the bounding box in thicknesses */
     double held;          /* vertices with x at most this are held */
     int axis;             /* direction of the weight */
     double place[3];      /* point whose displacement is measured */

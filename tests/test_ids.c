@@ -87,7 +87,7 @@ static void runs(void **state)
     assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK);
     assert_true(sinew_world_shape_version(s.world) > version);
     assert_int_equal(sinew_body_first_particle(s.world, s.body[0]), 17);
-    assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK); /* uses spare capacity */
+    assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK); /* spare capacity */
     assert_int_equal(sinew_body_first_particle(s.world, s.body[0]), 17);
     assert_int_equal(sinew_mesh_vertex_count(sinew_body_mesh(s.world, s.body[0])), 8);
     assert_int_equal(sinew_body_first_particle(s.world, add_rope(s.world, 4, 7)), 0);
@@ -113,7 +113,7 @@ static void tear(void **state)
     cells.edges = (const int32_t[]){0, 1, 1, 2, 4, 3};
     sinew_mesh *mesh = sinew_mesh_create(&cells, &error);
     must(&error);
-    assert_int_equal(sinew_body_set_mesh(s.world, s.body[1], mesh, &error), SINEW_OK); /* the new mesh also has 5 vertices */
+    assert_int_equal(sinew_body_set_mesh(s.world, s.body[1], mesh, &error), SINEW_OK); /* also 5 vertices */
     assert_int_equal(sinew_body_set_mesh(s.world, s.body[0], mesh, &error), SINEW_OK);
     assert_int_equal(sinew_body_set_mesh(s.world, s.body[2], mesh, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "the mesh has 5 vertices, body 2 has 6"));

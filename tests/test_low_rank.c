@@ -72,7 +72,7 @@ static void free_grid(grid *g)
     free(g->value);
 }
 
-/* A rank-one term: minus half of an edge's weight, or random entries. */
+/* A rank-one term that removes part of an edge's weight, or adds random entries. */
 static sinew_rank_one_term draw_row(random_cases *r, const grid *g, bool taken)
 {
     sinew_rank_one_term row = {.weight = taken ? -0.45 : random_magnitude(r, 1e-2, 1e2)};
@@ -149,7 +149,7 @@ static void test_solves(void **state)
                 sinew_low_rank_set(&l, g.factor, rows, taken < count ? taken : count, count, g.index, scale, NULL);
             if (status == SINEW_OK)
                 check_solve(&r, &g, &l, rows, count, scale);
-            else /* the same edge more than twice */
+            else /* an edge was removed more than twice */
                 assert_true(taken > 2 && status == SINEW_ERROR_NUMERIC);
         }
         sinew_low_rank_destroy(&l, &allocator);

@@ -14,7 +14,7 @@
 #include "energy/batch_layout.h"
 #include "make_world.h"
 
-/* Where the vertices of a fan's tets are among its points. */
+/* Indices of the vertices of a fan's tets among its points. */
 static const int points_of[SINEW_FAN][4] = {{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 4, 5}};
 
 static void sort_four(int32_t v[4])
@@ -40,7 +40,7 @@ static void check_same_tets(int32_t count, const int32_t *before, const int32_t 
     }
 }
 
-/* The tets of a fan name common points alike. */
+/* The tets of a fan refer to common points consistently. */
 static void check_fan(const int32_t *order, int32_t size, const int32_t *tets)
 {
     int32_t points[SINEW_FAN + 3];

@@ -11,7 +11,7 @@
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
-/*  ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
+/* ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
 
 /* Writes the local block of each element block of task t to as->map. Returns false without memory. */
 static bool assembly_map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,

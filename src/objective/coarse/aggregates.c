@@ -12,7 +12,7 @@
 #define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
 #define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
 
-/*  ---- Connectivity ------------------------------------------------------------------------------ */
+/* ---- Connectivity ------------------------------------------------------------------------------ */
 
 /* Called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
@@ -205,7 +205,7 @@ static void merge_fragments(const sinew_objective *o, int32_t size, const int32_
             root[i] = sinew_find_root(wish, root[i]);
 }
 
-/*  ---- Coarse space ------------------------------------------------------------------------------ */
+/* ---- Coarse space ------------------------------------------------------------------------------ */
 
 /* Lists the particles of each aggregate; work [particle_count]. */
 static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)

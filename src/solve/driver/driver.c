@@ -298,7 +298,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/*  ---- Status of the step ---------------------------------------------------------------------- */
+/* ---- Status of the step ---------------------------------------------------------------------- */
 
 /* A step is solved when its residual has reached the tolerance. If round-off prevents this, the step is solved when the
  * gap is at most `solved_fraction` of the energy that the step changed. A small residual with a gap above

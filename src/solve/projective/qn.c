@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * qn.c: L-BFGS whose first Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017; thesis
+ * qn.c: L-BFGS whose initial Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017; thesis
  * algorithms 6 to 8).
  *
  *     d = -H_k grad g(q),   H_k: two-loop recursion over the last few (s, y) pairs around S^-1
  *     q <- q + alpha d,     alpha by line search on g
  *
- * S = M/h^2 + sum w_j D_j^T D_j as in PD; if an energy is no squared distance, its weight is the stiffness of the best
- * quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for comparison only.
- * Takes every energy with reduced coordinates; without pairs and with alpha = 1 an iteration equals one of PD.
+ * S = M/h^2 + sum w_j D_j^T D_j as in PD; if an energy is not a squared distance, its weight is the stiffness of the
+ * best quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for comparison
+ * only. All energies with reduced coordinates are accepted. Without pairs and with alpha = 1 an iteration equals an
+ * iteration of PD.
  *
  * With contacts, pairs approximate the elastic part alone, and the blocks C of contacts at the iterate
  * (contact_blocks.h) are added: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts open and close within one
- * iteration, so pairs with contact forces mislead: a sliding box then lagged by 10 %.
+ * iteration, so pairs that include contact forces are misleading: with them a sliding box lagged by 10 %.
  */
 #include <math.h>
 #include <string.h>
@@ -85,8 +86,8 @@ typedef struct qn {
     int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
     int search;
     sinew_global global;
-    bool old_known; /* old_q is the start of the last iteration of this step, old_gradient the gradient there without
-                       contacts */
+    /* old_q is the start of the last iteration of this step, old_gradient the gradient there without contacts. */
+    bool old_known;
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
     sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
     sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
@@ -94,7 +95,7 @@ typedef struct qn {
     double scale; /* m/N: initial H as a multiple of the identity */
 } qn;
 
-/* x = B0^-1 x; `alone`: without contacts and transient terms of conjugate gradients. */
+/* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -177,7 +178,7 @@ static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         sinew_global_solve(&n->global, s->objective, x, x);
 }
 
-/* A third of the trace of each particle's block; stiffness_of is zero at pins, as x is. */
+/* B0 is a third of the trace of each particle's block; stiffness_of is zero at pins, like x. */
 static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
@@ -193,8 +194,8 @@ static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later it is s.y / y.y of
- * the last pair (Nocedal and Wright 2006, (7.20)). */
+/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later the factor is s.y
+ * / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
 static double first_scale(const sinew_solve *s)
 {
     double max = 0;
@@ -203,7 +204,7 @@ static double first_scale(const sinew_solve *s)
     return max > 0 ? 3 / max : 1;
 }
 
-/* d <- H d, thesis algorithm 7, with B0^-1 in the middle. */
+/* d <- H d by the two-loop recursion, thesis algorithm 7, with B0^-1 between the loops. */
 static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
     static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
@@ -239,7 +240,7 @@ static void qn_find_direction(sinew_solve *s, qn *n)
         two_loops(s, n, false, n->d);
 }
 
-/* Keeps the new pair if it has positive curvature. */
+/* Keeps the pair that was written at padded_index if its curvature is positive. */
 static void keep_pair(const sinew_solve *s, qn *n, int32_t padded_index)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -255,7 +256,7 @@ static void keep_pair(const sinew_solve *s, qn *n, int32_t padded_index)
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
-/* s = alpha d and y = gradient - old gradient */
+/* Stores the pair s = alpha d, y = gradient - old gradient. */
 static void remember(const sinew_solve *s, qn *n, double alpha)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
@@ -270,8 +271,8 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
     keep_pair(s, n, padded_index);
 }
 
-/* s = q - q_old and y, the change of the gradient without contacts, between two iterations with contacts: independent
- * of the step filter and of new contacts. */
+/* Stores the pair s = q - q_old, y = change of the gradient without contacts, between two iterations with contacts. The
+ * pair is independent of the step filter and of new contacts. */
 static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;

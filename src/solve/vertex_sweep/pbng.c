@@ -22,9 +22,9 @@
  * it within round-off with a higher residual: the plain sweep is kept, and the acceleration restarts. `safeguard` = no
  * omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and on.
  *
- * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h): a few
- * operations a node, which conserve linear momentum to round-off and never increase the objective. Components with
- * contacts include them, clusters in contact together (rigid_modes_contacts.h).
+ * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h), at a few
+ * operations per node. The motion conserves linear momentum to round-off and never increases the objective. For
+ * components in contact the minimum includes contact energy, over whole clusters (rigid_modes_contacts.h).
  */
 #include <string.h>
 
@@ -57,16 +57,16 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
-/* The coarse step: none, rigid motions of free components after a sweep, or also affine motions of aggregates before
- * it. */
+/* Kind of coarse correction: none; rigid motions of free components after a sweep; or also affine motions of aggregates
+ * before a sweep. */
 typedef enum coarse_kind {
     NO_COARSE,
     RIGID,
     AGGREGATES
 } coarse_kind;
 
-/* Fraction of the previous sweep's motion below which chebyshev does not accelerate a sweep. 0.1 to 0.3 give similar
- * results. */
+/* chebyshev does not accelerate a sweep that moves nodes less than this fraction of the previous sweep. 0.1 to 0.3 give
+ * similar results. */
 #define QUICK 0.2
 
 enum {
@@ -131,12 +131,13 @@ typedef struct memory {
     sinew_coarse aggregates;
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
-    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
+    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
     double weight;             /* chebyshev's w_l */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
-    sinew_real *v; /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as without
-                      free components */
+    /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate
+     * enough, in quasistatic worlds, and without rigid motions. */
+    sinew_real *v;
 } memory;
 
 static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
@@ -242,7 +243,7 @@ static void pbng_begin(sinew_solve *s)
     pbng_flush(s);
 }
 
-/* Changed contacts change groups and free components, and invalidate the extrapolation. */
+/* New contacts change groups and free components, and invalidate the extrapolation. */
 static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
@@ -284,7 +285,7 @@ static void sweep(sinew_solve *s, const memory *m)
         sinew_vertex_layout_run(&m->layout, relaxation, true, s->q);
 }
 
-/* The coarse step: sweeps hardly reduce the error of rigid motions. */
+/* Moves free components rigidly: sweeps hardly reduce the error of rigid motions. */
 static void move_pieces(sinew_solve *s, const memory *m)
 {
     if (m->coarse)
@@ -294,7 +295,7 @@ static void move_pieces(sinew_solve *s, const memory *m)
 
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
-/* Whether the sweep from last to q moved the nodes so little, compared with the one before, that acceleration is not
+/* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
  * needed. */
 static bool quick(sinew_solve *s, memory *m)
 {

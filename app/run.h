@@ -37,7 +37,7 @@ typedef struct sinew_run_statistics {
     int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128];                       /* reason of the first step whose gap is unknown */
-    sinew_run_worst violation, complementarity; /* of hard constraints that a solver handled as a system */
+    sinew_run_worst violation, complementarity; /* worst values of hard constraints that a solver handled as a system */
     int64_t constraints_first;
     char constraints[256]; /* the first message about these constraints */
     sinew_run_worst inverted;
@@ -93,7 +93,7 @@ double sinew_run_clock(void); /* s, monotonic */
 
 /* ---- Formats and fields (run_formats.c) ------------------------------------------------------- */
 
-bool sinew_run_read_formats(sinew_run *r);       /* from the command line */
+bool sinew_run_read_formats(sinew_run *r);       /* reads formats and fields from the command line */
 bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no chosen format can store */
 /* The comment of a state stores the formats and fields of its run, because a continued run must write the same ones.
  * sinew_run_read_comment refuses options that differ. */
@@ -119,7 +119,7 @@ bool sinew_run_check_folder(const sinew_run *r);
 bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step);
-void sinew_run_write_contact(const sinew_run *r, int64_t step); /* for a completed step; no effect without contact */
+void sinew_run_write_contact(const sinew_run *r, int64_t step); /* writes a completed step; no effect without contact */
 bool sinew_run_has_contact(const sinew_run *r);
 /* Flushes all frames and rows, then state.bin, to the disk; then writes summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);

@@ -141,7 +141,7 @@ static inline double bench_two_threads(bench_body *body, void *context, int runs
     return bench_median(body, context, runs);
 }
 
-/* Multiplications and additions in registers for about 10 us, with enough parallelism to fill a core's units: two
+/* About 10 us of multiplications and additions in registers, with enough parallelism to fill a core's units. Two
  * threads on one core are then no faster than one. */
 static inline double bench_arithmetic(int seed)
 {
@@ -180,8 +180,8 @@ static inline void bench_arithmetic_chunks(void *context)
             exit(1);
 }
 
-/* The current speed of the machine: the speed-up of two threads at arithmetic (two if both have a core), and the
- * slowdown of one thread relative to its best in this run (above one if other processes use the cores). */
+/* Current speed of the machine. gain: speed-up of two threads at arithmetic, two if both have a core. slower: slowdown
+ * of one thread relative to its best in this run, above one if other processes use the cores. */
 typedef struct bench_machine {
     double gain, slower;
 } bench_machine;

@@ -34,7 +34,7 @@ typedef struct figures {
 
 /* One material in a child process. */
 typedef struct subject {
-    sinew_world *worlds[2]; /* with one thread and with two */
+    sinew_world *worlds[2]; /* worlds with one thread and with two */
     sinew_kernel kernel;    /* kernel of the first chunk */
     sinew_real *x, *g;      /* chunk-local positions and gradient */
 } subject;

@@ -354,7 +354,7 @@ static void starve(system_of *s, int megabytes)
         printf("  %4d MB more: status %d\n", megabytes, -WEXITSTATUS(status));
 }
 
-/* This test comes first, because the heap then has no free blocks. */
+/* Tests MUMPS on signals and lack of memory. This test runs first, because the heap then has no free blocks. */
 static void watch_manners(int32_t n)
 {
     const int threads = count_threads(), handlers = count_handlers();

@@ -140,8 +140,8 @@ static void global_step(void *context)
     solve->ops->precondition(solve, solve->gradient, solve->velocity);
 }
 
-/* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, the speed-up of two threads on
- * plain arithmetic, the cache line's round trip, and true if the turn counts. */
+/* One turn. one, two: seconds with one thread (processor time) and with two (wall clock); ratio: one / two; machine:
+ * speed-up of two threads on arithmetic; trip: round trip of a cache line; counts: the turn counts. */
 typedef struct turn {
     double one, two, ratio, machine, trip;
     bool counts;
@@ -204,7 +204,7 @@ static timing time_turns(bench_body *body, void *const context[2])
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
-    scene scenes[2]; /* with one thread and with two */
+    scene scenes[2]; /* scenes with one thread and with two */
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);

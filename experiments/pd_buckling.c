@@ -137,7 +137,7 @@ static double power_of(const sheet *s, int32_t n, int32_t m)
     return real * real + imaginary * imaginary;
 }
 
-/* The dominant wave numbers are those of the slope, which determines how dents look: a wave of half the length and the
+/* The dominant wave numbers are those of the slope, which determines how dents look. A wave of half the length and the
  * same height has twice the slope. */
 static pattern find_pattern(const sheet *s)
 {

@@ -24,7 +24,7 @@ enum {
     MESHES = 3,
     WEIGHTS = 5,
     STEPS = 30,
-    ITERATIONS = 10 /* as in the paper */
+    ITERATIONS = 10 /* iterations per step, as in the paper */
 };
 static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12}; /* N/m of one vertex */
 

@@ -156,7 +156,7 @@ static bool run_momentum(const setting *s, outcome *o)
     return good;
 }
 
-/* ---- What is minimised -------------------------------------------------------------------------------- */
+/* ---- Minimised energy --------------------------------------------------------------------------------- */
 
 static bool run_tets(const setting *s, outcome *o)
 {

@@ -100,7 +100,7 @@ static sinew_world *press_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* m: from the lowest to the highest vertex. */
+/* m: height from the lowest to the highest vertex. */
 static double press_height_of(const sinew_world *world)
 {
     const int32_t n = sinew_world_particle_count(world);

@@ -98,8 +98,8 @@ typedef struct strip_shape {
     double couple;      /* N, couple per width at the tip (STRIP_TURN) */
 } strip_shape;
 
-/* A strip of length L = 1 m and D = 1 N m, clamped horizontally at x = 0, with planes of symmetry at its sides, under a
- * sequence of growing loads. */
+/* A strip of length L = 1 m and D = 1 N m, clamped horizontally at x = 0, with planes of symmetry at its sides. The
+ * loads form a growing sequence. */
 typedef struct strip {
     plate_mesh_kind mesh;
     plate_model model;
@@ -111,7 +111,7 @@ typedef struct strip {
     double poisson;                  /* NAN: 0.3 */
     double hold;                     /* parameter of shell_bending; 0: its default */
     double offset;                   /* m, of director points; 0: a quarter of a cell */
-    uint32_t seed;                   /* of unstructured meshes */
+    uint32_t seed;                   /* random seed of unstructured meshes */
     /* ---- results ---- */
     int32_t iterations; /* iterations of Newton's method; negative: not converged */
     int32_t point_count, triangle_count;

@@ -11,7 +11,7 @@
 const char *const plate_mesh_names[PLATE_MESHES] = {"aligned", "turned by 17 degrees", "unstructured"};
 
 #define TURN  (17 * 3.14159265358979323846 / 180)
-#define SHEAR 1e-3 /* of the turned lattice, so that one diagonal is shorter and all squares are cut alike */
+#define SHEAR 1e-3 /* shear of the turned lattice: one diagonal is shorter, so all squares are cut alike */
 
 typedef struct cloud {
     double *points;

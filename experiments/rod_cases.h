@@ -222,8 +222,8 @@ static inline double rod_sideways(int32_t segments, double twisting, bool weight
     return rod_cantilever(segments, &s, force, end, error) ? end[1][2] / nudge : NAN;
 }
 
-/* The buckling load, by bisection between two loads: below it the tip's sideways displacement is proportional to the
- * small force, above it more than a hundredth of the length. */
+/* The buckling load, by bisection between two loads. Below it the tip's sideways displacement is proportional to the
+ * small force; above it the displacement exceeds a hundredth of the length. */
 static inline double rod_buckling_load(int32_t segments, double twisting, bool weight, double low, double high,
                                        sinew_error *error)
 {
@@ -335,7 +335,7 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     bool good = r.world != NULL;
     if (good) {
         static const char *const name = "stiffness";
-        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* as stiff as round-off allows */
+        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* as large as round-off allows */
         const int32_t ends[2] = {0, segments};
         sinew_body_def body = sinew_default_body_def();
         sinew_pin_def pin = sinew_default_pin_def();

@@ -10,8 +10,8 @@
  * order in the initial violation. Sums of such errors over t/h steps, each of which changes the velocity by 1/h times
  * itself, are O(h^2): less than the error of implicit Euler.
  *
- * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, constraint by constraint, with
- * constraints linearised once (frozen) or again after each update (anew), and compared with one iteration of pbd.
+ * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, constraint by constraint. The
+ * constraints are linearised once (frozen) or again after each update. Both are compared with one iteration of pbd.
  */
 #include <math.h>
 #include <stdio.h>
@@ -278,8 +278,8 @@ static void draw_drift(outcome *o, const drift *d)
 
 /* ---- PBD as a sweep over the system --------------------------------------------------------------- */
 
-/* One sweep over (J M^-1 J^T) dlambda = -C from q, with constraints linearised once (frozen) or again each (anew).
- * Updates q. */
+/* One sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start, or with `anew` each at
+ * the current q. Updates q. */
 static void sweep_system(double *q, bool anew)
 {
     double start[3 * VERTICES];

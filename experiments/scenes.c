@@ -27,8 +27,8 @@ static sinew_world *scenes_new_world(trial *t, bool quasistatic, bool gravity, s
     return sinew_world_create(&def, error);
 }
 
-/* The same vertices with six tets a cell instead of five: one for each order of the three axes on a path along edges
- * from the first corner of the cell to the last. NULL on failure. */
+/* A mesh of the same vertices with six tets a cell instead of five. Each tet follows one of the six edge paths between
+ * opposite corners of the cell. NULL on failure. */
 static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], sinew_error *error)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};

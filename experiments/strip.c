@@ -76,8 +76,7 @@ static bool set_tip(const loading *l, double load, sinew_error *error)
 }
 
 /* Adds two pinned points O and T whose difference is the arm. bind_arm() then keeps r = p - (x_a + x_b)/2 equal to T -
- * O on each edge of the tip, by weak constraints between (p + O)/2 and (x_a + x_b)/4 + T/2. The couple is the result.
- *  */
+ * O on each edge of the tip. Its weak constraints bind (p + O)/2 to (x_a + x_b)/4 + T/2. The couple is the result. */
 static bool add_arm(loading *l, sinew_error *error)
 {
     static const sinew_real masses[2] = {1, 1};

@@ -22,8 +22,8 @@ typedef struct taut_system {
 double taut_mode(const taut_system *s, int32_t k);
 /* Theoretical factor of the amplitude per step. */
 double taut_factor(double x, bool geometric);
-/* Measured factor of the amplitude per step: the slope of ln E over the second half of the steps in which E stays above
- * `min` and, after the second step, below `max`. By then one mode dominates. energy [steps + 1]. */
+/* Measured factor of the amplitude per step, from the slope of ln E. The fit covers the second half of the steps in
+ * which E stays above `min` and, after the second step, below `max`. By then one mode dominates. energy [steps + 1]. */
 double taut_fit(const double *energy, int32_t steps, double min, double max);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MOVE 1e-6 /* perturbation over the extent of the points */
-#define FAR  1e4  /* of the extent of the points */
+#define FAR  1e4  /* distance of the three outer points over the extent of the points */
 #define FLAT 1e-7 /* degenerate triangles have twice the area over the longest side squared below this */
 
 typedef struct patch {

@@ -24,7 +24,7 @@ typedef enum sinew_colour_kind {
     SINEW_COLOUR_VON_MISES,     /* Pa */
     SINEW_COLOUR_ENERGY,        /* J/m3 */
     SINEW_COLOUR_RESIDUAL,      /* N */
-    SINEW_COLOUR_CONTACT_FORCE, /* N: of the last step's contacts */
+    SINEW_COLOUR_CONTACT_FORCE, /* N, contact force of the last step */
     SINEW_COLOUR_CLASS,         /* colour class of a particle in the solver's sweeps: discrete */
     SINEW_COLOUR_GIVEN,         /* values of the caller (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
@@ -43,7 +43,7 @@ typedef struct sinew_snapshot sinew_snapshot;
 
 typedef struct sinew_snapshot_def {
     sinew_colour_kind colour;
-    const double *values; /* [particle_count] with SINEW_COLOUR_GIVEN: one number for each particle; NaN: no value */
+    const double *values;                  /* [particle_count] values for SINEW_COLOUR_GIVEN; NaN: no value */
     const char *values_name, *values_unit; /* name and unit of the values, for the legend; NULL: none */
     bool cut;                              /* the cut removes tets on the side that cut_normal points to */
     double cut_point[3], cut_normal[3];
@@ -81,9 +81,9 @@ void sinew_survey_add(sinew_survey *survey, const sinew_snapshot *snapshot);
 
 /* ---- Camera ----------------------------------------------------------------------------------- */
 
-/* y is up. The definition gives eye and target, or the camera is fitted: it looks along a given direction, and all
- * extremes of the survey are inside the frame, with equal margins left and right, above and below. The frame is the
- * part of a panel without titles, captions and legend. */
+/* y is up. The definition gives eye and target, or the camera is fitted. A fitted camera looks along a given direction;
+ * all extremes of the survey are inside the frame, with equal margins on opposite sides. The frame is the part of a
+ * panel without titles, captions and legend. */
 typedef struct sinew_camera {
     bool given; /* use the given eye and target */
     double eye[3], target[3];

@@ -44,7 +44,7 @@ typedef struct view {
     view_pixel *centres;               /* [width * height] */
     view_pixel *corners;               /* [(width + 1) * (height + 1)] */
     view_sums *sums;                   /* [width * height] */
-    view_sums *more;                   /* [width * height] with the additional samples of noisy pixels */
+    view_sums *more;                   /* [width * height] sums with the additional samples of noisy pixels */
     view_light *light;                 /* [width * height] */
     view_light *spare;                 /* [width * height] output of the filter */
     int32_t step;                      /* pixels between taps in the current pass of the filter */

@@ -23,7 +23,7 @@ typedef struct node {
     int first, count; /* range of `order` */
     int left, right;  /* -1: a leaf */
     int component;    /* component of all its body primitives; -1: several, -2: it has no body primitives */
-    bool colliders;   /* it has primitives of colliders */
+    bool colliders;   /* the node has primitives of colliders */
 } node;
 
 typedef struct tree {

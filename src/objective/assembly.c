@@ -81,7 +81,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each column and merges those of one row into one matrix block. */
+/* Sorts the entries of each column and merges the entries of one row into one matrix block. */
 static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;

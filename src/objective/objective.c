@@ -501,8 +501,8 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
             }
 }
 
-/* Diagonal blocks are computed in rounds of one task per thread: kernels run in parallel, then the results are added
- * task by task, so that the order of sums and the bits do not depend on threads. */
+/* Diagonal blocks are computed in rounds of one task per thread. Kernels run in parallel, then the results are added
+ * task by task: the order of sums and the bits do not depend on threads. */
 typedef struct diagonal_pass {
     const sinew_objective *objective;
     const sinew_task *tasks;

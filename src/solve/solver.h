@@ -25,7 +25,7 @@ typedef struct sinew_solve sinew_solve;
 
 /* Changes of a world since its solver was prepared. */
 enum {
-    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, what is measured and recorded */
+    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement and recording */
     SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver: always prepared again */
     SINEW_CHANGED_DATA = 1 << 2,      /* materials, rest shapes of fixed elements */
     SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements switched on or off */

@@ -2,8 +2,9 @@
  *
  * driver.c: the loop that runs every solver, stops it and records its progress.
  *
- * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, when the
- * residual is within its round-off and no longer decreases, at the time budget, or when the solver sets `converged`.
+ * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, or at the
+ * time budget. It also stops when the residual is within its round-off and no longer decreases, or when the solver sets
+ * `converged`.
  */
 #include <float.h>
 #include <math.h>

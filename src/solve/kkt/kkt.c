@@ -27,7 +27,7 @@
  *     (C+ + 2 C + C-) / 4 + tau (C+ - C) / h + alpha lambda = 0,    C+ = C + J dq,   C- = C(q_n - h v_n)
  *
  * or, with s = 4 tau / h, J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n and
- * q = q_n + h v make this symplectic Euler with multipliers: no second derivatives, and a compliant constraint is
+ * q = q_n + h v make this symplectic Euler with multipliers, without second derivatives. A compliant constraint is
  * stable at every h and conserves energy if tau = 0. Hard constraints do not drift: violations decay with the roots of
  * (1 + s) z^2 + (2 - s) z + 1, by a factor of 1/3 per step for tau = 2 h.
  *

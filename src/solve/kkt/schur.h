@@ -4,8 +4,9 @@
  *
  *     (J A^-1 J^T + alpha) y = b - J A^-1 a,    dq = A^-1 (a + J^T y)
  *
- * S = J A^-1 J^T + alpha is positive definite if constraints are independent (notes, KKT; Baraff 1996), so the sparse
- * Cholesky factorisation of Hessians is used: its 3x3 blocks are groups of three constraints, the last one padded.
+ * S = J A^-1 J^T + alpha is positive definite if constraints are independent (notes, KKT; Baraff 1996). The sparse
+ * Cholesky factorisation of Hessians solves with S: its 3x3 blocks are groups of three constraints, the last one
+ * padded.
  */
 #ifndef SINEW_SRC_SOLVE_KKT_SCHUR_H
 #define SINEW_SRC_SOLVE_KKT_SCHUR_H

@@ -97,15 +97,15 @@ typedef struct admm {
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
- * sqrt(a b): smaller weights let stiff directions oscillate, larger ones slow down soft directions (Ghadimi et al.
+ * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
  * 2015, "Optimal parameter selection for the alternating direction method of multipliers: quadratic problems", section
  * III). In units of k the curvatures are the eigenvalues of S^-1 H at the rest shape (spectrum.h): 1 for pure strain,
- * more where k is below the stiffness of a change of volume, and down to about (width / length)^2 for a beam's bending
- * and twisting. Inertia is in both matrices, so that both ends go to 1, and c to PD's own weight, as h^2 k goes to
- * zero.
+ * more if k is below the stiffness of a change of volume, and down to about (width / length)^2 for a beam's bending and
+ * twisting. Both matrices include inertia, so that both extreme eigenvalues tend to 1, and c to PD's own weight, as h^2
+ * k goes to zero.
  *
- * Too small weights diverge, too large ones are only slow, so c is a fifth above the optimum. The minimum prevents
- * divergence; sheets of springs have modes without stiffness. */
+ * ADMM diverges with too small weights and is only slow with too large ones, so c is a fifth above the optimum. The
+ * minimum prevents divergence for sheets of springs, which have modes without stiffness. */
 static double automatic_factor(const sinew_spectrum *spectrum)
 {
     const double above = 1.2, min = 0.3;

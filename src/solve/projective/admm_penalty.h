@@ -8,8 +8,8 @@
  *
  * of the primal to the dual residual (Boyd et al. 2011, 3.4.1; He, Yang and Wang 2000); w^2 R estimates the curvature.
  * If R is far from one and the size decreases slowly, w^2 <- w^2 R. Large R: stiff modes oscillate; small R: soft modes
- * converge slowly. A size that does not decrease indicates a cycle, which occurs if the weight is too small for the
- * negative curvature of a non-convex energy: the weight grows, and its old value becomes a firm lower border.
+ * converge slowly. A size that does not decrease indicates a cycle: the weight is too small for the negative curvature
+ * of a non-convex energy. The weight then grows, and its old value becomes a firm lower border.
  *
  * R oscillates with complex modes, so it is averaged over growing intervals. The weight stays between the largest value
  * found too small and the smallest found too large. Both borders relax with each step, as bodies move. c changes at

@@ -5,11 +5,11 @@
  *     local    p_j = proj_j(D_j q)                              every element by itself
  *     global   S q = M/h^2 q_tilde + sum_j k_j D_j^T p_j,       S = M/h^2 + sum_j k_j D_j^T D_j, factorised once
  *
- * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p), so that the same
- * iteration reads q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both forms are
- * available and equal in exact arithmetic. With round-off they differ: the position form subtracts large numbers if k
- * h^2 is large compared with the masses, and in single precision the centre of mass jumps. The increment form, the
- * default, has only the round-off of the gradient.
+ * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p). The same iteration
+ * is thus q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both forms are available and
+ * equal in exact arithmetic. With round-off they differ: the position form subtracts large numbers if k h^2 is large
+ * compared with the masses, and in single precision the centre of mass jumps. The increment form, the default, has only
+ * the round-off of the gradient.
  *
  * Contacts are not part of S (contact_blocks.h). With contacts a line search on g sets the step length, because
  * contacts that close during the iteration have no block.

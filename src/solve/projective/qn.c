@@ -6,10 +6,10 @@
  *     d = -H_k grad g(q),   H_k: two-loop recursion over the last few (s, y) pairs around S^-1
  *     q <- q + alpha d,     alpha by line search on g
  *
- * S = M/h^2 + sum w_j D_j^T D_j as in PD; if an energy is not a squared distance, its weight is the stiffness of the
- * best quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for comparison
- * only. All energies with reduced coordinates are accepted. Without pairs and with alpha = 1 an iteration equals an
- * iteration of PD.
+ * S = M/h^2 + sum w_j D_j^T D_j as in PD. The weight of an energy that is not a squared distance is the stiffness of
+ * the best quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for
+ * comparison only. All energies with reduced coordinates are accepted. Without pairs and with alpha = 1 an iteration
+ * equals an iteration of PD.
  *
  * With contacts, pairs approximate the elastic part alone, and the blocks C of contacts at the iterate
  * (contact_blocks.h) are added: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts open and close within one

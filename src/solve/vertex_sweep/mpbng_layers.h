@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_layers.h: several layers of the surfaces of a world, each with about a quarter of the vertices of the layer
- * below, bound to each other: the problem of multilayer PBNG (Chen et al. 2024, section 8.2).
+ * mpbng_layers.h: the problem of multilayer PBNG (Chen et al. 2024, section 8.2): several layers of a world's surfaces,
+ * bound to each other. Each layer has about a quarter of the vertices of the layer below.
  *
  * Layer 0 is the world itself. The vertices of a coarser layer are a subset of the vertices of the layer below
  * (mesh/edit/simplify.h). Its energies are those of the world on the triangles, edges and hinges of the layer, with the
- * world's parameters. "The layers equally divide stiffness and mass": a common divisor does not change the minimum, so
- * each layer has the full stiffness and mass here, and the energies of layer 0 are the world's own batches. A coarse
- * vertex has the mass and forces of all vertices below that it owns. Weak constraints attach each vertex to its point
- * on the layer above, with a multiple of the stiffness of the vertex.
+ * world's parameters. "The layers equally divide stiffness and mass": a common divisor does not change the minimum.
+ * Each layer therefore has the full stiffness and mass, and the energies of layer 0 are the world's own batches. A
+ * coarse vertex has the mass and forces of all vertices below that it owns. Weak constraints attach each vertex to its
+ * point on the layer above, with a multiple of the stiffness of the vertex.
  *
  * Energies without a surface (tets, pairs, targets) act on layer 0 alone. Transient energies also do, except contacts,
  * which act on every layer (mpbng_contacts.h).

@@ -19,8 +19,8 @@
  * times the sweep before, the plain sweep converges faster than any over-relaxed one and is kept.
  *
  * A result of sor or chebyshev is rejected if its objective exceeds the previous one by more than round-off, or equals
- * it within round-off with a higher residual: the plain sweep is kept, and the acceleration restarts. `safeguard` = no
- * omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and on.
+ * it within round-off with a higher residual. Then the plain sweep is kept, and the acceleration restarts. `safeguard`
+ * = no omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and so on.
  *
  * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h), at a few
  * operations per node. The motion conserves linear momentum to round-off and never increases the objective. For

@@ -14,7 +14,7 @@
  * solved by its block. A step is halved until the objective decreases, so a move never increases it. Contact data are
  * read from their batches in every solve.
  *
- * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide stays.
+ * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide sticks.
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H

@@ -26,8 +26,8 @@ bool sinew_incidence_sources_find(sinew_vertex_layout *layout, sinew_incidence_g
 void sinew_incidence_sources_release(sinew_incidence_sources *sources, const sinew_allocator *allocator);
 
 /* Fills first_group, node and mass of groups whose colour_count is known. order: the nodes by colour, colour c from
- * first[c] to first[c + 1] - 1; windows of nodes are sorted by load [particle_count], the number of elements at each
- * particle. */
+ * first[c] to first[c + 1] - 1. load [particle_count]: number of elements at each particle, by which windows of nodes
+ * are sorted. */
 bool sinew_incidence_groups_fill(const sinew_vertex_layout *layout, sinew_incidence_groups *groups, int32_t *order,
                                  const int32_t *first, const int32_t *load);
 /* Lays out the incidences of one batch for groups that are filled. */

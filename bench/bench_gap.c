@@ -115,8 +115,7 @@ int main(int argc, char **argv)
         printf("%-8s %11s %8s %9s %9s %11s %8s %6s %6s %9s\n", "", "iteration", "nothing", "residual", "gap",
                "gap alone", "it is", "steps", "linear", "a vertex");
         for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-            /* Ten iterations of newton take long on a large block; integrators have no gap, or a gap of zero by
-             * definition. */
+            /* Ten iterations of newton take long on a large block; integrators have no optimality gap. */
             if ((kind != SINEW_SOLVER_NEWTON || n <= 24) &&
                 sinew_get_solver_info((sinew_solver_kind)kind)->default_iterations > 1 &&
                 !sinew_get_solver_info((sinew_solver_kind)kind)->explicit_step)

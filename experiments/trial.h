@@ -76,7 +76,7 @@ void trials_release(trial *trials, int32_t count);
 double trial_seconds(const trial *t);   /* median over the frames */
 double trial_residual(const trial *t);  /* geometric mean over the frames; infinite if frames were lost */
 int32_t trial_inverted(const trial *t); /* largest number in one frame */
-double trial_distance(const trial *t, const trial *truth); /* m: largest distance of a particle at the end */
+double trial_distance(const trial *t, const trial *truth); /* m: largest distance of a particle from `truth` */
 double trial_gap(const trial *t);                          /* m: largest distance between bound particles at the end */
 /* Measures the cost of a frame without iterations and of each iteration, s of processor time, from the fastest of three
  * frames. */

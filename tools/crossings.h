@@ -134,7 +134,7 @@ typedef struct topology {
     int *component;     /* [point_count] smallest point index of the point's connected component */
     unsigned char *own; /* [primitive_count] bits 0..2: vertices, 3..5: edges that no earlier primitive has */
     bool *used;         /* [point_count] a primitive has the point; false for points inside solids */
-    bool *open;         /* [point_count] true at the index of an open component: an edge lacks two triangles */
+    bool *open;         /* [point_count] true at the index of a component with an edge of one or three triangles */
 } topology;
 
 /* Linking numbers of ropes, kept from frame to frame (crossings_ropes.c). */

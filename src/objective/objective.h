@@ -47,7 +47,7 @@ typedef struct sinew_step_inputs {
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
+    const sinew_real *force; /* [particle_count][4] N, all external forces */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
      * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S + (1 - S): descent

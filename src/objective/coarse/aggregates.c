@@ -132,7 +132,7 @@ static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
     cut(c, middle, last, subsets - left);
 }
 
-/* Subsets of about `size` free particles of every component; `component` and `padded_index` are overwritten. */
+/* Cuts every component into subsets of about `size` free particles; `component` and `padded_index` are overwritten. */
 static void cut_components(const sinew_objective *o, int32_t size, int32_t *component, int32_t *padded_index,
                            int32_t *list, int32_t *subset)
 {
@@ -236,7 +236,7 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
     }
 }
 
-/* The centre of the aggregate, and the sums of products of positions relative to the centre, [3][3]. */
+/* Computes the centre of an aggregate, and the sums of products of positions relative to the centre, [3][3]. */
 static void find_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate, double middle[3],
                          double S[9])
 {
@@ -256,8 +256,8 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
     }
 }
 
-/* Rows of T [3][3] give orthonormal functions of positions relative to the centre: the inverse of the pivoted Cholesky
- * factor of S. Returns their number. */
+/* Computes orthonormal linear functions of positions relative to the centre, the rows of T [3][3]: the inverse of the
+ * pivoted Cholesky factor of S. Returns the number of functions. */
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));

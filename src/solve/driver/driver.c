@@ -255,8 +255,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* The residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the last
- * iteration. */
+/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the
+ * last iteration. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
@@ -483,7 +483,7 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
-/* Runs iterations until a reason to stop. Returns their number. */
+/* Runs iterations until the step stops. Returns their number. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
     /* With hard energies the residual is that of a softened objective, so it must not stop the step. */

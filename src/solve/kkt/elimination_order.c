@@ -11,7 +11,7 @@
 
 enum {
     MAX_PAIRS =
-        32 /* largest mean number of constraint pairs at a common particle for the order with constraints last */
+        32 /* constraint pairs at common particles, per constraint: largest number for the order with constraints last */
 };
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */

@@ -92,7 +92,7 @@ static bool is_met(const sinew_solve *s, const sinew_kkt *r)
     return s->def.tolerance > 0 && sinew_kkt_violation(r, false) <= (double)s->def.tolerance;
 }
 
-/* One step of the other energies from q_n: H dq = -grad g. */
+/* Takes one step of the other energies from q_n: H dq = -grad g. */
 static void step_rest(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

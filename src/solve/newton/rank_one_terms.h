@@ -23,7 +23,7 @@ typedef struct sinew_rank_one_terms {
     double *sums;             /* [count] */
 } sinew_rank_one_terms;
 
-/* x = A^-1 b with the last factorisation; false on failure. */
+/* x = A^-1 b with the last factorisation; returns false on failure. */
 typedef bool sinew_back_solve(void *context, const double *b, double *x);
 
 /* Allocates for the global constraints of the objective; must be destroyed after failure, too. A zeroed struct is valid
@@ -31,7 +31,7 @@ typedef bool sinew_back_solve(void *context, const double *b, double *x);
 sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                          const sinew_assembly *assembly, sinew_error *error);
 void sinew_rank_one_terms_destroy(sinew_rank_one_terms *terms, const sinew_objective *objective);
-/* Updates the terms at q, after A was factorised there. False on failure. */
+/* Updates the terms at q, after A was factorised there. Returns false on failure. */
 bool sinew_rank_one_terms_take(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                const sinew_assembly *assembly, const sinew_real *q, sinew_back_solve *solve,
                                void *context);

@@ -11,7 +11,7 @@
 
 #define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
 #define TOLERANCE                                                                                                      \
-    0.1 /* on the residual, relative to the first: the next local step changes b anyway; chosen, not measured */
+    0.1 /* relative residual of Newton's method: the next local step changes b again; chosen, not measured */
 #define DECREASE  1e-4
 #define SHRINK    0.1
 #define ALPHA_MIN 1e-6

@@ -88,7 +88,7 @@ typedef struct sinew_rigid_contacts {
 } sinew_rigid_contacts;
 
 /* Lists the contacts of the objective that involve bodies. body_of [particle_count]: the component of a particle among
- * the body_count components in contact, or -1. False without memory. */
+ * the body_count components in contact, or -1. Returns false without memory. */
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
 void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,

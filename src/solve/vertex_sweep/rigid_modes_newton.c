@@ -29,7 +29,7 @@ enum {
 #define CG_FRACTION   1e-2 /* relative residual of conjugate gradients */
 #define STEP_FRACTION 1e-4 /* iterations end below this fraction of the first predicted decrease */
 #define TURN_FLOOR                                                                                                     \
-    1e-9 /* fraction of the trace, added to the rotational inertia: a straight rope has none about its axis */
+    1e-9 /* fraction of the trace, added to the rotational inertia, which is zero about the axis of a straight rope */
 
 /* ---- Contact energy --------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 enum {
     MAX_PAIRS =
-        32 /* constraint pairs at common particles, per constraint: largest number for the order with constraints last */
+        32 /* largest number of pairs at common particles, per constraint, for the order with constraints last */
 };
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */

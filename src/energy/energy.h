@@ -238,8 +238,8 @@ typedef struct sinew_energy_ops {
     void (*reduce)(const sinew_reduced_kernel *kernel); /* D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
-     * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z)
-     * / k. */
+     * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2,
+     * proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
     void (*local_project)(const sinew_reduced_kernel *kernel);

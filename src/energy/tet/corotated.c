@@ -4,9 +4,9 @@
  *
  *     psi = mu |F - R|^2 + lambda/2 (J - 1)^2        P = 2 mu (F - R) + lambda (J - 1) cof F
  *
- * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. psi is defined for every F; P jumps where sigma1 +
- * sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element has no
- * lower bound.
+ * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. psi is defined for every F; P jumps where
+ * sigma1 + sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element
+ * has no lower bound.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"

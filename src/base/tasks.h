@@ -48,8 +48,7 @@ void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_t
  * sleep. */
 bool sinew_tasks_wait(int32_t *turns);
 /* Called by a member that other threads slept for. If the member was descheduled, the next calls use one thread for
- * a while.
- */
+ * a while. */
 void sinew_tasks_was_awaited(void);
 
 #endif

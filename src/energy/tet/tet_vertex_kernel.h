@@ -135,8 +135,7 @@ KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], cons
 
 /* sum += block of the second derivatives with their negative eigenvalues in F set to zero (isotropic.h). In the frames
  * of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij a_j^2,
- * K_ij = (A_ij + t_ij) a_i a_j.
- */
+ * K_ij = (A_ij + t_ij) a_i a_j. */
 KERNEL_INLINE void tet_incidence_projected(const incidence *v, const wide F[9], const wide b[3],
                                            isotropic_curvature *curvature, incidence_sum *sum)
 {

@@ -846,7 +846,7 @@ int main(void)
                                        cmocka_unit_test(they_are_listed),
                                        cmocka_unit_test(derivatives_agree),
                                        cmocka_unit_test(mistakes_are_found),
-                                       cmocka_unit_test(tables_are_bounded), /* must be the last test before a world is created */
+                                       cmocka_unit_test(tables_are_bounded), /* last test before worlds exist */
                                        cmocka_unit_test(a_copy_of_spring_steps_as_spring),
                                        cmocka_unit_test(rubber_without_fibres_is_neo_hookean),
                                        cmocka_unit_test(descent_finds_the_minimum),

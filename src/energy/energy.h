@@ -80,7 +80,7 @@ typedef struct sinew_constrain_kernel {
     sinew_real *lambda;                 /* [groups.count][constraint_count][W] multipliers, updated */
     sinew_real compliance;              /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
     sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
-    const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL without */
+    const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL: no damping */
     sinew_real damping;                 /* beta of XPBD (26), s; gamma = alpha beta / h */
     int32_t form;                       /* SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */

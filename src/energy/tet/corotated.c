@@ -73,7 +73,7 @@ static void corotated_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
-/* Adds the gradient and the approximate block, which depend on R only by R b. */
+/* Adds the gradient and the approximate block, which depend on R only through R b. */
 KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
                                        incidence_sum *sum)
 {

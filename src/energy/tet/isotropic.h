@@ -64,7 +64,7 @@ KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wi
     }
 }
 
-/* Raises negative eigenvalues of A to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A keeps its bits. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
     const wide zero = wide_set(0);

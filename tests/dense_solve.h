@@ -38,7 +38,7 @@ static inline double dense_pivot(double *A, int stride, double *b, int *order, i
     return fabs(A[k * stride + k]);
 }
 
-/* b [n] becomes x, A [n][stride] is destroyed. Pivots of at most `least` times the first are left out, and x is zero at
+/* b [n] becomes x, A [n][stride] is destroyed. Pivots of at most `min` times the first are left out, and x is zero at
  * their unknowns. Returns the number of pivots used. */
 static inline int dense_solve(double *A, int stride, double *b, int n, double min)
 {

@@ -55,7 +55,7 @@ static inline sinew_mesh *make_cloth(int nx, int ny, double width, double length
     return mesh;
 }
 
-/* Pins vertices that move and rotate about x from `from` within a second. */
+/* Pins vertices that move along x by `way` and rotate about x through `pivot` by `angle` within a second. */
 static inline void add_moving_pins(sinew_world *world, sinew_body body, const int32_t *vertices, int32_t count,
                                    const double pivot[3], double way, double angle)
 {

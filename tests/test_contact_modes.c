@@ -9,7 +9,7 @@
 #define RESTS 1e-4 /* m */
 /* In single precision 0.25 of the force is missing. The cause is neither round-off nor too few iterations (100 and 400
  * both give 59.08 N): sweeps followed by projections have a fixed point in which free vertices are not at rest. Bottom
- * vertices lie up to AT_SURFACE of the offset above the surface, 20 times as much as in double. */
+ * vertices lie above the surface there, 20 times as high as in double. */
 #define BEARS 0.4
 #else
 #define RESTS 2e-5

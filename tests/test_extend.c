@@ -678,8 +678,8 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
                      .solver = (sinew_solver_kind)kind,
                      .parameters = {300},
                      .quasistatic = info->static_only,
-                     /* Coarse levels of mpbng use the library's cheap vertex blocks for its own spring only; both
-                      * converge. */
+                     /* Coarse levels of mpbng use cheap vertex blocks of the library; these iterations suffice for both
+                      * to converge. */
                      .iterations = kind == SINEW_SOLVER_MPBNG ? 1000 : 0,
                      .steps = 4};
         const uint32_t bits = take_steps(&c, theirs);

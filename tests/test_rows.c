@@ -88,7 +88,7 @@ static double volume_now(const filled *f)
     return volume;
 }
 
-/* Positions at a fixed random distance from the rest shape. */
+/* Positions with a reproducible random perturbation. */
 static sinew_real *shaken(const filled *f)
 {
     uint32_t state = 7;

@@ -319,7 +319,7 @@ static void test_torn_start(void **state)
     }
 }
 
-/* A forged file list is refused, of a run that ended before its first checkpoint and of any other. */
+/* A forged file list, of a starting or a finished run, does not make a new run delete foreign files. */
 static void test_forged_lists(void **state)
 {
     (void)state;

@@ -40,8 +40,8 @@ static void obj_is_what_the_file_says(void **state)
     sinew_skin_destroy(skin);
 }
 
-/* Every triangle has corners of its face, consistent between corner list and vertex numbers; a face of n corners has n
- * - 2 triangles. */
+/* The corners of every triangle are corners of its face, in the corner list and in vertex numbers. A face of n corners
+ * has n - 2 triangles. */
 static void check_triangles(const sinew_skin *skin)
 {
     const sinew_mesh *mesh = sinew_skin_mesh(skin);

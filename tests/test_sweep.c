@@ -39,7 +39,7 @@ static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t thread
     return world;
 }
 
-/* Marks the particles of the groups of one row with `mark`; none may have a mark from `least` on. */
+/* Marks the particles of the groups of one row with `mark`; none may have a mark from `min` on. */
 static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int32_t min, int32_t *marks, int32_t *seen)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;

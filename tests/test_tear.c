@@ -359,8 +359,8 @@ static void the_limit_itself_holds(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Every solver that supports springs, dynamic and quasistatic: the world tears, mass is conserved, and the springs are
- * those of the cells. */
+/* Every solver that supports springs, with and without splitting vertices: the world tears, mass is conserved, and the
+ * springs are those of the cells. */
 static void worlds_tear(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void states_carry_tears(void **state)
             sinew_world_step(b.world, NULL);
             assert_true(sinew_world_state_hash(a.world) == sinew_world_state_hash(b.world));
         }
-        /* Loading an earlier state does not undo tears. */
+        /* Tears are permanent: a state with fewer tears than the world is refused. */
         sinew_body_torn(a.world, a.body, &again, NULL);
         if (again.edges > report.edges)
             assert_int_equal(sinew_world_state_load(a.world, blob + 1, size, &error), SINEW_ERROR_FORMAT);
@@ -438,8 +438,8 @@ static void states_carry_tears(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Removes the springs that are disabled in one world from the other, where the first `gone` of `number` are already
- * removed. */
+/* Removes from b the springs that are disabled in a. number [left]: the springs of a that b still has; returns the new
+ * count. */
 static int32_t take_out(const tearing_world *a, const tearing_world *b, int32_t *number, int32_t left)
 {
     int32_t out[512], count = 0, kept = 0;

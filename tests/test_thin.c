@@ -186,7 +186,7 @@ static strip hanging(plate_mesh_kind mesh, int32_t cells)
     return s;
 }
 
-/* Drop over overhang of the elastica under its own weight, and the angle of its tip. */
+/* Drop over horizontal reach of the elastica under its own weight, and the angle of its tip. */
 static void strips_hang_as_the_elastica(void **unused)
 {
     (void)unused;

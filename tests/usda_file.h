@@ -13,7 +13,7 @@ enum {
     USDA_SAMPLES = 64
 };
 
-/* Numbers of a value, flat; texts are counted in `words`, and the last one is kept. */
+/* Numbers of a value, flat; of texts the last one is kept. */
 typedef struct usda_value {
     double *numbers;
     size_t count, capacity;

@@ -180,7 +180,7 @@ SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_coll
 
 /* The contact report of a step. A step is solved if all its errors are small; status bits name the large errors. */
 typedef struct sinew_contact_report {
-    int32_t contacts;             /* active contacts: those with a force */
+    int32_t contacts;             /* active contacts (contacts with a force) */
     int32_t began, ended;         /* contacts that became active in the step; contacts that became inactive */
     int64_t pairs;                /* candidate pairs in the largest detection pass */
     int64_t dropped;              /* candidate pairs beyond pair_limit */
@@ -192,7 +192,7 @@ typedef struct sinew_contact_report {
     double cone_violation;        /* N: largest |friction| - mu normal force */
     double friction_lag;          /* N: largest difference between mu N now and the lagged mu N that friction used */
     int32_t filtered_vertices;    /* vertices that the step filter truncated at the end of the step */
-    double filtered_residual;     /* N: residual of the truncated vertices, which the filter does not let vanish */
+    double filtered_residual;     /* N: residual of the truncated vertices, which the step filter hides */
     int32_t intersections;        /* intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING: unknown */
     int32_t intersections_before; /* pairs at the start of the step, which the filter ignores; -1: unknown */
     double motion_lag;            /* m: largest distance of pins and colliders from their prescribed positions */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/extend.h: energies and solvers that a program adds; scenes and calls use them by name like built-in ones.
+ * sinew/extend.h: energies and solvers that a program adds; scenes and calls use them by name like built-in energies
+ * and solvers.
  *
  * A program fills a struct with a name, descriptors of its parameters and plain functions of one element (an energy) or
  * of one step (a solver), and registers it before it creates its first world or reads its first scene:

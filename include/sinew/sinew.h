@@ -200,7 +200,7 @@ SINEW_API sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_
  * a pin also acts on other bodies, and names it. Ids and particle numbers of all other bodies are unchanged. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
 
-/* Vertices to append to an existing body: copies of vertices of the body (for tearing), or new ones. */
+/* Vertices to append to an existing body: copies of its vertices (for tearing), or new vertices. */
 typedef struct sinew_vertices_def {
     uint32_t cookie;
     int32_t count;                /* >= 1 */
@@ -391,8 +391,8 @@ typedef struct sinew_energy_def {
     int32_t example_vertex_count; /* vertices of each shape: as many as the body (index -1: the world) has */
     const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: vertex positions */
     bool transient; /* true: its elements may change in every step, at a cost proportional to their number. No factor
-                       contains transient elements, so many permanent ones cost pd, qn and admm more than fixed ones.
-                       Default true for energies over pairs, false for others */
+                       contains transient elements, so many permanent elements cost pd, qn and admm more than with
+                       `transient` false. Default true for energies over pairs, false for others */
     /* Treatment by constraint solvers, independent of other energies. Hard: xpbd and xpbd-qs use zero compliance, as
      * pbd does for every energy; admm projects onto the constraint set; sap, primal-dual, kkt, scd and dae satisfy its
      * constraints as one system (docs/guides/constraints.md), and objective and residual then exclude it; other

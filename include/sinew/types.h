@@ -27,7 +27,7 @@ typedef double sinew_real;
 #define SINEW_PRECISION "double"
 #endif
 
-/* The version of these headers (VERSIONING.md defines what each number promises); CMake reads it from here. */
+/* The version of these headers (see VERSIONING.md); CMake reads it from here. */
 #define SINEW_VERSION_MAJOR         0
 #define SINEW_VERSION_MINOR         2
 #define SINEW_VERSION_PATCH         0

@@ -148,7 +148,7 @@ struct sinew_world {
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all slots below the hint are in use */
 
     sinew_batch *
-        *batches; /* [energy_capacity + 1] batches of the objective: those of existing energies, then contacts */
+        *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
     sinew_objective objective;
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */

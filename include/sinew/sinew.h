@@ -52,9 +52,9 @@
  *         return bits == 0 ? 0 : 1;
  *     }
  *
- * Does not: share state between worlds (each world may be used by another thread, but by one thread at a time), read
- * clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after a call returns
- * (the hooks of the allocator and of the task system excepted).
+ * Does not: share state between worlds (threads may use different worlds; one world is used by one thread at a
+ * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after a
+ * call returns (the hooks of the allocator and of the task system excepted).
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H

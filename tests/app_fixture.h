@@ -34,7 +34,7 @@ enum {
 
 /* The result of one run of the program: its exit status and its output. */
 typedef struct outcome {
-    int status; /* exit status, or -signal */
+    int status; /* exit status, or minus the number of the signal */
     char out[TEXT_MAX], err[TEXT_MAX];
 } outcome;
 

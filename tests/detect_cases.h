@@ -181,7 +181,8 @@ static inline void case_scale(random_cases *r, detect_case *c)
     c->size = scale * (1 + fabs(shift));
 }
 
-/* Predicted displacements: objects fall, spin and shrink, or their vertices move at random. Some stand still. */
+/* Predicted displacements: objects fall, spin and shrink, or their vertices move at random. Some objects do not move.
+ */
 static inline void case_ways(random_cases *r, detect_case *c)
 {
     for (int32_t o = 0; o < c->object_count; o++) {

@@ -22,7 +22,7 @@ typedef struct sample {
     double rest[SIZE_MAX3], x[SIZE_MAX3];
     double weights[8], normal[3], target[3];
     double parameters[SINEW_PARAMETER_MAX];
-    double examples[6 * SINEW_EXAMPLE_MAX]; /* stretches less 1 */
+    double examples[6 * SINEW_EXAMPLE_MAX]; /* symmetric stretch less identity, 6 each */
 } sample;
 
 typedef struct batch {

@@ -113,7 +113,7 @@ static inline void fill_towel(sinew_world *world, double E)
     sinew_mesh_destroy(mesh);
 }
 
-/* Every other vertex of the rope of the scene `knot`; its ends are pulled apart. */
+/* A rope with every other vertex of the rope of the scene `knot`; its ends are pulled apart. */
 static inline void fill_knot(sinew_world *world, double E)
 {
     enum {

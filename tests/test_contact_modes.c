@@ -81,7 +81,7 @@ static double weight_on_floor(const sinew_world *world)
     return -force[1];
 }
 
-static const double weight = 9.81 * 8; /* N of a block of 0.2 m */
+static const double weight = 9.81 * 8; /* N, weight of a block of 0.2 m */
 
 /* Springs of a known stiffness: the block penetrates by weight / (k vertices) and slides without friction. */
 static void penalty(void **state)

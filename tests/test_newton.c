@@ -65,7 +65,7 @@ typedef struct bar {
     sinew_mesh *mesh;
     int32_t n;
     int32_t *ends, end_count;
-    sinew_real *twisted; /* [3 n] rest positions turned in proportion to x */
+    sinew_real *twisted; /* [3 n] rest positions rotated in proportion to x */
     sinew_real *targets; /* [3 end_count] of the pins */
 } bar;
 

@@ -19,7 +19,7 @@ typedef struct bar {
 } bar;
 
 static const bar hanging = {SINEW_ENERGY_STRAIN, 2e4, 9.81, 0, 1};
-static const bar bending = {SINEW_ENERGY_COROTATED, 1e3, 9.81, 0, 0}; /* PBNG 11.4 */
+static const bar bending = {SINEW_ENERGY_COROTATED, 1e3, 9.81, 0, 0}; /* values of PBNG 11.4 */
 
 /* A bar of 1 x 0.5 x 0.5 m; its density is 1000 kg/m3 if it hangs, 10 if it bends. */
 static sinew_world *bar_world(const bar *b, const sinew_solver_def *solver)

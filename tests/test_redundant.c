@@ -439,8 +439,8 @@ static int register_planks(void **unused)
 /* Constraints on four particles: `own` independent ones, then combinations of some of them. */
 typedef struct row_list {
     dense d;                      /* J and, in column 12, b: C = J x - b */
-    double q[12], v[12], mass[4]; /* q satisfies the own constraints */
-    uint8_t parts[ROWS_MAX][12];  /* own constraints of each combination */
+    double q[12], v[12], mass[4]; /* q satisfies the independent constraints */
+    uint8_t parts[ROWS_MAX][12];  /* independent constraints in each combination */
     int own;
 } row_list;
 

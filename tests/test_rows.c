@@ -143,7 +143,7 @@ static void newton_is_exact(void **unused)
     double worst = 0;
     for (size_t k = 0; k < sizeof linears / sizeof linears[0]; k++) {
         if (linears[k] > 2 && !linear_methods_register())
-            continue; /* lu and qr */
+            continue; /* lu and qr need a registered linear solver */
         filled f = make_filled(SINEW_SOLVER_NEWTON, "linear", linears[k], false, true);
         const sinew_solver_info *info = sinew_get_solver_info(SINEW_SOLVER_NEWTON);
         const char *choices = info->parameters[sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear")].choices;

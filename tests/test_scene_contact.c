@@ -220,7 +220,7 @@ static void test_place_and_motion(void **state)
     sinew_real x[24];
     for (int i = 0; i < 3; i++) {
         place_of(scene, 0, i, x, 8);
-        /* The upper corner (1, 2, 3) of its own frame. */
+        /* The upper corner (1, 2, 3) in the box's own frame. */
         assert_true(fabs((double)x[21] + 1) < 10 * EXACT && fabs((double)x[22] - 1 - 2 * i) < 10 * EXACT && x[23] == 3);
     }
     sinew_scene_destroy(scene);

@@ -179,8 +179,7 @@ static void forces_keep_total_and_torque(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Young's modulus of each tet: the painted value of the nearest vertex for tets beside the roof's vertices; everywhere
- * within the range of the paint. */
+/* Young's modulus of all tets stays within the range of the paint and nearly reaches both ends. */
 static void parameters_follow_paint(void **state)
 {
     (void)state;

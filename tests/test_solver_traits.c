@@ -401,7 +401,7 @@ static void prepare_survives_without_memory(void **unused)
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].kind == SINEW_SOLVER_NEWTON && cases[i].value == 3 && !linear_methods_register())
-            continue; /* lu */
+            continue; /* lu needs a registered linear solver */
         sinew_solver_def def = solver_of(cases[i].kind, 4);
         set(&def, cases[i].parameter, cases[i].value);
         survive_without_memory(&def);

@@ -202,7 +202,7 @@ static void gap_estimate_of_newton_is_close(void **unused)
     static const int which[] = {BEAM_STIFF, CLOTH_STIFF, RUBBER_STIFF, RUBBER_BALL};
     for (int linear = 0; linear < 6; linear++) {
         if ((linear == 3 || linear == 5) && !linear_methods_register())
-            continue; /* lu and qr */
+            continue; /* lu and qr need a registered linear solver */
         double min = HUGE_VAL, max = 0;
         for (size_t i = 0; i < sizeof which / sizeof which[0]; i++)
             for (int iterations = 2; iterations <= 10; iterations++) {

@@ -63,7 +63,7 @@ static void one_spring(void **unused)
     const double omega = sqrt(300 * (1 / 2.0 + 1 / 0.5));
     sinew_stability s = ask(world);
     assert_true(near(s.omega_max, omega, CLOSE) && near(s.time_step_max, 2 / omega, CLOSE));
-    assert_true(near(s.growth, 1, CLOSE)); /* 0.01 s is below 0.073 s */
+    assert_true(near(s.growth, 1, CLOSE)); /* the time step 0.01 s is below the limit 0.073 s */
     sinew_error error = {0};
     const sinew_solver_def forward = sinew_default_solver_def(SINEW_SOLVER_EXPLICIT_EULER);
     sinew_world_set_solver(world, &forward, &error);

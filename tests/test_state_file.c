@@ -171,7 +171,7 @@ static void forged_numbers(void **state)
     for (uint32_t i = 0; i < f.whole.count; i++) {
         char content[1024];
         const sinew_section *section = &f.whole.sections[i];
-        const bool time = memcmp(section->tag, "TIME", 4) == 0; /* of 8 bytes in both precisions */
+        const bool time = memcmp(section->tag, "TIME", 4) == 0; /* time has 8 bytes in both precisions */
         const size_t bytes = section->size, word = time ? sizeof(double) : sizeof(sinew_real);
         if (!(section->flags & 1))
             continue;

@@ -167,7 +167,7 @@ static void test_damaged_ball(void **state)
     for (int32_t n = 0; n < 3; n++) { /* closed and duplicated; flipped; without its lower rings */
         sinew_tree_def def = case_def(&c);
         def.cell_count = n == 0 ? 2 * c.cell_count : n == 1 ? c.cell_count : c.cell_count * 9 / 10 - 40;
-        for (int32_t i = 0; i < 2 * c.cell_count && n > 0; i++) { /* flipped, and back */
+        for (int32_t i = 0; i < 2 * c.cell_count && n > 0; i++) { /* flips all triangles, and flips them back */
             const int32_t swap = c.cells[3 * i];
             c.cells[3 * i] = c.cells[3 * i + 1];
             c.cells[3 * i + 1] = swap;

@@ -131,7 +131,7 @@ static void turning_bodies_gain_no_energy(void **unused)
     }
 }
 
-/* (g - g*) / (g0 - g*) after the first step of a turning bar. */
+/* Relative error (g - g*) / (g0 - g*) after the first step of a turning bar. */
 static double error_of(const bar *b, int form)
 {
     sinew_solver_def xpbd = solver_of(SINEW_SOLVER_XPBD, 300), newton = solver_of(SINEW_SOLVER_NEWTON, 100);

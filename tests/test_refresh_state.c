@@ -128,7 +128,8 @@ static void test_failures(void **state)
     }
 }
 
-/* Four sets of few and many pairs alternate, one per step: once all have been present, steps allocate nothing. */
+/* Four random sets of few or many pairs take turns, one per step: once all have been present, steps allocate nothing.
+ */
 static void test_no_requests(void **state)
 {
     (void)state;

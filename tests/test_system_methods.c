@@ -57,7 +57,8 @@ static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *
     return met;
 }
 
-/* Rods alone, in motion: the force residual falls with h. Nets that a long step moves too far are skipped. */
+/* Rods alone, in motion: the distance of sap from primal-dual falls with h. Nets that a long step moves too far are
+ * skipped. */
 static void sap_comes_nearer_to_the_referee(void **unused)
 {
     (void)unused;

@@ -47,7 +47,7 @@ typedef struct sinew_range {
 } sinew_range;
 
 typedef struct sinew_tick {
-    double at; /* pixels */
+    double at; /* position along the axis, pixels */
     char text[SINEW_TICK_SIZE];
 } sinew_tick;
 
@@ -71,19 +71,19 @@ typedef struct sinew_curve {
     const char *name, *colour;
     int32_t style; /* chooses dashes and marks */
     int32_t group; /* data-s of the curve's elements, for the page's script */
-    int32_t count; /* points */
+    int32_t count; /* number of points */
     const void *data;
     void (*point)(const void *data, int32_t index, double *x, double *y); /* not finite: the line is interrupted */
 } sinew_curve;
 
 typedef struct sinew_chart {
-    const char *title;           /* "": none */
-    const char *x_name, *y_name; /* "": none */
-    const char *message;         /* text in the middle of an empty chart; "": none */
+    const char *title;           /* "": no title */
+    const char *x_name, *y_name; /* "": no name */
+    const char *message;         /* text in the middle of an empty chart; "": no text */
     bool legend;                 /* draws a legend with the names of all curves above the plot */
     bool alone;                  /* a separate file: includes style sheet and background */
     double level;                /* y of a dashed line across; NaN: none */
-    sinew_axis x, y;             /* the drawing function fills in the pixels */
+    sinew_axis x, y;             /* the drawing function sets their pixels */
     int32_t curve_count;         /* at most SINEW_CURVE_MAX */
     const sinew_curve *curves;   /* the last is drawn on top */
 } sinew_chart;

@@ -102,7 +102,7 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* Writes one argument of the command line, quoted for a shell. */
+/* Writes one argument of the command line to `text`, quoted for a shell. */
 static void quote(const char *word, char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
@@ -145,7 +145,7 @@ static void set_reference(sinew_method *r)
     r->def.tolerance = (sinew_real)1e-12;
 }
 
-/* True if the world accepts the method's solver; else m->error has the reason. */
+/* SINEW_OK if the world accepts the method's solver; otherwise m->error has the reason. */
 static sinew_status try_method(compare *m, const sinew_method *method)
 {
     if (sinew_get_solver_info(method->def.kind)->explicit_step) {
@@ -240,7 +240,7 @@ static bool compare_open_scene(compare *m)
     return list ? read_methods(m, list) : choose_methods(m);
 }
 
-/* ---- One answer ----------------------------------------------------------------------------- */
+/* ---- One result ----------------------------------------------------------------------------- */
 
 static double compare_now(void)
 {
@@ -311,7 +311,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* The size of a state depends on the memory of its solver. */
+/* Saves the state; its size depends on the data that the solver keeps. */
 static bool save_state(compare *m, saved_state *state)
 {
     free(state->blob);

@@ -14,7 +14,7 @@
 #include "sinew/scene.h"
 
 enum {
-    SINEW_METHOD_MAX = 24, /* with the reference */
+    SINEW_METHOD_MAX = 24, /* number of methods, including the reference */
     SINEW_LABEL_MAX = 96,
     SINEW_LEVEL_COUNT = 3,  /* number of relative errors for which times are reported */
     SINEW_SAMPLE_COUNT = 7, /* number of iterations for which errors are tabulated */
@@ -77,7 +77,7 @@ sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t m
 /* The contender's final relative error; NaN if there is none. */
 double sinew_final_error(const sinew_answer *answer);
 /* The first record from which on the relative error stays at or below `level`, or -1. */
-int32_t sinew_constraint_reaching(const sinew_answer *answer, double level);
+int32_t sinew_record_reaching(const sinew_answer *answer, double level);
 /* The relative error after `iteration`, or the last one if the solver stopped before; NaN if there is none. */
 double sinew_error_at(const sinew_answer *answer, int32_t iteration);
 
@@ -87,7 +87,7 @@ void sinew_judge_step(sinew_comparison *c, int32_t step);
  * at its start. Returns false if memory is short. */
 bool sinew_judge_scales(sinew_comparison *c, const sinew_real *q);
 
-/* ---- Telling (summary.c, report.c) ----------------------------------------------------------- */
+/* ---- Output (summary.c, report.c) ------------------------------------------------------------ */
 
 /* summary.json: all results of the page, for programs. */
 void sinew_write_summary(const sinew_comparison *c, FILE *stream);

@@ -164,7 +164,7 @@ static void print_solver(sinew_solver_kind kind, bool all)
         printf("    and %d expert parameter%s: --all\n", hidden, hidden == 1 ? "" : "s");
 }
 
-/* A keyword in a solver's column, padded to the width of the solver's name. */
+/* Prints a word in the column of a solver, padded to the width of the solver's name. */
 static void print_cell(int solver, const char *word)
 {
     const int width = (int)strlen(solver_at(solver)->name);

@@ -27,7 +27,7 @@ static const char *scene_argument(const json_t *summary)
     return *file ? file : sinew_run_summary_text(summary, "scene");
 }
 
-/* The end of the run, and the command that continues it. */
+/* Prints the end of the run, and the command that continues it. */
 static void print_progress(const json_t *summary, const char *directory)
 {
     const char *status = sinew_run_summary_text(summary, "status");
@@ -98,8 +98,8 @@ static void print_steps(const sinew_run_statistics *s)
     print_inverted(s);
 }
 
-/* Tests finished and unfinished names. The list of a run also names optional files, such as arrays of fields that the
- * scene may lack. */
+/* True if the file exists under its final or its unfinished name. The list of a run also names optional files, such as
+ * arrays of fields that the scene may lack. */
 static bool is_there(const char *directory, const char *name)
 {
     char path[4096];

@@ -23,8 +23,8 @@ double sinew_length(const double v[3]);
 
 /* The names of the set bits, separated by '|'; "ok" when there are none. */
 void sinew_bits_text(uint32_t bits, char *text, size_t size);
-/* Ends the command after the world's last step became non-finite. `result` is the result of that step, or NULL if its
- * iterations were recorded. */
+/* Advice for the user after the world's last step became non-finite. `result` is the result of that step, or NULL if
+ * its iterations were recorded. */
 const char *sinew_not_finite_advice(const sinew_world *world, const sinew_step_result *result);
 
 #endif

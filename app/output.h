@@ -14,7 +14,7 @@
  * are not followed. */
 typedef struct sinew_output {
     FILE *stream;        /* NULL: not open */
-    const char *command; /* for messages */
+    const char *command; /* name of the subcommand, for messages */
     char path[2200], partial[2220];
 } sinew_output;
 

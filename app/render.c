@@ -167,7 +167,7 @@ static bool check_files(const sinew_render *r, const target *t)
     return good;
 }
 
-/* ---- Which frames ------------------------------------------------------------------------------ */
+/* ---- Selected frames --------------------------------------------------------------------------- */
 
 /* Parses "12" or "3:12". Returns false, with a message, for other texts. */
 static bool read_frames(const char *text, int64_t *first, int64_t *last, bool *range)

@@ -26,7 +26,7 @@ bool sinew_style_read(const sinew_arguments *arguments, const sinew_scene *scene
 /* The camera of the frame at `fraction` (0 .. 1) of the film. An orbiting camera keeps its distance. */
 sinew_camera sinew_style_camera(const sinew_style *style, const sinew_survey *survey, double fraction);
 
-/* ---- Moments --------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------- */
 
 enum {
     SINEW_PANEL_MAX = 12,
@@ -54,7 +54,7 @@ typedef struct sinew_render {
     sinew_shot *shots; /* [frame][panel] of a simulated scene, kept until drawn; NULL: a cache provides the frames */
     int64_t shot_frames;
 
-    sinew_run_statistics statistics; /* of the simulated panel */
+    sinew_run_statistics statistics; /* statistics of the simulated panel */
     int64_t failed_step;             /* the step that became non-finite, 0: none */
     sinew_step_result failed;        /* result of that step */
 

@@ -110,7 +110,7 @@ static bool open_cache(sinew_render *r, const char *directory, const json_t *sum
     return r->cache != NULL;
 }
 
-/* ---- Surfaces that embedding ------------------------------------------------------------------------ */
+/* ---- Embedded surfaces ---------------------------------------------------------------------------- */
 
 /* Number of points in a cache of a world with skins: points of skins, or of bodies without a skin. */
 static int64_t count_shown(const sinew_world *world, bool *skinned)

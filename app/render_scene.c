@@ -15,7 +15,7 @@
 
 static const char command[] = "render";
 
-/* ---- Which solvers ----------------------------------------------------------------------------- */
+/* ---- Selected solvers -------------------------------------------------------------------------- */
 
 static bool read_solvers(sinew_render *r)
 {

@@ -17,7 +17,7 @@ typedef struct plot {
     const char *title, *caption, *x_name;
     pick *x, *y;
     sinew_scale x_scale;
-    double floor_value, cap; /* of a logarithmic y axis */
+    double floor_value, cap; /* limits of a logarithmic y axis */
     bool reference;          /* draws the reference's last value as a dashed line */
 } plot;
 
@@ -86,7 +86,7 @@ static void point_of_step(const void *data, int32_t row, double *x, double *y)
     *y = s->p->y(a, row);
 }
 
-/* The final error of a step. */
+/* Point of a curve over steps: the final error of a step. */
 static void point_of_steps(const void *data, int32_t step, double *x, double *y)
 {
     const curve_source *s = data;

@@ -72,7 +72,7 @@ static bool has_digit(const char *text)
     return strpbrk(text, "0123456789") != NULL;
 }
 
-/* The statement that represents an experiment: the first one with a verdict and numbers on both sides. */
+/* The claim that represents an experiment: the first one with a verdict and numbers on both sides. */
 static const json_t *headline(const json_t *claims)
 {
     const json_t *best = json_array_get(claims, 0), *c;

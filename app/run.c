@@ -100,9 +100,9 @@ static char *run_join(int argc, char **argv)
     return text;
 }
 
-/* ---- Going on -------------------------------------------------------------------------------- */
+/* ---- Resuming -------------------------------------------------------------------------------- */
 
-/* The state file that --resume names, directly or by its folder, and that folder. */
+/* The state file that --resume names, directly or by its folder, and the folder of this file. */
 typedef struct origin {
     char path[2200], folder[2100];
 } origin;
@@ -291,7 +291,7 @@ static sinew_step_result run_take_step(sinew_run *r)
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
     sinew_run_write_metrics(r, step);
-    /* The state does not include a failed step; the run's count does. */
+    /* steps_now counts a failed step; the state and the statistics do not. */
     if (result.bits & last_bits)
         return result;
     sinew_run_write_contact(r, step);
@@ -306,7 +306,8 @@ static bool is_due(const sinew_run *r, double interval, double last)
     return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-/* *failed receives the result of a failed step. */
+/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed step.
+ *  */
 static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
     const int64_t end = r->frames * r->per_frame;
@@ -330,7 +331,7 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
     return true;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- End of the run -------------------------------------------------------------------------- */
 
 static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "settings.h"
 
-/* ---- What happened in the steps (run_summary.c) --------------------------------------------- */
+/* ---- Statistics of the steps (run_summary.c) ------------------------------------------------ */
 
 enum {
     SINEW_RUN_BITS = 32,
@@ -28,7 +28,7 @@ typedef struct sinew_run_worst {
 /* Counts over all steps of the run, including those before a checkpoint. The counts do not depend on machine or clock,
  * because the state stores them, and the state must not depend on interruptions. */
 typedef struct sinew_run_statistics {
-    int64_t first_step; /* steps before the run of this folder */
+    int64_t first_step; /* number of steps before the first one of this folder's run */
     int64_t steps, iterations;
     struct {
         int64_t first, count; /* number of steps that set the bit */
@@ -37,7 +37,7 @@ typedef struct sinew_run_statistics {
     int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128];                       /* reason of the first step whose gap is unknown */
-    sinew_run_worst violation, complementarity; /* of hard constraints that a solver handled as a system */
+    sinew_run_worst violation, complementarity; /* worst values of hard constraints that a solver handled as a system */
     int64_t constraints_first;
     char constraints[256]; /* the first message about these constraints */
     sinew_run_worst inverted;
@@ -48,12 +48,12 @@ typedef struct sinew_run_statistics {
 
 void sinew_run_count(sinew_run_statistics *statistics, const sinew_world *world, int64_t step,
                      const sinew_step_result *result);
-uint32_t sinew_run_bits(const sinew_run_statistics *statistics);           /* of all steps, by or */
+uint32_t sinew_run_bits(const sinew_run_statistics *statistics);           /* union of the status bits of all steps */
 json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NULL: out of memory */
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
-/* "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ..." */
+/* Formats "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
-/* "hard constraints violated by at most 2.1e-12"; "": there are none */
+/* Formats "hard constraints violated by at most 2.1e-12"; "" if there are none. */
 void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
 void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text, size_t size);
 
@@ -62,11 +62,11 @@ void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text,
 typedef struct sinew_run {
     sinew_arguments arguments;
     const char *command_line;
-    sinew_settings settings; /* of the scene, in the order of application */
+    sinew_settings settings; /* settings of the scene, in the order of application */
     char *scene_file;        /* absolute path, NULL: unknown */
     sinew_scene *scene;
     sinew_world *world;
-    bool record; /* true: one row per iteration; false: one row per step */
+    bool record; /* metrics.csv has one row per iteration; false: one row per step */
     int64_t frames, per_frame;
     sinew_error error;
 
@@ -79,22 +79,22 @@ typedef struct sinew_run {
     sinew_cache *caches[SINEW_CACHE_COUNT]; /* NULL: not requested */
     sinew_output metrics;
     sinew_output contact; /* contact.csv, if the world has contact */
-    int64_t first_frame;  /* of this folder */
-    bool goes_on;         /* with the files that are in the folder */
+    int64_t first_frame;  /* first frame of this folder */
+    bool goes_on;         /* the run continues the files in the folder */
     bool nothing_left;    /* the run of the folder has finished with the last frame of this one */
-    bool kept;            /* a checkpoint exists: files are kept in all cases */
+    bool kept;            /* a checkpoint exists: files are never removed */
 
     sinew_run_statistics statistics;
     int64_t steps_now;                           /* steps of this process */
     double seconds, solver_seconds, gap_seconds; /* s of earlier processes, for finished steps */
-    double began;                                /* s on the clock */
+    double began;                                /* s, start of this process on sinew_run_clock() */
 } sinew_run;
 
 double sinew_run_clock(void); /* s, monotonic */
 
-/* ---- What is written (run_formats.c) ---------------------------------------------------------- */
+/* ---- Formats and fields (run_formats.c) ------------------------------------------------------- */
 
-bool sinew_run_read_formats(sinew_run *r);       /* from the command line */
+bool sinew_run_read_formats(sinew_run *r);       /* reads formats and fields from the command line */
 bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no chosen format can store */
 /* The comment of a state stores the formats and fields of its run, because a continued run must write the same ones.
  * sinew_run_read_comment refuses options that differ. */
@@ -120,7 +120,7 @@ bool sinew_run_check_folder(const sinew_run *r);
 bool sinew_run_open_files(sinew_run *r);
 bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step);
-void sinew_run_write_contact(const sinew_run *r, int64_t step); /* for a completed step; no effect without contact */
+void sinew_run_write_contact(const sinew_run *r, int64_t step); /* writes a completed step; no effect without contact */
 bool sinew_run_has_contact(const sinew_run *r);
 /* Flushes all frames and rows, then state.bin, to the disk; then writes summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);

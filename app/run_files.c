@@ -28,7 +28,7 @@ static bool run_files_fail(const sinew_run *r)
     return false;
 }
 
-/* ---- Which files are a run's ----------------------------------------------------------------- */
+/* ---- Files of a run -------------------------------------------------------------------------- */
 
 enum {
     SINEW_ENDINGS_MAX = 19
@@ -183,7 +183,7 @@ static bool remove_listed(const char *directory, const json_t *files, bool any)
     return good;
 }
 
-/* ---- Whether a run may begin ----------------------------------------------------------------- */
+/* ---- Checks before the start ----------------------------------------------------------------- */
 
 static bool has_state(const char *directory)
 {
@@ -375,7 +375,7 @@ bool sinew_run_open_files(sinew_run *r)
     return (!at_frame || sinew_run_write_frame(r)) && sinew_run_checkpoint(r);
 }
 
-/* ---- While it runs --------------------------------------------------------------------------- */
+/* ---- During the run -------------------------------------------------------------------------- */
 
 bool sinew_run_write_frame(sinew_run *r)
 {
@@ -434,7 +434,7 @@ bool sinew_run_checkpoint(sinew_run *r)
     return sinew_run_summary_write(r, "running");
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- End of the run -------------------------------------------------------------------------- */
 
 bool sinew_run_close_files(sinew_run *r)
 {

@@ -112,7 +112,7 @@ bool sinew_run_check_fields(const sinew_run *r)
     return false;
 }
 
-/* ---- The note of a run that is gone on with --------------------------------------------------- */
+/* ---- Comment of a state ----------------------------------------------------------------------- */
 
 bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment)
 {
@@ -189,7 +189,7 @@ bool sinew_run_read_comment(sinew_run *r, const json_t *comment, const char *pat
     return true;
 }
 
-/* ---- The last line ---------------------------------------------------------------------------- */
+/* ---- Output ----------------------------------------------------------------------------------- */
 
 /* The files of a format and the programs that open them; every %s is the name of the scene. */
 static const char *const open_with[SINEW_CACHE_COUNT] = {

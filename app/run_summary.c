@@ -201,7 +201,7 @@ static json_t *constraints_json(const sinew_run_statistics *s)
                      s->constraints);
 }
 
-/* Summaries of builds without such solvers lack this key. */
+/* Reads statistics of hard constraints; summaries of builds without solvers of constraint systems lack this key. */
 static bool constraints_read(sinew_run_statistics *s, const json_t *json)
 {
     json_int_t first;

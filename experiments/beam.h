@@ -44,7 +44,7 @@ typedef struct beam {
 sinew_status beam_create(beam *b, bool quick, sinew_error *error);
 void beam_destroy(beam *b);
 
-/* How the ends are held at the anchors in the twisting experiments. */
+/* Support of the ends at the anchors in the twisting experiments. */
 typedef enum beam_hold {
     HOLD_SPRINGS, /* soft position springs, as published */
     HOLD_HARD,    /* position constraints without compliance: xpbd */
@@ -60,7 +60,7 @@ typedef struct beam_run {
     bool neo_hookean, twist;
     double stiffness, h; /* Pa, s */
     double poisson;      /* Poisson's ratio of the neo-Hookean material; 0: BEAM_POISSON */
-    beam_hold hold;      /* how the ends are held in the twisting experiments */
+    beam_hold hold;      /* support of the ends in the twisting experiments */
     double hold_factor;  /* stiffness of the springs over that of the strain; 0: 1 */
     sinew_solver_kind solver;
     int32_t iterations;

@@ -176,7 +176,7 @@ void experiment_tower(const setting *s, outcome *o)
         towers[k] = (tower){.kind = contact_solvers[k],
                             .iterations = s->quick ? QUICK_ITERATIONS : 0,
                             .young = s->quick ? 1e6 : 1e7, /* 2 m of boxes buckle under their weight below 3e6 Pa */
-                            .cells = s->quick ? 2 : 1,     /* rest does not depend on the mesh; the run is long */
+                            .cells = s->quick ? 2 : 1,     /* coarse for speed: the mesh does not affect rest */
                             .boxes = s->quick ? 4 : BOXES_MAX,
                             .settling = s->quick ? 90 : 600,
                             .steps = s->quick ? 300 : 10000};

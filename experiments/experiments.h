@@ -45,10 +45,10 @@ typedef struct series {
     sinew_solver_kind kind;
     int32_t variant;
     int32_t count;    /* points */
-    double *x, *y;    /* [count] of a curve */
-    sinew_real *body; /* [3 * count] of a shape */
+    double *x, *y;    /* [count] points of a curve */
+    sinew_real *body; /* [3 * count] positions of a shape */
     int32_t triangle_count;
-    int32_t *triangles; /* [3 * triangle_count] of a shape; NULL: the beam's surface */
+    int32_t *triangles; /* [3 * triangle_count] triangles of a shape; NULL: the beam's surface */
 } series;
 
 typedef struct figure {
@@ -176,7 +176,7 @@ void experiment_mannequin(const setting *s, outcome *o);
 claim *outcome_claim(outcome *o, const char *what, const char *published);
 void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
 void claim_holds(claim *c, claim_result holds, const char *cause, ...) SINEW_PRINTF(3, 4);
-/* For a claim about a duration: reported, not judged. `remark`: a caveat for the reader, or "". */
+/* Marks a claim about a duration as reported, not judged. `remark`: a caveat for the reader, or "". */
 void claim_timed(claim *c, const char *remark);
 /* A count of iterations, or "not yet" when it is negative. */
 const char *count_text(int32_t count, char text[COUNT_SIZE]);

@@ -189,7 +189,7 @@ static bool taut_run(taut *t, int shape, outcome *o)
     return true;
 }
 
-/* ---- What is found ------------------------------------------------------------------------------ */
+/* ---- Claims ------------------------------------------------------------------------------------- */
 
 static const char *name_of(const taut *t)
 {

@@ -43,7 +43,7 @@ typedef struct run {
     double h, r_pad;
     touch_log log;
     double residual;     /* N, mean over the steps */
-    double stretch, hem; /* at the end: root mean square strain of edges; mean height of the hem, m */
+    double stretch, hem; /* final root mean square strain of edges; final mean height of the hem, m */
     double worst;        /* largest root mean square strain of all steps */
     double lowest;       /* m, lowest vertex of all steps; below the knees the dress has slipped off */
     double left;         /* fraction of the objective's excess that one step leaves */
@@ -276,7 +276,7 @@ static bool dress_take(const setting *s, run *r, figure *shapes, moment *m, sine
     return good;
 }
 
-/* ---- One step of each ----------------------------------------------------------------------------- */
+/* ---- One step of each solver ---------------------------------------------------------------------- */
 
 /* The objective after one step from the saved state, with its contacts and multipliers kept fixed. */
 static bool objective_after(run r, int32_t iterations, const moment *m, double *objective, sinew_error *error)

@@ -23,7 +23,7 @@ sinew_status lens_make(const sinew_camera *camera, const sinew_survey *survey, c
                        sinew_error *error);
 /* Direction (not normalised) of the ray through the point (x, y) of a panel. */
 void lens_direction(const lens *l, double x, double y, double direction[3]);
-/* Whether any of the points [3 * count] is in front of the eye and within a panel of that size. */
+/* True if a point [3 * count] is in front of the eye and within a panel of width x height pixels. */
 bool lens_sees(const lens *l, const double *points, int64_t count, int32_t width, int32_t height);
 
 #endif

@@ -13,11 +13,11 @@
 /* Drawn cells of one body, and the index of its first point. */
 typedef struct drawn_body {
     sinew_body id;      /* index -1: removed */
-    int32_t first;      /* particle */
+    int32_t first;      /* index of the body's first particle */
     double edge, size;  /* m: mean edge of the drawn cells, and diagonal of their bounding box, at rest */
     double tube;        /* m: radius of the tubes along edges; 0: edges are not drawn */
-    int32_t skin_paint; /* of its surface */
-    int32_t cut_paint;  /* of tets that a cut shows */
+    int32_t skin_paint; /* paint of its surface */
+    int32_t cut_paint;  /* paint of faces that a cut exposes */
 } drawn_body;
 
 typedef struct drawing {
@@ -53,7 +53,7 @@ bool drawing_has_skin(const drawing *d, const drawn_body *body);
 sinew_status draw_skin(drawing *d, const drawn_body *body);
 /* Draws the tets of a body that the cut keeps: faces of the body's surface as without a cut, and exposed faces. */
 sinew_status draw_cut_body(drawing *d, const drawn_body *body);
-/* Pins, targets of position energies, pairs and edges between bodies. */
+/* Draws pins, targets of position energies, pairs, and edges between bodies. */
 sinew_status draw_marks(drawing *d);
 /* Draws colliders. The call comes last, because it also records which triangles the camera frames and the floor
  * height. */

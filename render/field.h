@@ -9,7 +9,7 @@
 
 typedef struct picture_field {
     float *at_particle; /* [particle_count] NaN: no value; NULL: bodies have their own colours */
-    float *at_tet;      /* [tets of all bodies] for fields of elements, else NULL */
+    float *at_tet;      /* [tets of all bodies] values of fields of elements, else NULL */
     int64_t *first_tet; /* [body_count] index of each body's first tet */
     int32_t class_count;
 } picture_field;

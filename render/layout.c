@@ -43,7 +43,7 @@ static double title_size(const layout *at)
     return 1.25 * at->text;
 }
 
-/* The part of each panel that text does not cover. */
+/* Sets the frame: the part of each panel that text does not cover. */
 static void place_frame(layout *at, const sinew_panel *panels, int32_t count, double above, double right)
 {
     bool titled = false;
@@ -97,9 +97,9 @@ layout layout_make(const sinew_picture_def *def, const sinew_panel *panels, int3
     return at;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
-/* Draws one line and reduces its size if the line is wider than `room`. */
+/* Draws one line and reduces its size if the line is wider than `capacity` pixels. */
 static void draw_line(text_font *font, sinew_image *image, double x, double y, double size, double capacity,
                       const uint8_t rgb[3], const char *line)
 {

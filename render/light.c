@@ -4,7 +4,7 @@
  *
  * Surfaces are matt with a thin gloss. The light on a surface is
  *
- *     sun:    S (n . s) times the part of the sun's disc that is seen
+ *     sun:    S (n . s) times the visible fraction of the sun's disc
  *     other:  1/pi integral over the hemisphere of L(w) (n . w) dw
  *
  * The sky is L(w) = a + b w_y, whose integral in the open is a + 2/3 b n_y. Samples estimate the difference from this
@@ -19,8 +19,8 @@
 
 /* White ground under sun and sky has light of about 1. */
 static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
-static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* a */
-static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* b */
+static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* a of the sky's radiance */
+static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* b of the sky's radiance */
 
 static vec3 sky_radiance(vec3 direction)
 {
@@ -114,7 +114,7 @@ stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample
     return light;
 }
 
-/* ---- What the eye sees ----------------------------------------------------------------------- */
+/* ---- Radiance towards the eye ---------------------------------------------------------------- */
 
 /* The backdrop is bright around the bodies and becomes darker and bluer with distance, up to the horizon. */
 static vec3 backdrop(float far)

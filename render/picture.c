@@ -125,7 +125,7 @@ static void picture_find_range(const sinew_picture_def *def, const sinew_survey 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 typedef struct picture_work {
-    const sinew_picture_def *def; /* with the range filled in */
+    const sinew_picture_def *def; /* the definition with the range of colours filled in */
     const sinew_survey *survey;
     const sinew_panel *panels;
     int32_t count;

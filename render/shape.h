@@ -57,7 +57,7 @@ void shape_smooth(shape *s, int32_t first, int32_t last, double crease);
 struct sinew_snapshot {
     shape shape;
     sinew_colour_kind colour;
-    char label[64], unit[32]; /* for the legend */
+    char label[64], unit[32]; /* texts of the legend */
     int32_t class_count;      /* SINEW_COLOUR_CLASS: number of classes */
     int64_t left_out;
     double bounds[6];       /* m, bounds of the shape's triangles; min > max: there are none */

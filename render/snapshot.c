@@ -91,7 +91,7 @@ static sinew_status take_positions(drawing *d)
     return status == SINEW_OK ? sort_out(d) : status;
 }
 
-/* The diagonal of a body's box at rest. */
+/* Sets body->size to the diagonal of its bounding box at rest. */
 static void measure_box(const drawing *d, drawn_body *body)
 {
     const sinew_mesh *mesh = sinew_body_mesh(d->world, body->id);

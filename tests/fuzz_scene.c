@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *settings[1] = {text + 1};
     sinew_scene_def def = sinew_default_scene_def();
     def.allocator = fuzz_memory(&left);
-    /* A folder without files: what a scene names is not there. */
+    /* The folder has no files, so every file that a scene names is missing. */
     def.path = "/nonexistent/fuzz.json";
     if (newline) {
         *newline = '\0';

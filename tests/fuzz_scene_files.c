@@ -16,7 +16,7 @@
 #include "sinew/scene.h"
 #include "mesh_entry.h"
 
-/* Only what the scene names is written; which part it is, its place in the list says. */
+/* Writes only the files that the scene names; the index in the list selects the part of the input. */
 static void store_named(const char *text, const mesh_entry_parts *parts)
 {
     static const struct {

@@ -39,12 +39,12 @@ typedef struct chain {
     const char *name;
     int links;
     double length[LINK_MAX], mass[LINK_MAX]; /* m, kg, from the fixed end */
-    double angle;                            /* rad from below, of all links, at rest */
+    double angle;                            /* rad from straight below, of all links at the start, at rest */
     double seconds;
     double h; /* s */
 } chain;
 
-/* A double pendulum of unlike links, and ten like ones. Half a swing, before small errors grow. */
+/* A double pendulum of different links, and a chain of ten equal ones. Half a swing, before chaos amplifies errors. */
 static chain double_pendulum(void)
 {
     return (chain){.name = "double pendulum",
@@ -70,7 +70,7 @@ static chain ten_links(void)
     return c;
 }
 
-/* ---- In angles, by GSL -------------------------------------------------------------------------- */
+/* ---- In angles, by GSL ------------------------------------------------------------------------- */
 
 static double hanging(const chain *c, int i)
 {
@@ -80,7 +80,7 @@ static double hanging(const chain *c, int i)
     return sum;
 }
 
-/* y: angles, then their rates. */
+/* The right-hand side of the ODE; y holds the angles, then their rates. */
 static int chain_rate(double t, const double y[], double rate[], void *context)
 {
     const chain *c = context;
@@ -102,7 +102,7 @@ static int chain_rate(double t, const double y[], double rate[], void *context)
     return gsl_linalg_cholesky_solve(&matrix.matrix, &right.vector, &out.vector);
 }
 
-/* x [links][2]: where the masses are in the end. */
+/* Integrates the chain; x [links][2] receives the final positions of the masses. */
 static void integrate(const chain *c, const gsl_odeiv2_step_type *method, double tolerance, double *x)
 {
     double y[2 * LINK_MAX] = {0}, t = 0, at[2] = {0, 0};

@@ -13,7 +13,7 @@ typedef struct place {
     size_t size;
 } place;
 
-/* A box that rests on a floor, sunk into a collider, with a skinless neighbour on top. */
+/* A box that rests on a floor and penetrates a collider, with a neighbour without skin on top. */
 static void make_place(place *p)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -69,7 +69,7 @@ static sinew_status change(place *p, sinew_error *error)
     return status;
 }
 
-/* Until the operation is done with no allocation refused. */
+/* Repeats the operation, failing one allocation after the other, until no allocation is refused. */
 static void walk(place *p, const char *what, sinew_status (*operation)(place *, sinew_error *))
 {
     for (p->memory.fail_at = 1;; p->memory.fail_at++) {

@@ -8,9 +8,9 @@
 
 #ifdef SINEW_SINGLE
 #define RESTS 1e-4 /* m */
-/* 0.25 of the force is not seen in single precision. It is no round-off, nor too few iterations (100 and 400 end with
- * the same 59.08 N): sweeps and projections after them have a fixed point in which free vertices are not at rest, and
- * bottom vertices lie up to AT_SURFACE of the offset above the surface, which is 20 times as much as in double. */
+/* In single precision 0.25 of the force is missing. The cause is neither round-off nor too few iterations (100 and 400
+ * both give 59.08 N): sweeps followed by projections have a fixed point in which free vertices are not at rest. Bottom
+ * vertices lie above the surface there, 20 times as high as in double. */
 #define BEARS 0.4
 #else
 #define RESTS 2e-5
@@ -33,7 +33,7 @@ static sinew_world *make_mode(sinew_solver_kind solver, sinew_contact_mode mode,
     return world;
 }
 
-/* Lowest and mean height, and mean velocity along x. */
+/* Lowest and mean height of the block, and its mean velocity along x. */
 typedef struct look {
     double low, high, mean, speed;
 } look;
@@ -74,7 +74,7 @@ static void push(sinew_world *world, double speed)
     free(v);
 }
 
-/* N on the floor in the last step. */
+/* The force on the floor in the last step, N. */
 static double weight_on_floor(const sinew_world *world)
 {
     double force[3];
@@ -84,7 +84,7 @@ static double weight_on_floor(const sinew_world *world)
 
 static const double weight = 9.81 * 8; /* N of a block of 0.2 m */
 
-/* Springs of a known stiffness: the block sinks by weight / (k vertices), and nothing stops it from sliding. */
+/* Springs of a known stiffness: the block penetrates by weight / (k vertices) and slides without friction. */
 static void penalty(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void penalty(void **state)
     }
 }
 
-/* Vertices at the surface stay there exactly, slide freely, and may leave. */
+/* Vertices on the surface stay there exactly, slide freely, and may leave. */
 static void projection(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void projection(void **state)
     look l = look_at(world);
     print_message("projection: %g m deep in the step that comes in, %g m at rest, bears %g of %g N\n", deepest,
                   0.004 - l.low, weight_on_floor(world), weight);
-    /* It goes in by one step's way at most, and is put on the surface when the next begins. */
+    /* A vertex enters by one step's displacement at most; the next step starts with its projection to the surface. */
     assert_true(deepest > 0 && deepest < 1.2 / 60);
     assert_true(fabs(0.004 - l.low) < RESTS);
     double bears = 0;
@@ -149,7 +149,7 @@ static void projection(void **state)
     sinew_world_destroy(world);
 }
 
-/* Planes that push and do not pull; friction takes from velocities mu g h a step, bouncing gives them back. */
+/* Planes push and do not pull; friction reduces velocities by mu g h per step, restitution reverses them. */
 static void half_space(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@
 #define AGREE     3e-3
 #else
 #define TOLERANCE 1e-10
-/* Solvers end within AGREE of the scene's size: 1e-8 but beside a sphere, where contacts too many share out forces. */
+/* Solvers agree to AGREE of the scene's size: 1e-8 except on the sphere, where redundant contacts distribute forces. */
 #define AGREE     1e-5
 #endif
 
@@ -23,8 +23,7 @@ typedef struct row {
     sinew_solver_kind kind;
     int32_t iterations;
     bool agrees;
-    int32_t
-        multiplier_interval; /* iterations between two updates of multipliers; slow solvers would use up their number */
+    int32_t multiplier_interval; /* iterations between multiplier updates; slow solvers would exhaust theirs */
 } row;
 
 static const row rows[] = {
@@ -42,7 +41,7 @@ static sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations)
     return def;
 }
 
-/* The state that newton brings the scene to, then one step of a solver. */
+/* Brings the scene to newton's state, then takes one step of the given solver. */
 static sinew_real *solve_step(const contact_scene *scene, const row *r, sinew_step_result *result,
                               sinew_contact_report *report)
 {

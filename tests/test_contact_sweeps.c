@@ -16,14 +16,14 @@
 #define FRICTION 0.5
 #define YOUNG    1e6
 #ifdef SINEW_SINGLE
-#define STILL 1e-3 /* of the size */
+#define STILL 1e-3 /* fraction of the size */
 #else
 #define STILL 1e-5
 #endif
 
 enum {
     CELLS = 2,
-    SECOND = 60 /* steps */
+    SECOND = 60 /* steps per second */
 };
 
 static double middle_of(const sinew_world *world, int axis)
@@ -57,7 +57,7 @@ static void run(sinew_world *world, int steps)
     }
 }
 
-/* A box on a floor that gravity makes a slope: part of the critical angle's tangent. */
+/* A box on a floor under tilted gravity; `part` is the slope over the critical slope. */
 static sinew_world *box_on_slope(const sinew_solver_def *solver, double part)
 {
     const double angle = atan(part * FRICTION), g = 9.81, middle[3] = {0, SIZE / 2 + 1e-3, 0};
@@ -73,7 +73,7 @@ static sinew_world *box_on_slope(const sinew_solver_def *solver, double part)
     return world;
 }
 
-/* m: what the box moves by in the second second. */
+/* The displacement of the box in the second second, m. */
 static double drift_of(const sinew_solver_def *solver, double part)
 {
     sinew_world *world = box_on_slope(solver, part);
@@ -87,7 +87,7 @@ static double drift_of(const sinew_solver_def *solver, double part)
     return drift;
 }
 
-/* What the box slides in one second at 1.5 of the critical slope, against Coulomb. */
+/* The displacement of the box in one second at 1.5 of the critical slope, over Coulomb's. */
 static double slide_of(const sinew_solver_def *solver)
 {
     const double angle = atan(1.5 * FRICTION), a = 9.81 * (sin(angle) - FRICTION * cos(angle));
@@ -154,7 +154,7 @@ static void a_stack_rests(void **state)
     sinew_world_destroy(world);
 }
 
-/* A beam that is held at one end, 2 cm above a floor, without inertia. */
+/* A quasistatic beam that is held at one end, 2 cm above a floor. */
 static sinew_world *leaning_beam(sinew_solver_kind kind)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -183,7 +183,7 @@ static sinew_world *leaning_beam(sinew_solver_kind kind)
     return world;
 }
 
-/* It leans on the floor; pbd, for which forces are only where it begins, need not come so far. */
+/* The beam leans on the floor; pbd, in which forces only shift the start, need not reach it. */
 static void equilibria_lean(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void equilibria_lean(void **state)
     }
 }
 
-/* However few sweeps there are. */
+/* Floors hold for any number of sweeps. */
 static void floors_hold(void **state)
 {
     (void)state;

@@ -17,16 +17,16 @@
 #include "../examples/extend/extend_solver.c"
 
 #ifdef SINEW_SINGLE
-#define NEAR   2e-3                 /* of the size */
-#define EXACT  2e-3                 /* derivatives that are computed in single precision */
-#define SOLVED SINEW_STEP_ROUND_OFF /* the bit that a solved step of the single build may have */
+#define NEAR   2e-3                 /* fraction of the size */
+#define EXACT  2e-3                 /* tolerance of derivatives in single precision */
+#define SOLVED SINEW_STEP_ROUND_OFF /* a solved step of the single build may have this bit */
 #else
 #define NEAR   1e-7
 #define EXACT  1e-6
 #define SOLVED 0
 #endif
 
-/* ---- A spring of our own ------------------------------------------------------------------------- */
+/* ---- A registered spring ------------------------------------------------------------------------- */
 
 static const sinew_parameter thread_parameters[] = {{.name = "stiffness",
                                                      .unit = "N/m",
@@ -148,7 +148,7 @@ static sinew_energy_extension thread_energy(void)
     return e;
 }
 
-/* ---- Solvers of our own -------------------------------------------------------------------------- */
+/* ---- Registered solvers -------------------------------------------------------------------------- */
 
 /* Results of `probe`: errors of derivatives of a step against finite differences. */
 static struct {
@@ -198,12 +198,12 @@ static void probe_begin(void *context, sinew_problem *problem, void *memory)
     sinew_problem_start(problem, false);
 }
 
-/* Changes of gradients along p, for a product, and of the value. */
+/* Compares differences of gradients along p with the product, and differences of the value with the gradient. */
 static void probe_direction(sinew_problem *problem, probe *n)
 {
     const sinew_real *q = sinew_problem_positions(problem);
     const int32_t size = 4 * sinew_problem_particle_count(problem);
-    /* Single precision: the third derivative is the larger error above 2e-4, round-off below. */
+    /* Single precision: above 2e-4 the third derivative dominates the error, below it round-off. */
     const double step = sizeof(sinew_real) == 4 ? 2e-4 : 1e-6;
     double error = 0, largest = 0;
     for (int32_t i = 0; i < size; i++)
@@ -256,7 +256,7 @@ static uint32_t probe_iterate(void *context, sinew_problem *problem, void *memor
     for (int32_t i = 0; i < count; i++)
         if (!pinned[i])
             probe_diagonal(problem, n, i);
-    /* A step of its own, written to the iterate. */
+    /* The solver writes its own step to the iterate. */
     sinew_real *q = sinew_problem_positions(problem);
     const sinew_real *g = sinew_problem_gradient(problem);
     const double before = sinew_problem_evaluate(problem);
@@ -397,7 +397,7 @@ static void refuse_solver(const sinew_solver_extension *s, const char *text)
     assert_string_equal(error.text, text);
 }
 
-/* Refuses a copy of `thread` with one assignment made to it. */
+/* Checks that a copy of `thread` with one changed assignment is refused. */
 #define REFUSE_ENERGY(change, text)                                                                                    \
     do {                                                                                                               \
         sinew_energy_extension e = thread_energy();                                                                    \
@@ -505,7 +505,7 @@ static int register_all(void **unused)
     return 0;
 }
 
-/* Lists go through the library's own and the registered ones; the number between them is none. */
+/* Lists contain the library's own entries and the registered ones; the count between them is not a valid kind. */
 static void they_are_listed(void **unused)
 {
     (void)unused;
@@ -561,7 +561,7 @@ static void thread_constraint_wrong(void *context, const double *data, const dou
     gradient[0] += 0.1;
 }
 
-/* The checker finds mistakes, and says why it cannot check. */
+/* The derivative checker finds mistakes, and reports why it cannot check. */
 static void mistakes_are_found(void **unused)
 {
     (void)unused;
@@ -593,7 +593,7 @@ enum {
 typedef struct case_of {
     sinew_energy_kind energy;
     sinew_solver_kind solver;
-    double parameters[4]; /* the first ones of the energy; 0: as they are by default */
+    double parameters[4]; /* the first parameters of the energy; 0: default */
     bool solid;           /* a beam of tets; else a cloth of edges */
     bool quasistatic;
     int32_t iterations, steps, threads;
@@ -662,8 +662,8 @@ static double distance(const sinew_real *a, const sinew_real *b)
     return largest;
 }
 
-/* A copy of the library's spring takes its steps, in every solver that takes springs. Explicit integrators are unstable
- * at this step: differences count beside how far the particles have come. */
+/* A copy of the library's spring takes the same steps in every solver that supports springs. Explicit integrators are
+ * unstable at this time step: differences are relative to the particles' displacements. */
 static void a_copy_of_spring_steps_as_spring(void **unused)
 {
     (void)unused;
@@ -678,7 +678,8 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
                      .solver = (sinew_solver_kind)kind,
                      .parameters = {300},
                      .quasistatic = info->static_only,
-                     /* Its coarse levels take the library's cheap blocks of one vertex; both converge. */
+                     /* Coarse levels of mpbng use cheap vertex blocks of the library; these iterations suffice for both
+                      * to converge. */
                      .iterations = kind == SINEW_SOLVER_MPBNG ? 1000 : 0,
                      .steps = 4};
         const uint32_t bits = take_steps(&c, theirs);
@@ -693,7 +694,7 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
     assert_true(solvers >= 15);
 }
 
-/* Without fibres it is the library's rubber. */
+/* Without fibres the energy is the library's neo_hookean. */
 static void rubber_without_fibres_is_neo_hookean(void **unused)
 {
     (void)unused;
@@ -713,7 +714,7 @@ static void rubber_without_fibres_is_neo_hookean(void **unused)
         assert_true(distance(ours, theirs) < NEAR);
         c.parameters[2] = 1e6;
         take_steps(&c, ours);
-        assert_true(distance(ours, theirs) > 0.01); /* fibres hold the beam */
+        assert_true(distance(ours, theirs) > 0.01); /* fibres stiffen the beam */
     }
 }
 
@@ -768,7 +769,7 @@ static void failing_create_is_reported(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Elements of a stencil that no mesh has are listed by the def. */
+/* Elements of a stencil that no mesh contains are listed by the def. */
 static void listed_elements_act(void **unused)
 {
     (void)unused;
@@ -788,7 +789,7 @@ static void listed_elements_act(void **unused)
     sinew_world_destroy(world);
 }
 
-/* A collapsed element shows in the bits, as with the library's tets. */
+/* A collapsed element sets the status bit, as the library's tets do. */
 static void inverted_elements_are_seen(void **unused)
 {
     (void)unused;
@@ -809,7 +810,7 @@ static void inverted_elements_are_seen(void **unused)
     sinew_world_destroy(world);
 }
 
-/* After the first world nothing is registered any more. */
+/* Registration is refused once a world exists. */
 static void worlds_close_the_tables(void **unused)
 {
     (void)unused;
@@ -817,7 +818,7 @@ static void worlds_close_the_tables(void **unused)
     REFUSE_SOLVER((void)s, "solver 'ball': register it before the first world is created");
 }
 
-/* The tables take as many as they say. */
+/* Tables hold exactly their declared number of entries. */
 static void tables_are_bounded(void **unused)
 {
     (void)unused;
@@ -845,7 +846,7 @@ int main(void)
                                        cmocka_unit_test(they_are_listed),
                                        cmocka_unit_test(derivatives_agree),
                                        cmocka_unit_test(mistakes_are_found),
-                                       cmocka_unit_test(tables_are_bounded), /* the last before worlds */
+                                       cmocka_unit_test(tables_are_bounded), /* last test before worlds exist */
                                        cmocka_unit_test(a_copy_of_spring_steps_as_spring),
                                        cmocka_unit_test(rubber_without_fibres_is_neo_hookean),
                                        cmocka_unit_test(descent_finds_the_minimum),

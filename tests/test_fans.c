@@ -26,7 +26,7 @@ enum {
 /* The results of one operation on one chunk. */
 typedef struct outcome {
     double value;
-    sinew_real *g, *u; /* [4 * points], [9 * lanes] */
+    sinew_real *g, *u; /* [4 * points], [9 * padded_count] */
 } outcome;
 
 static sinew_world *make_block(sinew_energy_kind kind)

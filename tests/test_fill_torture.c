@@ -16,11 +16,11 @@ enum {
 };
 #endif
 
-/* The worst that was seen. */
+/* The worst values seen. */
 typedef struct tally {
     int filled, flat, nothing;
-    double quality[2]; /* of lattices as they are, and of those that conform */
-    double volume;     /* relative error of a closed surface with walls of a cell or more */
+    double quality[2]; /* minimum for lattice meshes, and for conforming ones */
+    double volume;     /* largest relative volume error of closed surfaces whose walls are at least one cell thick */
     double seconds;
 } tally;
 
@@ -31,7 +31,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Held nowhere, thrown and spinning, in a soft material. */
+/* Fifty steps of a free, thrown and spinning body of a soft material. */
 static void run_fifty_steps(const sinew_mesh *body, random_cases *r)
 {
     sinew_world_def def = sinew_default_world_def();

@@ -27,7 +27,7 @@ enum {
     POINTS = 21
 };
 #define STEP   5e-3 /* s */
-#define RADIUS 0.15 /* m, of a ball in the origin */
+#define RADIUS 0.15 /* m, of a ball at the origin */
 #define THICK  2e-3 /* m */
 
 static sinew_world *make_rope_world(sinew_solver_kind solver, double gravity, double stiffness, bool hard, bool touch)
@@ -63,7 +63,7 @@ static sinew_world *make_rope_world(sinew_solver_kind solver, double gravity, do
     return world;
 }
 
-/* One step of both passes; v = (q'' - q) / h. Returns the largest |C| that the first pass left. */
+/* Takes one step of both passes; v = (q'' - q) / h. Returns the largest |C| that the first pass leaves. */
 static double take_passes(sinew_world *first, sinew_world *filter)
 {
     sinew_real start[3 * POINTS], q[3 * POINTS], v[3 * POINTS] = {0};
@@ -82,7 +82,7 @@ static double take_passes(sinew_world *first, sinew_world *filter)
     return open;
 }
 
-/* A free rope that is thrown turning: both passes against sap in one world. */
+/* A free, spinning rope: both passes against sap in one world. */
 static void without_contact_it_is_sap(void **unused)
 {
     (void)unused;
@@ -110,7 +110,7 @@ static void without_contact_it_is_sap(void **unused)
     sinew_world_destroy(filter);
 }
 
-/* m: from the ball to the nearest point, negative inside of it. */
+/* Distance from the ball to the nearest point, m; negative inside. */
 static double clearance_of(const sinew_world *world)
 {
     double min = HUGE_VAL;

@@ -14,7 +14,7 @@ typedef struct left_over {
     sinew_gap_kind kind;
 } left_over;
 
-/* A step that ends where it is put: at a distance from the minimum, in a fixed direction. */
+/* A step whose end is prescribed: at a distance from the minimum, in a fixed direction. */
 static left_over end_at(double distance, double m, double k, double h)
 {
     sinew_error error = {0};

@@ -24,7 +24,7 @@
 #include "energy_batch.h"
 
 #ifdef SINEW_SINGLE
-#define CLOSE       2e-3 /* relative, of a few operations on states that are not tame */
+#define CLOSE       2e-3 /* relative error of a few operations on strongly deformed states */
 #define DIFFERENCES 0    /* floats have too few digits for finite differences */
 #else
 #define CLOSE       1e-8
@@ -33,15 +33,15 @@
 
 enum {
     ELEMENTS = 5,
-    CONSTRAINTS = 6 /* most of an element */
+    CONSTRAINTS = 6 /* maximum per element */
 };
 
-/* Numbers of all elements of a batch. */
+/* Constraint values of all elements of a batch. */
 typedef struct numbers {
     sinew_real *C, *jacobian, *compliance;
 } numbers;
 
-/* A case: which energy, how it is asked. */
+/* A case: the energy and the options of the evaluation. */
 typedef struct drawn {
     const sinew_energy_ops *ops;
     int width, form;
@@ -75,7 +75,7 @@ static void numbers_free(numbers *n)
     free(n->compliance);
 }
 
-/* Number `row` of so many that each element e has. */
+/* Entry `row` of the numbers of element e. */
 static double number_at(const batch *b, const sinew_real *array, int e, int row, int rows)
 {
     return (double)array[(e / b->width * rows + row) * b->width + e % b->width];
@@ -86,7 +86,7 @@ static double jacobian_at(const batch *b, const numbers *n, int e, int i, int ro
     return number_at(b, n->jacobian, e, i * b->size + row, b->ops->constraint_count * b->size);
 }
 
-/* Whether constraint i costs anything: an inequality that holds does not. C = psi is zero there. */
+/* Whether constraint i is active: a satisfied inequality is not. C = psi is zero there. */
 static bool acts(const batch *b, const drawn *how, const numbers *n, int e, int i)
 {
     return !(b->ops->inequalities >> i & 1) || how->form == SINEW_FORM_ENERGY ||
@@ -101,7 +101,7 @@ static void failed(const batch *b, const drawn *how, int e, const char *what, do
 
 /* ---- Samples ------------------------------------------------------------------------------------- */
 
-/* Stretches that differ, so that no C is near zero where its gradient jumps; now and then inside out. */
+/* Distinct stretches, so that no C is near zero where its gradient jumps; sometimes inverted. */
 static state draw_state(random_cases *r)
 {
     state s = {.name = "drawn", .angle = random_between(r, 0, 3), .noise = 0.05};
@@ -139,7 +139,7 @@ static void compliance_of(const batch *b, const numbers *n, int e, double alpha[
             alpha[i][j] = number_at(b, n->compliance, e, i * m + j, m * m);
 }
 
-/* Whether the constraints of an element have a common matrix of compliances: then they are solved for together. */
+/* Whether the constraints of an element share a compliance matrix; if so, they are solved together. */
 static bool is_joined(batch *b, const drawn *how)
 {
     drawn soft = *how;
@@ -155,7 +155,7 @@ static bool is_joined(batch *b, const drawn *how)
 
 /* ---- The energy's own gradient ------------------------------------------------------------------- */
 
-/* Springs and the like have C = 0 where they rest; with psi = C^2 / (2 alpha) everywhere. */
+/* grad psi = sum C_i grad C_i / alpha_i; springs and similar energies have C = 0 at rest and psi = C^2 / (2 alpha). */
 static void check_gradient(batch *b, const drawn *how)
 {
     numbers n = numbers_of(b, how);
@@ -185,7 +185,7 @@ static void check_gradient(batch *b, const drawn *how)
 
 /* ---- Finite differences -------------------------------------------------------------------------- */
 
-/* Whether the slopes along one coordinate are those of differences of C; fails where they are not and `last`. */
+/* Whether the slopes along one coordinate equal differences of C; fails the test if they do not and `last` is set. */
 static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, double step, bool last)
 {
     const int m = b->ops->constraint_count;
@@ -203,11 +203,11 @@ static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, 
             const double slope = jacobian_at(b, n, e, i, row), C = number_at(b, n->C, e, i, m);
             const double ahead = (number_at(b, side[0].C, e, i, m) - C) / step;
             const double behind = (C - number_at(b, side[1].C, e, i, m)) / step, difference = (ahead + behind) / 2;
-            /* A length bends the more the shorter it is. */
+            /* The curvature of a length grows as the length shrinks. */
             const double bend = C == 0 ? 0 : 10 * step * step / (C * C), near = 1e-4 * (1 + fabs(slope));
             if (fabs(difference - slope) <= 1e-6 * (1 + fabs(slope)) + bend)
                 continue;
-            /* On one side another part of the set may be nearest. */
+            /* On one side another part of the set may be the nearest. */
             if (last && (fabs(ahead - slope) <= near || fabs(behind - slope) <= near))
                 continue;
             agree = false;
@@ -219,7 +219,7 @@ static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, 
     return agree;
 }
 
-/* A flat element bends so much that it takes the shorter step. */
+/* Compares slopes with differences; a flat element has a high curvature and needs the shorter step. */
 static void check_differences(batch *b, const drawn *how)
 {
     numbers n = numbers_of(b, how);
@@ -231,7 +231,7 @@ static void check_differences(batch *b, const drawn *how)
 
 /* ---- The fused update ---------------------------------------------------------------------------- */
 
-/* One constraint of every element moved by hand. */
+/* Updates one constraint of every element by the formula. */
 static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_old, double lambda[][CONSTRAINTS])
 {
     const int m = b->ops->constraint_count;
@@ -246,7 +246,7 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
             mass += (double)x[3 - row % 3] * J * J;
             motion += J * ((double)*x - (double)x_old[x - b->x]);
         }
-        if (mass == 0 || !acts(b, how, &n, e, i)) /* a constraint that the form does not use, or that holds */
+        if (mass == 0 || !acts(b, how, &n, e, i)) /* a constraint that the form does not use, or that is inactive */
             continue;
         const double top = -number_at(b, n.C, e, i, m) - tilde * lambda[e][i] - gamma * motion;
         const double bottom = (1 + gamma) * mass + tilde, change = how->stiffness * top / bottom;
@@ -259,9 +259,8 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
     numbers_free(&n);
 }
 
-/* All constraints of one element at once, XPBD (26) with matrices: with gamma = b alpha
- *     ((1 + gamma) J W J^T + c alpha) dlambda = -C - c alpha lambda - gamma J (x - x_old)
- */
+/* Updates all constraints of one element together, XPBD (26) with matrices: with gamma = b alpha
+ *     ((1 + gamma) J W J^T + c alpha) dlambda = -C - c alpha lambda - gamma J (x - x_old) */
 static void move_joined_element(batch *b, const drawn *how, const numbers *n, int e, const sinew_real *x_old,
                                 double lambda[CONSTRAINTS])
 {
@@ -305,7 +304,7 @@ static void move_joined(batch *b, const drawn *how, const sinew_real *x_old, dou
     numbers_free(&n);
 }
 
-/* The fused kernel moves the same positions with the same multipliers. */
+/* The fused kernel gives the same positions and multipliers. */
 static void move_fused(batch *b, const drawn *how, const sinew_real *x_old, double lambda[][CONSTRAINTS],
                        sinew_real *xw)
 {
@@ -362,8 +361,8 @@ static void check_update(random_cases *r, batch *b, const drawn *how)
 
 /* ---- Cases --------------------------------------------------------------------------------------- */
 
-/* psi = 1/2 C^T alpha^-1 C (+ const) holds for these; incompressible rubber has another psi, and of a constraint of a
- * whole surface an element has a share only. */
+/* Whether psi = 1/2 C^T alpha^-1 C (+ const) holds. Incompressible rubber has another psi, and an element has only its
+ * contribution to a global constraint. */
 static bool is_energy(const drawn *how)
 {
     return !how->hard && !how->ops->global_constraint && how->form != SINEW_FORM_ENERGY &&
@@ -406,7 +405,7 @@ static void numbers_are_what_the_update_does(void **unused)
                         run_case(&r, variants[v], variants[v]->energies[kind], form);
 }
 
-/* Elements that only fill up a group have no constraint, and nothing that would make one of a division by zero. */
+/* Padding elements of a group have no constraint and divide nothing by zero. */
 static void fillers_have_no_constraint(void **unused)
 {
     (void)unused;
@@ -433,7 +432,7 @@ static void fillers_have_no_constraint(void **unused)
     }
 }
 
-/* Energies whose C is a root say so, and no others do: of the others C has either sign, as a system needs it. */
+/* Energies declare correctly whether C is a square root; any other C changes its sign, as constraint systems need. */
 static void roots_are_known(void **unused)
 {
     (void)unused;

@@ -35,7 +35,7 @@ static sinew_status dense_factorise(void *factors, const double *value, sinew_er
     return SINEW_OK;
 }
 
-/* Checks on the way that both triangles are there and agree. */
+/* Also checks that both triangles of the matrix are present and agree. */
 static sinew_status dense_solve_with(void *factors, const double *b, double *x, sinew_error *error)
 {
     (void)error;

@@ -10,8 +10,8 @@
 
 /* Impacts below this speed, in units of g h, do not rebound. Chosen, not measured. */
 #define REBOUND_SPEED 2.0
-/* Relative penetration, friction lag and cone violation that set the bit `contact`: without the bit, test_no_crossing
- * allows a violation of 1.01 % of half the sum of both thicknesses. */
+/* Relative penetration, friction lag and cone violation above which the status bit `contact` is set. Without the bit,
+ * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
@@ -23,7 +23,7 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
            s->ops->multipliers(s, view->contact->batch, values);
 }
 
-/* Friction of the contact energy at slip u: -kt u, limited to `limit`. */
+/* Friction of the contact energy at slip u: -kt u, with its length limited to `limit`. */
 static void contact_spring_friction(const sinew_contact_constraint *t, double limit, const double u[3],
                                     double friction[3])
 {
@@ -38,7 +38,7 @@ static double vector_norm(const double a[3])
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* Adds the work of a contact on particles over the step, with the forces of the objective. */
+/* Adds the work of a contact on particles over the step, computed from the forces of the objective. */
 static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     sinew_contact_work *c = view->contact;
@@ -122,7 +122,8 @@ static void torque_add(const double a[3], const double b[3], double factor, doub
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* Adds the angular impulse of a force f on the first side and -f on the second, whose points are apart. */
+/* Adds the angular impulse of a force f on the first side and -f on the second; it is not zero because the contact
+ * points are apart. */
 static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                                const double f[3], double time)
 {
@@ -172,7 +173,8 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
 
 /* ---- Restitution ----------------------------------------------------------------------------- */
 
-/* Separation speed of the sides of a contact. Vertices of colliders have their displacement in the step over h. */
+/* Separation speed of the sides of a contact. The velocity of collider vertices is their displacement in the step over
+ * h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
@@ -215,8 +217,8 @@ static void contact_apply_impulse(const sinew_contact_view *view, const sinew_co
     }
 }
 
-/* Approach speed at the moment of impact, not at the start of the step: v^2 = v_n^2 + 2 a d over the initial clearance.
- * v_old: velocities at the start of the step. */
+/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d over the initial
+ * clearance d. v_old: velocities at the start of the step. */
 static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                    const sinew_real *v_old, const sinew_real *x)
 {
@@ -252,7 +254,7 @@ static void apply_restitution(const sinew_contact_view *view, const sinew_real *
     }
 }
 
-/* PD, section 6: friction changes velocities after the solve. */
+/* Changes velocities by friction after the solve (PD, section 6). */
 static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -305,7 +307,7 @@ static void report_violation(sinew_contact_work *c, double violation, double fra
     c->too_near = c->too_near || fraction > VIOLATION_MAX;
 }
 
-/* Clearances between planes and all vertices that may collide with them. */
+/* Measures clearances between planes and all vertices that may collide with them. */
 static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -327,7 +329,8 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
     }
 }
 
-/* Clearances at the end of the step, from a separate detection: the contacts of the step may miss some. */
+/* Measures clearances at the end of the step by a separate detection, because the contacts of the step may miss
+ * pairs. */
 static void measure_clearance(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -337,7 +340,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
     if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
-        c->too_near = true; /* without memory the violation is unknown */
+        c->too_near = true; /* if memory is short, the violation is unknown */
     }
     const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
     report_violation(c, near.violation, near.fraction);
@@ -347,7 +350,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     c->report.solver_update_seconds = c->hooks.seconds;
 }
 
-/* Complementarity, and clearances that the detection does not measure. */
+/* Measures complementarity, and the clearances that the detection does not measure. */
 static void measure_contacts(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -358,7 +361,7 @@ static void measure_contacts(const sinew_contact_view *view)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
-        /* The detection measures unsigned distances, and does not measure embedded surfaces. */
+        /* The detection measures unsigned distances and omits embedded surfaces. */
         if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
             report_violation(c, t->initial_penetration - height,
                              (t->initial_penetration - height) / (t->offset + t->initial_penetration));

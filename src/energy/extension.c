@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension.c: registers energies of sinew/extend.h. See extension.h.
+ * extension.c: registers the energies of a program (sinew/extend.h). See extension.h.
  */
 #include "energy/extension.h"
 
@@ -18,7 +18,7 @@ typedef struct extension_slot {
 /* A slot is filled before its energy is registered, and never changes afterwards. */
 static extension_slot slots[SINEW_REGISTERED_ENERGY_MAX];
 static int slot_count;
-/* Stencils of energies whose elements are listed by their defs, by vertex count. */
+/* Stencils, by vertex count, of energies whose defs list their elements. */
 static sinew_stencil_info listed[SINEW_EXTENSION_VERTEX_MAX + 1];
 
 const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count)
@@ -35,7 +35,7 @@ static void extension_copy(const sinew_real *from, int count, double *to)
         to[i] = (double)from[i];
 }
 
-/* 1 / det of the edges of a tet at rest; 0 where it is flat. */
+/* 1 / det of the rest edges of a tet; 0 for a flat tet. */
 static double extension_shape(const double *rest)
 {
     double D[9];

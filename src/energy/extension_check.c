@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension_check.c: what may be registered, and whether an extension's functions agree (sinew_check_energy_extension).
+ * extension_check.c: checks what may be registered, and whether the functions of an extension are consistent.
  *
  * Derivatives are compared with central differences of fourth order,
  * f'(x) = (8 (f(x+s) - f(x-s)) - (f(x+2s) - f(x-2s))) / (12 s), whose error is s^4 f''''' / 30 and round-off / s.
@@ -31,7 +31,7 @@ const char *sinew_extension_name_flaw(const char *name, bool dashes)
     return NULL;
 }
 
-/* Whether a word stands between two '|' of the keys. */
+/* Whether a word is one of the keys, each of which stands between two '|'. */
 static bool is_key(const char *word, const char *keys)
 {
     const size_t length = strlen(word);
@@ -127,7 +127,7 @@ const char *sinew_extension_flaw(const sinew_energy_extension *of)
     return flaw ? flaw : optional_flaw(of);
 }
 
-/* ---- Whether functions agree --------------------------------------------------------------------- */
+/* ---- Consistency of functions ---------------------------------------------------------------------- */
 
 typedef struct extension_check {
     const sinew_energy_extension *of;
@@ -137,7 +137,7 @@ typedef struct extension_check {
     double x[SIDE_MAX];
 } extension_check;
 
-/* A function of positions with `count` numbers. */
+/* A function of positions that returns several numbers. */
 typedef void check_function(const extension_check *check, const double *x, double *out);
 
 static void check_value(const extension_check *check, const double *x, double *out)
@@ -156,7 +156,7 @@ static void check_C(const extension_check *check, const double *x, double *out)
     check->of->constraint(check->of->context, check->data, x, out, gradient, alpha);
 }
 
-/* slopes [count] = d function / d x_i by differences. */
+/* slopes [count] = d function / d x_i by central differences. */
 static void check_slopes(const extension_check *check, check_function *function, int count, int i, double *slopes)
 {
     static const double places[4] = {1, -1, 2, -2}, factors[4] = {8, -8, -1, 1};
@@ -171,7 +171,7 @@ static void check_slopes(const extension_check *check, check_function *function,
     }
 }
 
-/* Largest difference of given[r][i] from differences of function r, over the largest entry. */
+/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry. */
 static double check_derivative(const extension_check *check, check_function *function, int count, const double *given)
 {
     const int side = 3 * check->n;
@@ -205,7 +205,7 @@ static double check_largest(const double *x, int count)
     return largest;
 }
 
-/* Compares psi of the constraints, minus that at rest, with psi of `value`. */
+/* Relative difference between psi of the constraints and psi of `value`, both relative to rest. */
 static double check_psi(const extension_check *check, const double *rest)
 {
     const double *at[2] = {check->x, rest};
@@ -230,7 +230,7 @@ static void check_constraint(const extension_check *check, const double *rest, s
     report->jacobian = check_derivative(check, check_C, check->of->constraint_count, gradient);
 }
 
-/* Net force and moment, which a rigid motion that costs nothing does not have. */
+/* Net force and moment: both vanish if the energy is invariant under translation and rotation. */
 static void check_rigid(const extension_check *check, const double *g, sinew_extension_report *report)
 {
     const double force = check_largest(g, 3 * check->n), size = check_size(check->x, check->n);
@@ -266,7 +266,7 @@ static void check_derivatives(const extension_check *check, const double *rest, 
     report->rest_gradient = stiffness > 0 ? check_largest(rest_g, side) / stiffness : 0;
 }
 
-/* Runs prepare; NULL or its refusal. */
+/* Calls the extension's `prepare`; returns NULL or its refusal. */
 static const char *check_prepare(extension_check *check, const double *parameters, const double *rest, char *reason)
 {
     static const double weights[8] = {1, 0, 0, 0, -1, 0, 0, 0}, normal[3] = {0, 0, 1};
@@ -280,7 +280,7 @@ static const char *check_prepare(extension_check *check, const double *parameter
                                              .weights = pair ? weights : NULL,
                                              .normal = pair ? normal : NULL,
                                              .reason = reason};
-    /* The refusal is a text of the extension or in `reason`, never in `element`. */
+    /* The refusal points to a text of the extension or to `reason`, never into `element`. */
     // cppcheck-suppress returnDanglingLifetime
     return check->of->prepare(check->of->context, &element, check->data);
 }

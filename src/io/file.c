@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: writes files completely or not at all; input.c reads files. */
+ * file.c: writes files completely or not at all; input.c reads files.
+ */
 #include "io/file.h"
 
 #include <errno.h>

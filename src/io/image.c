@@ -2,7 +2,8 @@
  *
  * image.c: reads PGM, PPM and PFM files and interpolates their values.
  *
- * The file stays in memory unchanged; samples are converted when they are read. */
+ * The file stays in memory unchanged; samples are converted when they are read.
+ */
 #include "io/image.h"
 
 #include <math.h>

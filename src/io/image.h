@@ -2,7 +2,8 @@
  *
  * image.h: images of numbers, such as a stiffness map: PGM and PPM (P5, P6, 8 or 16 bits per sample, scaled to 0 ..
  * 1) and PFM (Pf, PF, unscaled floats). These formats need no other package, and ImageMagick and most painting
- * programs write them. */
+ * programs write them.
+ */
 #ifndef SINEW_SRC_IO_IMAGE_H
 #define SINEW_SRC_IO_IMAGE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * input.c: reads whole files; only regular files are opened. */
+ * input.c: reads whole files; only regular files are opened.
+ */
 #include "io/input.h"
 
 #include <errno.h>

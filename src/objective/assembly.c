@@ -11,7 +11,7 @@
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
-/*  ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
+/* ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
 
 /* Writes the local block of each element block of task t to as->map. Returns false without memory. */
 static bool assembly_map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
@@ -81,7 +81,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each column and merges those of one row into one matrix block. */
+/* Sorts the entries of each column and merges the entries of one row into one matrix block. */
 static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;

@@ -3,7 +3,7 @@
  * assembly.h: the Hessian of the objective over the free particles as one sparse symmetric matrix of 3x3 blocks.
  *
  * Pattern: lower triangle by block columns; column j stores its diagonal block first, then rows ascending. Values are
- * three scalar columns per block column, which a scalar sparse solver can read directly: entry (3 row + r, 3 j + c) of
+ * three scalar columns per block column, which a scalar sparse solver can read directly. Entry (3 row + r, 3 j + c) of
  * the k-th block of column j, which has b blocks, is at 9 column[j] + 3 b c + 3 k + r.
  *
  * Chunks add element blocks to their own local blocks; then every matrix block adds its local blocks in a fixed order,

@@ -14,8 +14,8 @@ int32_t sinew_find_root(int32_t *parent, int32_t i);
  * without second derivatives at q (weight or stiffness zero). Contacts join nothing, because they may open. The
  * objective must be built. */
 void sinew_objective_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
-/* Computes components in two steps: those of the fixed elements, then those of all elements. The second step costs in
- * proportion to transient elements and particles. */
+/* Computes components in two steps: components of the fixed elements, then components of all elements. The second step
+ * costs in proportion to transient elements and particles. */
 void sinew_objective_fixed_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 void sinew_objective_join_transient(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 

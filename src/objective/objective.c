@@ -81,7 +81,7 @@ static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
         memcpy(o->more[o->first_more[particle]++], (const int32_t[2]){particle, slot}, sizeof *o->more);
 }
 
-/* Counting sort of the fixed slots by particle; within a particle they stay in order. */
+/* Counting sort of the fixed slots by particle; the slots of one particle keep their order. */
 static void fill_slots(sinew_objective *o)
 {
     const int32_t n = o->particle_count;
@@ -501,8 +501,8 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
             }
 }
 
-/* Diagonal blocks are computed in rounds of one task per thread: kernels run in parallel, then the results are added
- * task by task, so that the order of sums and the bits do not depend on threads. */
+/* Diagonal blocks are computed in rounds of one task per thread. Kernels run in parallel, then the results are added
+ * task by task: the order of sums and the bits do not depend on threads. */
 typedef struct diagonal_pass {
     const sinew_objective *objective;
     const sinew_task *tasks;

@@ -10,8 +10,8 @@
  *
  * Vectors over particles are [particle_count][4] reals with a zero fourth number (base/reduce.h). Elements are
  * processed chunk by chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and
- * writes the result to the chunk's slots; then each particle adds its slots in a fixed order. Functions allocate only
- * where their comment states it.
+ * writes the result to the chunk's slots. Then each particle adds its slots in a fixed order. Functions allocate only
+ * if their comment states it.
  *
  * Energies are fixed or transient (energy/batch.h). Tasks of fixed energies come first, and each particle has a list of
  * their slots. Transient elements may change in every step, at a cost in proportion to their number: their slots are
@@ -47,7 +47,7 @@ typedef struct sinew_step_inputs {
     const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
+    const sinew_real *force; /* [particle_count][4] N, all external forces */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
      * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S + (1 - S): descent
@@ -95,8 +95,8 @@ typedef struct sinew_objective {
  * stays allocated. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
-/* Replaces all transient batches; the fixed ones stay. Allocates only where the work space must grow. On failure there
- * are no transient batches. */
+/* Replaces all transient batches and keeps the fixed ones. Allocates only to grow the work space. On failure there are
+ * no transient batches. */
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
 void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of build */
@@ -136,8 +136,8 @@ double sinew_objective_step_limit(sinew_objective *objective, const sinew_real *
 void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted);
 
-/* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
- * any operation on it; out = sum of g over tasks, zero at pins. Tasks run in parallel. */
+/* Runs a local step of a projective method. `step` gets the kernel of each task, with x and g set and g zeroed, and may
+ * run any operation on it. out = sum of g over tasks, zero at pins. Tasks run in parallel. */
 typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);

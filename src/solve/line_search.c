@@ -10,7 +10,7 @@
 #include "base/reduce.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* bounds of one backtracking step */
+#define SHRINK_MIN       0.1 /* bounds of the factor of one backtracking step */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
@@ -23,7 +23,7 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
 {
     if (after <= before + DELTA * alpha * slope)
         return true;
-    /* Sums of many terms agree to about this much of their size. */
+    /* Relative round-off of a sum of many terms. */
     const double sum_error = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
     const double noise = s->value_noise + sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
@@ -57,7 +57,7 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
 }
 
 /* The longest step up to `max` within the domain of every energy, with a margin: near a barrier the value grows without
- * bound and the search model fails. */
+ * bound and the quadratic model of the search fails. */
 static double longest_step(sinew_solve *s, const sinew_real *d, double max)
 {
     const double limit = sinew_objective_step_limit(s->objective, s->q, d, max);
@@ -104,7 +104,8 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 
 /* ---- Strong Wolfe ---------------------------------------------------------------------------- */
 
-/* Between `low`, the best point so far, and `high`: bisect until the slope is flat enough. */
+/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds. Returns the accepted
+ * step length; 0 if no point decreases g. */
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {

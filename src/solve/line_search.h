@@ -7,21 +7,21 @@
 
 #include "solve/solver.h"
 
-/* Moves s->q to q + alpha d with alpha in (0, 1] that decreases g enough, and leaves gradient, terms and residual of
- * the new point in s. `trial` and `trial_gradient` are [particle_count][4] work space. Returns alpha; 0 when no step
- * helps, and then s is as before.
+/* Moves s->q to q + alpha d with an alpha in (0, 1] that decreases g sufficiently, and sets gradient, terms and
+ * residual of the new point in s. `trial` and `trial_gradient` are [particle_count][4] work space. Returns alpha; 0,
+ * with s unchanged, if no step decreases g.
  *
- * A step is good by Armijo, g(q + alpha d) <= g(q) + delta alpha slope with delta = 1e-4, or, where the values'
- * round-off hides the decrease, by the slope at the new point (Hager and Zhang 2005, approximate Wolfe): slope' <= (2
- * delta - 1) slope with the value not above g(q) by more than round-off. Too long a step shrinks by quadratic
- * interpolation.
+ * A step is accepted by the Armijo condition, g(q + alpha d) <= g(q) + delta alpha slope with delta = 1e-4. If
+ * round-off of g hides the decrease, the slope at the new point decides (Hager and Zhang 2005, approximate Wolfe):
+ * slope' <= (2 delta - 1) slope, with a value above g(q) by at most round-off. Steps that are too long shrink by
+ * quadratic interpolation.
  *
- * If the domain of an energy with a barrier ends earlier (sinew_objective_step_limit), both searches begin at 0.99 of
- * the step to that end. */
+ * If the domain of an energy with a barrier ends earlier (sinew_objective_step_limit), all searches begin at 0.99 of
+ * the step to the end of the domain. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
-/* Searches in the same way, but with alpha <- beta alpha if beta > 0, and accepts the first step shorter than `min`:
- * thesis algorithm 8, with its t. */
+/* Searches in the same way, but with alpha <- beta alpha if beta > 0, and accepts the first step shorter than `min`
+ * (thesis algorithm 8). */
 double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient);
 

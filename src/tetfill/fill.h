@@ -42,7 +42,7 @@ enum {
 
 typedef struct fill_surface {
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] the caller's */
+    const sinew_real *positions; /* [3 * vertex_count] owned by the caller */
     int32_t *triangles;          /* [3 * count] without degenerate triangles and duplicates, consistently oriented */
     int32_t count;
     double box[6]; /* min x y z, max x y z of the triangles */
@@ -89,10 +89,10 @@ typedef struct fill_lattice {
  * triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number; /* [count] index of the lattice tet */
-    int64_t *first;   /* [count + 1] triangles of tet t: near[first[t]] .. near[first[t + 1] - 1] */
-    int32_t *near;    /* [first[count]] triangles that intersect the tets */
-    uint8_t *sampled; /* [count] 1: may be only partly inside */
+    uint64_t *number;                           /* [count] index of the lattice tet */
+    int64_t *first;                             /* [count + 1] first entry of each tet in `near` */
+    int32_t *near;                              /* [first[count]] triangles that intersect the tets */
+    uint8_t *sampled;                           /* [count] 1: may be only partly inside */
     uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of samples of each component */
     float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] filled fraction of each component */
     uint8_t *component_count;                   /* [count] 0: nothing inside */

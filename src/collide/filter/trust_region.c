@@ -8,7 +8,7 @@
 
 #include "collide/closest.h"
 
-#define HALVINGS 30 /* bisections of sigma: an accuracy of 1e-9 */
+#define HALVINGS 30 /* bisections of sigma: the accuracy is 1e-9 */
 
 /* The left side of (1) in a motion: |e + tau a - sigma b|. */
 typedef struct trust_ball {
@@ -38,7 +38,7 @@ static void add_scaled3(const double a[3], double t, const double b[3], double o
         out[k] = a[k] + t * b[k];
 }
 
-/* The square of the left side of (1): comparing squares spares a root per vertex. */
+/* The square of the left side of (1); comparing squares avoids a square root per vertex. */
 static double trust_ball_square(const trust_ball *ball, double sigma, double tau)
 {
     double z[3];
@@ -77,7 +77,7 @@ static double trust_ball_sigma(const trust_ball *ball, double tau, double max)
     return largest_step_within(from, back, ball->radius, max);
 }
 
-/* Whether some tau is admissible with sigma: that of the point nearest to the centre of the ball. */
+/* True if some tau is admissible with sigma: the tau of the point nearest to the centre of the ball. */
 static bool trust_ball_has_tau(const trust_ball *ball, double sigma)
 {
     const double square = closest_dot(ball->a, ball->a);
@@ -109,7 +109,7 @@ static double region_best_lambda(const sinew_step_filter *g, const sinew_collisi
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
 }
 
-/* Whether the full step is admissible for every vertex of the object. */
+/* True if the full step is admissible for every vertex of the object. */
 static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_collision_mesh *f,
                                    const sinew_collision_object *object)
 {
@@ -171,7 +171,7 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
     const double now = closest_dot(ball.e, ball.e), straight = trust_larger(now, trust_ball_square(&ball, 1, 1));
     if (!g->partial)
         return sqrt(straight);
-    /* A norm is convex, so its maximum over sigma and tau is at a corner. */
+    /* A norm is convex, so its maximum over sigma and tau is at a corner of their range. */
     const double across = trust_larger(trust_ball_square(&ball, 0, 1), trust_ball_square(&ball, 1, 0)),
                  max = trust_larger(straight, across);
     const double within = ball.radius * ball.radius;

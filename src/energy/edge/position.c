@@ -5,7 +5,7 @@
  *     psi = k/2 |x - target|^2        grad = k (x - target)        H = k 1
  *
  * Bouaziz et al. 2014, section 5.1. Targets are in data from target_slot on, and may move between steps. The attachment
- * is soft: a load f displaces the vertex by |f|/k. Pins are exact.
+ * is soft: a load f displaces the vertex by |f|/k; pins are exact.
  */
 #include "energy/constrain.h"
 #include "energy/curvature.h"

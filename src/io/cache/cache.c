@@ -6,7 +6,8 @@
  * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
  * reported by every later call.
  *
- * Known limit: the number of points is fixed when the cache is opened. */
+ * Known limit: the number of points is fixed when the cache is opened.
+ */
 #include "io/cache/cache.h"
 
 #include <errno.h>
@@ -113,7 +114,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-/* Formats with one shape for all frames refuse bodies that tear, before the first step. */
+/* Fails at open if bodies may tear and all frames of the format share one topology. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
@@ -137,8 +138,7 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* a cache that continues kept frames must not delete
-                                                                * them */
+    cache->resumable = def->resumable || def->kept_frames > 0; /* kept frames must not be deleted */
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;

@@ -4,7 +4,8 @@
  * "particle" has the index of the vertex, numbered body by body.
  *
  * 17 significant digits (single: 9): reading a number gives the same bits. The decimal point is a point in every
- * locale. */
+ * locale.
+ */
 #include "io/cache/cache.h"
 
 typedef struct format_state {

@@ -7,7 +7,8 @@
  * its lowest particle. This is repeated for each frame, because energies may change while a cache is open.
  *
  * Known limits: energies whose elements are not tets (springs, pairs) have no values here, and elements that are not
- * tets of a body's mesh are skipped. */
+ * tets of a body's mesh are skipped.
+ */
 #include "io/cache/fields.h"
 
 #include <math.h>
@@ -241,7 +242,7 @@ static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field
     }
 }
 
-/* Finds the tets of an energy's elements; tets without an earlier energy get this one. */
+/* Finds the tets of an energy's elements; assigns the energy to tets without an earlier energy. */
 static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {

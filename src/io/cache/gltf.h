@@ -33,8 +33,7 @@ typedef struct sinew_gltf {
     int32_t *points;           /* [vertex_count] point of each vertex */
     float *uvs;                /* [2 * vertex_count] with glTF's v axis (downwards); NULL: none */
     int32_t primitive_count;   /* triangle primitives: one per material, then one for faces without a material */
-    int64_t *primitive_starts; /* [primitive_count + 1] first triangle of each primitive; empty primitives are not
-                                * written */
+    int64_t *primitive_starts; /* [primitive_count + 1] first triangle of each primitive; empty ones are not written */
     int32_t group_count;       /* groups of corners that share a normal */
     int32_t *groups;           /* [vertex_count] group of each vertex, -1: the vertex has no triangle */
     double *sums;              /* [3 * group_count] sums of triangle normals */

@@ -6,7 +6,8 @@
  * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
  * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
  * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
- * rest shape. */
+ * rest shape.
+ */
 #include "io/cache/gltf.h"
 #include "mesh/sort_pairs.h"
 
@@ -146,8 +147,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
                 own->sums[3 * (size_t)own->groups[corner[k]] + axis] += normal[axis];
     }
     for (int32_t i = 0; i < own->vertex_count; i++) {
-        static const double up[3] = {0, 1, 0}; /* the specification requires unit vectors, also for vertices without a
-                                                * normal */
+        static const double up[3] = {0, 1, 0}; /* glTF requires unit vectors, also for vertices without a normal */
         const double *sum = own->groups[i] >= 0 ? own->sums + 3 * (size_t)own->groups[i] : up;
         const double length = sqrt(gltf_normals_dot(sum, sum));
         for (int axis = 0; axis < 3; axis++)

@@ -6,7 +6,8 @@
  * triangle or a line. A glTF vertex has one texture coordinate and one normal, so points whose corners have several
  * are copied. Copies follow all other vertices: vertex k of a skin stays vertex k. Copies for texture coordinates,
  * ordered by (point, texture coordinate), precede copies for sharp edges. Triangles are sorted by material, and each
- * material is one primitive. */
+ * material is one primitive.
+ */
 #include "io/cache/gltf.h"
 #include "mesh/sort_pairs.h"
 

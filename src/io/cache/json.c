@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.c: writes JSON in cache files, independent of the locale. */
+ * json.c: writes JSON in cache files, independent of the locale.
+ */
 #include "io/cache/json.h"
 
 #include <errno.h>

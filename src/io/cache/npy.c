@@ -7,7 +7,8 @@
  *
  * A file is "\x93NUMPY", version 1.0, the length of the header and the header itself (a Python literal padded to 128
  * bytes), then the numbers in C order, little-endian. Files grow by appending, and the number of frames in the
- * header is patched in close. Source: numpy.lib.format, "Format Version 1.0". */
+ * header is patched in close. Source: numpy.lib.format, "Format Version 1.0".
+ */
 #include "io/cache/npy.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
  * Every point is a vertex, in the cache's order, so that vertex k of one frame is vertex k of the next. Elements are
  * `f` for faces, with the corners, texture coordinates, groups and materials of a skin, and `l` for bodies of edges
  * only. Objects of a skin's file are written as groups: importers split a file at `o` and renumber the vertices.
- * Each file gets its name when it is complete and is kept after a later failure. */
+ * Each file gets its name when it is complete and is kept after a later failure.
+ */
 #include "io/cache/cache.h"
 
 #include <string.h>

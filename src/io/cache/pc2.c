@@ -10,7 +10,8 @@
  * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
  * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
  *
- * Known limits: 32-bit positions and no velocities (limits of the format). */
+ * Known limits: 32-bit positions and no velocities (limits of the format).
+ */
 #include "io/cache/cache.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * points.c: the points that a cache writes, particles or vertices of skins, and their positions. */
+ * points.c: the points that a cache writes, particles or vertices of skins, and their positions.
+ */
 #include "io/cache/cache.h"
 
 /* The points of a body, numbered from `count`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * put.c: writes bytes and numbers to a cache file and checks each write immediately. */
+ * put.c: writes bytes and numbers to a cache file and checks each write immediately.
+ */
 #include "io/cache/cache.h"
 
 #include <errno.h>

@@ -3,7 +3,8 @@
  * reader.c: reads frames of a cache, common code of all formats; and sequences of mesh files (OBJ, VTU), which it
  * reads with the mesh readers.
  *
- * Known limit: velocities in VTU files are not read; differences of positions replace them. */
+ * Known limit: velocities in VTU files are not read; differences of positions replace them.
+ */
 #include "io/cache/reader.h"
 
 #include <errno.h>

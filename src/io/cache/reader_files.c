@@ -3,7 +3,8 @@
  * reader_files.c: caches in one file: PC2 (layout in pc2.c) and CSV (csv.c).
  *
  * Frames are read on demand: PC2 frames have a fixed size, and one pass over a CSV file finds the offset of each
- * frame. */
+ * frame.
+ */
 #include "io/cache/reader.h"
 
 #include <ctype.h>

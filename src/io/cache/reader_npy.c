@@ -3,7 +3,8 @@
  * reader_npy.c: reads <name>.positions.npy and <name>.velocities.npy; npy.c describes their layout.
  *
  * Known limits: arrays [frames, points, 3] of little-endian 32- or 64-bit numbers in C order, format version 1, as
- * the cache and numpy.save() write them. */
+ * the cache and numpy.save() write them.
+ */
 #include "io/cache/reader.h"
 
 #include <errno.h>

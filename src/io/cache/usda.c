@@ -8,7 +8,8 @@
  * bits. Source: openusd.org, "USD text file format", UsdGeomMesh, UsdGeomBasisCurves.
  *
  * Known limits: 32-bit positions and velocities (UsdGeom's types). No normals: renderers compute them for the
- * subdivision scheme "none", and they would enlarge the file by half. */
+ * subdivision scheme "none", and they would enlarge the file by half.
+ */
 #include "io/cache/usda.h"
 
 #include <ctype.h>

@@ -5,7 +5,8 @@
  *
  * Vertices of a Mesh are all points of a skin, in order, or the points that a body's faces use. USD curves share no
  * points: edges form chains that end at points with one or more than two edges, closed rings repeat their first
- * point, and each chain has its own vertices. */
+ * point, and each chain has its own vertices.
+ */
 #include "io/cache/usda.h"
 
 #include <math.h>

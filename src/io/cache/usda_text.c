@@ -11,7 +11,8 @@
  *     }
  *
  * Time code k is frame number k, as in the file names of other formats. Attributes with samples also have the first
- * sample as default value, for readers that ignore samples. */
+ * sample as default value, for readers that ignore samples.
+ */
 #include "io/cache/usda.h"
 
 #include <errno.h>

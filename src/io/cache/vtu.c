@@ -10,7 +10,8 @@
  * are rebuilt only after a tear. Format: VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
- * no values in fields: force belongs to particles, stress to tets. */
+ * no values in fields: force belongs to particles, stress to tets.
+ */
 #include "io/cache/fields.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * base64.c: decodes base64: four characters of six bits give three bytes; '=' pads the last group. */
+ * base64.c: decodes base64: four characters of six bits give three bytes; '=' pads the last group.
+ */
 #include "io/mesh/base64.h"
 
 /* The six bits of a character, or -1 for a character outside the alphabet. */

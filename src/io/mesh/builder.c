@@ -4,7 +4,8 @@
  *
  * Polygons are cut by ear clipping in the plane of their Newell normal (Sutherland, Sproull and Schumacker 1974 give
  * the normal; Meisters 1975 the ears), which handles concave faces. Known limit: a self-intersecting polygon, or has
- * more than 256 corners, is cut as a fan from its first corner. */
+ * more than 256 corners, is cut as a fan from its first corner.
+ */
 #include "io/mesh/builder.h"
 
 #include <math.h>

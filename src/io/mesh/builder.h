@@ -3,7 +3,8 @@
  * builder.h: points, cells and counts of omitted cells that a reader collects for a mesh.
  *
  * Arrays grow on demand. The builder does not check indices: each reader checks them, because its error can name the
- * location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1 items). */
+ * location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1 items).
+ */
 #ifndef SINEW_SRC_IO_MESH_BUILDER_H
 #define SINEW_SRC_IO_MESH_BUILDER_H
 

@@ -4,7 +4,8 @@
  * from them.
  *
  * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need little more
- * memory than as a mesh. */
+ * memory than as a mesh.
+ */
 #include "io/mesh/embedded_builder.h"
 
 #include <math.h>

@@ -4,7 +4,8 @@
  * coordinates, names, painted values. Readers of formats without these need no code, because builder.c adds the
  * faces.
  *
- * All calls do nothing and return true if only a mesh is requested. False: the error is set. */
+ * All calls do nothing and return true if only a mesh is requested. False: the error is set.
+ */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_BUILDER_H
 
@@ -24,8 +25,7 @@ typedef struct sinew_builder_list {
 struct sinew_embedded_builder {
     sinew_builder_list starts;                           /* int32_t per face: its first corner */
     sinew_builder_list corners;                          /* int32_t: vertices */
-    sinew_builder_list corner_uvs;                       /* int32_t per corner; empty while no corner has a texture
-                                                          * coordinate */
+    sinew_builder_list corner_uvs;                       /* int32_t per corner; empty while no corner has one */
     sinew_builder_list uvs;                              /* float[2] */
     sinew_builder_list triangle_faces, triangle_corners; /* int32_t and int32_t[3] per triangle of the builder */
     sinew_name_list names[SINEW_SKIN_SET_COUNT];

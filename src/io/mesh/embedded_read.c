@@ -3,8 +3,9 @@
  * embedded_read.c: sinew_skin_read() runs the mesh readers (file_formats.h) with a builder that keeps faces, names
  * and values.
  *
- * Memory is limited to 64 MB plus 20 times the file size (a mesh: 4 times), because a triangle of eight characters
- * stores corners, a face and names. */
+ * Memory stays below 64 MB plus 20 times the file size (a mesh: 4 times), because a triangle of eight characters
+ * stores corners, a face and names.
+ */
 #include "io/mesh/embedded_read.h"
 
 #include "io/mesh/embedded_builder.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_sample.c: nearest vertices and painted values of a skin, found with a BVH over its vertices or triangles. */
+ * embedded_sample.c: nearest vertices and painted values of a skin, found with a BVH over its vertices or triangles.
+ */
 #include "io/mesh/embedded_sample.h"
 
 #include "sinew/tree.h"

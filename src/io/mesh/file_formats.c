@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_formats.c: sinew_mesh_read() and sinew_mesh_write() select a format table by the file name's ending. */
+ * file_formats.c: sinew_mesh_read() and sinew_mesh_write() select a format table by the file name's ending.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <float.h>

@@ -4,7 +4,8 @@
  * alpha), application-specific attributes (_NAME, one number per vertex, as NAME), names of materials and meshes.
  *
  * Source: Khronos, "glTF 2.0 specification", section 3.7.2. An array that does not fit its vertices is ignored and
- * counted in the warnings, because the surface is complete without it. */
+ * counted in the warnings, because the surface is complete without it.
+ */
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * gltf_buffers.c: opens buffers (of the file itself, base64 data URIs, files in the same folder), views and
  * accessors.
  *
- * Source: Khronos, "glTF 2.0 specification", section 3.6. */
+ * Source: Khronos, "glTF 2.0 specification", section 3.6.
+ */
 #include "io/mesh/gltf_buffers.h"
 
 #include <string.h>

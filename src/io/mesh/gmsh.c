@@ -6,7 +6,8 @@
  * $MeshFormat, $Nodes, $Elements and a following $ElementData with filled fractions of tets are read; other sections
  * are skipped. Two-node lines, three-node triangles, four-node quadrilaterals (cut in two) and four-node tetrahedra
  * are read; all other cells are counted and named in the warnings. Known limits: $Nodes must come before $Elements;
- * binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused. */
+ * binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

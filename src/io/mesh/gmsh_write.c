@@ -3,7 +3,8 @@
  * gmsh_write.c: Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary in this machine's byte order.
  *
  * Numbers start at 1 and have no gaps. All vertices belong to one entity, and each kind of cell belongs to one
- * entity of its dimension. The optional section $Entities is omitted; gmsh then creates discrete entities. */
+ * entity of its dimension. The optional section $Entities is omitted; gmsh then creates discrete entities.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <string.h>

@@ -6,7 +6,8 @@
  * libmeshb. Keywords may come in any order and in either case, comments start with #. Vertices, Edges, Triangles,
  * Quadrilaterals (cut in two) and Tetrahedra are read; other known cells are counted and named in the warnings;
  * everything else (corners, ridges, normals, references) is skipped. Known limits: dimension 3 only; .meshb is not
- * read. */
+ * read.
+ */
 #include "io/mesh/file_formats.h"
 
 #include "io/text.h"

@@ -6,7 +6,8 @@
  * unused ones, because point caches refer to them by index. Faces of more than three corners are triangulated. A
  * skin also gets texture coordinates (vt), vertex colours, groups (g, o), materials (usemtl) and the name of their
  * file (mtllib). Normals are skipped; points and free-form curves and surfaces are counted in the warnings. Known
- * limits: a face may refer only to earlier vertices, as the format requires. */
+ * limits: a face may refer only to earlier vertices, as the format requires.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

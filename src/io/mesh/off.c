@@ -5,7 +5,8 @@
  * Source: Geomview manual, "OFF: Object File Format". The first word is OFF with any of the prefixes ST, C, N (extra
  * columns after the coordinates, skipped) or is missing; then the numbers of vertices, faces and edges; then one
  * line per vertex and face. Faces of two corners are edges, faces of more than three are cut into triangles. Known
- * limits: the prefixes 4 and n (other dimensions) and OFF BINARY are refused. */
+ * limits: the prefixes 4 and n (other dimensions) and OFF BINARY are refused.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <string.h>

@@ -6,7 +6,8 @@
  * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read,
  * everything else is skipped. A skin also gets the other numbers of `vertex` as painted values; byte colours are
  * scaled to 0 .. 1. Faces of more than three corners are triangulated. The writer writes ASCII, with edges if the
- * mesh has edges. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each. */
+ * mesh has edges. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>

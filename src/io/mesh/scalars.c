@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * scalars.c: reads typed numbers from bytes that may be unaligned and in either byte order. */
+ * scalars.c: reads typed numbers from bytes that may be unaligned and in either byte order.
+ */
 #include "io/mesh/scalars.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
  * Source: 3D Systems, "StereoLithography interface specification" (1988): 80 bytes, a count, and per triangle a normal,
  * three corners in single precision and two bytes. Corners with equal coordinates become one vertex, in the order of
  * first appearance. A file is binary if its size matches its triangle count, else ASCII if it starts with `solid`.
- * The writer writes binary, in single precision. Known limit: normals are not read. */
+ * The writer writes binary, in single precision. Known limit: normals are not read.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <math.h>
@@ -188,8 +189,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* the header of a binary file is not text, even if it
-                                                               * starts with `solid` */
+        reader->text.at = reader->text.begin = source->bytes; /* a binary header may also start with `solid` */
         return read_binary(reader);
     }
     sinew_token word;

@@ -5,7 +5,8 @@
  * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
  * formats". For any of these endings, .node and .ele are read, and .face and .edge if they exist. The number of the
  * first vertex shows whether numbering starts at 0 or 1. Attributes and markers are skipped; the first four nodes of
- * ten-node tetrahedra are read. Known limit: regions and markers, which could distinguish materials, are lost. */
+ * ten-node tetrahedra are read. Known limit: regions and markers, which could distinguish materials, are lost.
+ */
 #include "io/mesh/file_formats.h"
 
 #include <string.h>

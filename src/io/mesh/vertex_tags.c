@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_tags.c: maps vertex numbers of files, which may have gaps, any start and any order. */
+ * vertex_tags.c: maps vertex numbers of files, which may have gaps, any start and any order.
+ */
 #include "io/mesh/vertex_tags.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the embedded surface of a body ("show"), and the axes and the unit of files.
+ * embedded_surface.c: reads the embedded surface of a body ("show"), and the axes and unit of files.
  */
 #include <math.h>
 
@@ -18,7 +18,7 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
     return axis || unit;
 }
 
-/* The skin of a file, moved as the body's mesh is, its notes among the scene's where they are new; NULL on failure. */
+/* Reads a skin with the transform of the body's mesh and adds its new warnings to the scene's; NULL on failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
                              const sinew_node *transform, bool warn)
 {
@@ -53,7 +53,7 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
     return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
-/* The diagonal of a body's bounds: a surface that is farther away than that has another unit or other axes. */
+/* The diagonal of a body's bounds. A surface that is farther away must have another unit or other axes. */
 static double diagonal_of(const sinew_mesh *mesh)
 {
     double sum = 0;

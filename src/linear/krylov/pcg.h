@@ -35,7 +35,7 @@ typedef struct sinew_linear_map {
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error);
 void sinew_pcg_destroy(const sinew_allocator *allocator, sinew_pcg *pcg);
-/* Iterates from x = 0 until the residual is below `tolerance` relative to b or `iterations` are done; P is about
+/* Iterates from x = 0 until the residual is below `tolerance` relative to b or `iterations` are done; P approximates
  * A^-1. */
 sinew_pcg_result sinew_pcg_solve(sinew_pcg *pcg, sinew_linear_map A, sinew_linear_map P, const sinew_real *b,
                                  sinew_real *x, double tolerance, int32_t iterations);

@@ -10,11 +10,11 @@
 
 #include "linear/ordering/graph_coarsening.h"
 
-#define LEAF_ROWS    200 /* rows; smaller sets are not cut: minimum degree orders them as well */
+#define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
 #define COARSEST     120 /* vertices of the coarsest graph */
 #define GRAPH_STARTS 4   /* number of breadth-first orders tried */
-/* The price of a row in a separator, less one for each neighbour: of two separators of equal size, the one that removes
- * more edges leaves less to cut later. */
+/* Price of a row in a separator; each neighbour lowers the price by one. Of two separators of equal size, the one that
+ * removes more edges leaves less to cut later. */
 #define PRICE     32
 #define HOPELESS  1.6 /* cuts that cost more than this multiple of the best one are not refined */
 #define DEPTH_MAX 64
@@ -27,7 +27,7 @@ typedef struct dissection {
     int32_t set_count; /* number of finished sets */
     int32_t *rows;     /* [count] the rows; the current set is a range of this array */
     int32_t *local;    /* [count] index of each row within the current set, -1: not in the set */
-    int32_t *scratch;  /* [count] */
+    int32_t *scratch;  /* [count] work space */
     int32_t *key;      /* [count] positions of vertices along a direction */
     double scale[3];   /* 1/m: scale of the axes, so that mean edge lengths along them are equal */
     uint8_t *best;     /* [count] sides of the best cut so far */
@@ -35,7 +35,7 @@ typedef struct dissection {
     sinew_separator separator;
 } dissection;
 
-/* ---- The set at work ------------------------------------------------------------------------- */
+/* ---- Graph of the current set ---------------------------------------------------------------- */
 
 /* Builds the graph of the rows first .. last-1 of d->rows, numbered from 0, as the finest level. */
 static void make_finest(dissection *d, int32_t first, int32_t last)
@@ -261,7 +261,7 @@ static bool find_cut(dissection *d)
     return true;
 }
 
-/* Sorts a range of rows by their sides: both halves, then the separator. end: the end of each half. */
+/* Sorts a range of rows by side: both halves, then the separator; end receives the end of each half. */
 static void sort_by_side(dissection *d, int32_t first, int32_t last, int32_t end[2])
 {
     const uint8_t *sides = d->levels.graphs[0].side;

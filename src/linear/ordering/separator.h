@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * separator.h: a weighted graph cut into two sides by a set of its vertices, and the moves that make this set lighter.
+ * separator.h: a weighted graph with a vertex separator between two sides, and moves that make the separator
+ * lighter.
  */
 #ifndef SINEW_SRC_LINEAR_ORDERING_SEPARATOR_H
 #define SINEW_SRC_LINEAR_ORDERING_SEPARATOR_H
@@ -40,7 +41,7 @@ typedef struct sinew_separator {
 bool sinew_separator_create(const sinew_allocator *allocator, sinew_separator *s, size_t count);
 void sinew_separator_destroy(const sinew_allocator *allocator, sinew_separator *s);
 
-/* Creates a separator for the sides 0 and 1: the border vertices of the side where they cost less. */
+/* Creates a separator between the sides 0 and 1: the border vertices of the side with the lower price. */
 void sinew_separator_between(sinew_separator *s, sinew_weighted *graph);
 /* Refines the separator that the sides of the graph describe. */
 void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph);

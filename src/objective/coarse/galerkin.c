@@ -184,7 +184,7 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
     *g = (sinew_galerkin){0};
 }
 
-/*  ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* Adds the element blocks of a task to the blocks of its particle pairs. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,

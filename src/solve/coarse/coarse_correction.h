@@ -29,7 +29,7 @@ typedef struct sinew_coarse {
 sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t max,
                                  sinew_error *error);
 void sinew_coarse_destroy(sinew_coarse *coarse); /* accepts a zeroed struct */
-/* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates stay. Allocates. */
+/* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 
 /* Assembles and factorises the matrix at q. Returns false, and no correction is possible, if the matrix is not positive

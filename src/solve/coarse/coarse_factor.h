@@ -37,13 +37,14 @@ typedef struct sinew_coarse_system {
     double *right; /* [12 * count] right-hand side, by position */
 } sinew_coarse_system;
 
-/* points [count][4], m: positions of the block rows. Allocates; must be destroyed after failure, too. */
+/* Creates the factor's pattern. points [count][4], m: positions of the block rows. Allocates; must be destroyed after
+ * failure, too. */
 sinew_status sinew_coarse_system_create(sinew_coarse_system *system, const sinew_objective *objective,
                                         const sinew_coarse_matrix *matrix, const sinew_real *points,
                                         sinew_error *error);
 void sinew_coarse_system_destroy(sinew_coarse_system *system,
                                  const sinew_allocator *allocator); /* accepts a zeroed struct */
-/* Factorises the current values. False if the matrix is not positive definite even with a small shift. */
+/* Factorises the current values. Returns false if the matrix is not positive definite even with a small shift. */
 bool sinew_coarse_system_factorise(sinew_coarse_system *system, int32_t thread_count);
 void sinew_coarse_system_solve(const sinew_coarse_system *system, double *x); /* x = A^-1 x, [count][12] */
 

@@ -210,7 +210,7 @@ static void sweep_layout_release_work(sinew_sweep_work *work, const sinew_alloca
     *work = (sinew_sweep_work){0};
 }
 
-/*  ---- Averaging weights of a Jacobi sweep ----------------------------------------------------- */
+/* ---- Averaging weights of a Jacobi sweep ----------------------------------------------------- */
 
 /* crowd[i] += `by` for every element at particle i */
 static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)

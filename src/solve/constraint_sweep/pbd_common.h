@@ -14,9 +14,10 @@
  * with an equal share of the iterations. Pins move in a straight line; targets are those of the end of the step. The
  * velocity of the last substep becomes the velocity of the world.
  *
- * A quasistatic step has no inertia. XPBD then integrates a pseudo-time until nothing moves (Chentanez et al. 2020, as
- * in PBNG 6.1): substeps of a given length and number of sweeps, from rest, with pins at their targets and damped
- * velocities. PBD, whose constraints are hard, sweeps from the positions that the forces alone would reach within h.
+ * A quasistatic step has no inertia. XPBD then integrates in pseudo-time until nothing moves (Chentanez et al. 2020, as
+ * in PBNG 6.1). Substeps have a given length and number of sweeps and start from rest, with pins at their targets and
+ * damped velocities. PBD, whose constraints are hard, sweeps from the positions that the forces alone would reach
+ * within h.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_PBD_COMMON_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_PBD_COMMON_H

@@ -12,7 +12,7 @@ static size_t vector_bytes(const sinew_solve *s)
     return 4 * (size_t)s->objective->particle_count * sizeof *s->q;
 }
 
-/*  ---- No substeps ----------------------------------------------------------------------------- */
+/* ---- No substeps ----------------------------------------------------------------------------- */
 
 static sinew_status full_step_prepare(sinew_solve *s, sinew_pbd *w, sinew_error *error)
 {
@@ -37,7 +37,7 @@ static void full_step_nothing(sinew_solve *s, sinew_pbd *w)
 const sinew_pbd_time sinew_pbd_without_substeps = {full_step_prepare, full_step_begin, full_step_nothing,
                                                    full_step_nothing};
 
-/*  ---- Common to substeps and pseudo-time ------------------------------------------------------ */
+/* ---- Common to substeps and pseudo-time ------------------------------------------------------ */
 
 /* Allocates the vectors of a substep on the first call and keeps them. */
 static sinew_status allocate_substeps(const sinew_solve *s, sinew_pbd *w, sinew_error *error)

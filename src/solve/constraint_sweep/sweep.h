@@ -123,7 +123,7 @@ void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit);
 /* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
  * of Jacobi's changes. `backward` reverses the order. */
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation);
-/* The kernel settings for the energy of a batch: hard energies use those of PBD. */
+/* The kernel settings for the energy of a batch: hard energies use the settings of PBD. */
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                           const sinew_constrain_kernel *how);
 /* Whether contacts are among the constraints. Contacts are not extrapolated, and their C and J are not available. */
@@ -137,7 +137,7 @@ void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* x = q_tilde + M^-1 sum lambda grad C(x): the residual of the momentum equation becomes zero (rule: numbers). */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* Copies the positions to q; the fourth numbers of q stay zero. */
+/* Copies the positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
 /* values[element][constraint_count] = factor * lambda, in the caller's order of elements. */
 void sinew_sweep_multipliers(const sinew_sweep_batch *batch, double factor, sinew_real *values);

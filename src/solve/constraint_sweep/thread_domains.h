@@ -3,10 +3,10 @@
  * thread_domains.h: decomposition of a large body into domains for threads: elements inside one domain, and elements
  * between domains.
  *
- * Domains are ranges of particles in their spatial order. Level 0 has the elements inside each domain, level 1 those
- * between pairs of neighbouring domains, level 2 between pairs of pairs, and so on. Elements between the two halves of
- * the body come last: first two sides that share no particle, then the rest. Domains of one level share no particle, so
- * they can run in parallel.
+ * Domains are ranges of particles in their spatial order. Level 0 has the elements inside each domain, level 1 the
+ * elements between pairs of neighbouring domains, level 2 between pairs of pairs, and so on. Elements between the two
+ * halves of the body come last: first two sides that share no particle, then the rest. Domains of one level share no
+ * particle, so they can run in parallel.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_THREAD_DOMAINS_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_THREAD_DOMAINS_H

@@ -2,8 +2,9 @@
  *
  * driver.c: the loop that runs every solver, stops it and records its progress.
  *
- * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, when the
- * residual is within its round-off and no longer decreases, at the time budget, or when the solver sets `converged`.
+ * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, or at the
+ * time budget. It also stops when the residual is within its round-off and no longer decreases, or when the solver sets
+ * `converged`.
  */
 #include <float.h>
 #include <math.h>
@@ -254,8 +255,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* The residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the last
- * iteration. */
+/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the
+ * last iteration. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
@@ -298,7 +299,7 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/*  ---- Status of the step ---------------------------------------------------------------------- */
+/* ---- Status of the step ---------------------------------------------------------------------- */
 
 /* A step is solved when its residual has reached the tolerance. If round-off prevents this, the step is solved when the
  * gap is at most `solved_fraction` of the energy that the step changed. A small residual with a gap above
@@ -482,7 +483,7 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
-/* Runs iterations until a reason to stop. Returns their number. */
+/* Runs iterations until the step stops. Returns their number. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
     /* With hard energies the residual is that of a softened objective, so it must not stop the step. */

@@ -71,7 +71,7 @@ static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
         sinew_block_inverse_apply(&gap->blocks, r, z);
 }
 
-/* Writes -H^-1 gradient to newton.d; false if H has negative curvature or the decrease does not converge. */
+/* Writes -H^-1 gradient to newton.d. Returns false if H has negative curvature or the decrease does not converge. */
 static bool decrement_run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
@@ -94,7 +94,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/*  ---- Direction ------------------------------------------------------------------------------- */
+/* ---- Direction ------------------------------------------------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {

@@ -35,7 +35,7 @@ typedef struct sinew_gap {
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);
 void sinew_gap_direction_destroy(sinew_gap *gap);
 
-/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite. False on failure. */
+/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite. Returns false on failure. */
 bool sinew_gap_direction(sinew_gap *gap);
 /* Whether the exact Hessian at copy.q is positive definite up to its own round-off. Overwrites newton.d. */
 bool sinew_gap_definite(sinew_gap *gap);

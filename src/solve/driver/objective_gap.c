@@ -185,7 +185,7 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/*  ---- Descent --------------------------------------------------------------------------------- */
+/* ---- Descent --------------------------------------------------------------------------------- */
 
 /* J: the round-off of the slope along d. A particle's force is accurate to its stiffness times the spacing of
  * floating-point numbers. */

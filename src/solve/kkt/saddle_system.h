@@ -10,8 +10,8 @@
  *
  * Order (elimination_order.h): hard constraints follow all of their particles, so that their diagonal is not zero when
  * they are eliminated. The matrix is scaled to a diagonal of size one, particles by A, constraints by J diag(A)^-1 J^T
- * + alpha, so that one floor detects zero pivots. A hard constraint whose independent component is below about 3e-6
- * (the square root of the floor) is redundant and dropped. Uncertain small pivots are resolved by a rank check
+ * + alpha, so that the same floor detects all zero pivots. A hard constraint whose independent component is below about
+ * 3e-6 (the square root of the floor) is redundant and dropped. A rank check decides about uncertain small pivots
  * (rank_check.h).
  *
  * Inactive inequalities stay in the pattern with -1 on the diagonal.
@@ -23,11 +23,11 @@
 #include "objective/assembly.h"
 #include "objective/constraints.h"
 
-/* Parts that A may hold besides M/h^2 and the second derivatives of the other energies. */
+/* Kinds of A; without bits A is M/h^2 plus second derivatives of the other energies. */
 enum {
-    SINEW_SADDLE_CURVED = 1 << 0,           /* geometric stiffness too */
-    SINEW_SADDLE_MASSES = 1 << 1,           /* M/h^2 alone: no fill sets `hessian` */
-    SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* geometric stiffness of hard edges alone */
+    SINEW_SADDLE_CURVED = 1 << 0,           /* A also has geometric stiffness */
+    SINEW_SADDLE_MASSES = 1 << 1,           /* A has M/h^2 alone; no fill sets `hessian` */
+    SINEW_SADDLE_TENSION_STIFFNESS = 1 << 2 /* A also has geometric stiffness, of hard edges only */
 };
 
 typedef struct sinew_saddle {
@@ -55,7 +55,7 @@ typedef struct sinew_saddle {
     double *left;       /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* pivots of the last factorisation */
-    double pivot_min;     /* pivots of hard constraints up to this count as zero: round-off of earlier small ones */
+    double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */
     double mean;          /* mean diagonal of A in the last fill */
     double trace_norm;    /* norm of the traces of the particles' diagonal blocks of A */
 } sinew_saddle;
@@ -66,19 +66,19 @@ typedef struct sinew_saddle_fill {
     bool hessian;          /* second derivatives of the energies; else M/h^2 alone */
     bool project;          /* element Hessians are projected */
     bool curvature;        /* subtract constraints->blocks, which must be set */
-    const uint8_t *active; /* [constraint_count] 0: the constraint is switched off; NULL: all are on */
+    const uint8_t *active; /* [constraint_count] 0: the constraint is inactive; NULL: all are active */
 } sinew_saddle_fill;
 
-/* kind: SINEW_SADDLE_ bits. Allocates; NULL on failure. The constraints must have been evaluated once, because the
- * order depends on which are compliant. */
+/* Creates the system; kind: SINEW_SADDLE_ bits. Allocates; returns NULL on failure. The constraints must have been
+ * evaluated once, because the order depends on which constraints are compliant. */
 sinew_saddle *sinew_saddle_create(sinew_objective *rest, const sinew_constraints *constraints, uint32_t kind,
                                   sinew_error *error);
 void sinew_saddle_destroy(sinew_saddle *saddle); /* accepts NULL */
 
 /* Assembles the matrix with the current J and alpha. */
 void sinew_saddle_assemble(sinew_saddle *saddle, const sinew_saddle_fill *fill);
-/* Factorises the matrix, with `shift` times the mean diagonal of A added to A. False if A is not positive definite
- * within the constraints, or if numbers are not finite. */
+/* Factorises the matrix, with `shift` times the mean diagonal of A added to A. Returns false if A is not positive
+ * definite within the constraints, or if numbers are not finite. */
 bool sinew_saddle_factorise(sinew_saddle *saddle, double shift);
 /* Whether the factorisation dropped a constraint as redundant. */
 bool sinew_saddle_dropped(const sinew_saddle *saddle, int32_t constraint);

@@ -9,7 +9,7 @@
 
 #include "linear/factor/cholesky.h"
 
-/* One constraint at one particle. */
+/* One vertex of a constraint: an entry of J at a particle. */
 typedef struct incidence {
     int32_t constraint;
     size_t J; /* offset of the three numbers in constraints->J */
@@ -24,7 +24,7 @@ struct sinew_schur {
     int32_t *first;             /* [free_count + 1] first incidence of each particle */
     incidence *incidences;      /* constraints at each particle */
     int32_t *column, *at;       /* pattern of blocks: columns and rows */
-    size_t *pair_at;  /* entry of each pair of incidences of a particle, in order; both mirror images in a block */
+    size_t *pair_at;  /* entry of each pair of incidences of a particle in the matrix, in the order of summation */
     size_t *alpha_at; /* entry of each number of constraints->alpha */
     double *right;    /* [3 * block_count] */
     sinew_cholesky *cholesky;
@@ -89,7 +89,7 @@ static bool list_incidences(sinew_schur *c)
     return c->incidences != NULL;
 }
 
-/* Pairs of incidences in the order of summation; the first is never before the second. */
+/* Number of pairs of incidences (i, j) with j <= i, over all particles. */
 static size_t count_pairs(const sinew_schur *c)
 {
     size_t count = 0;
@@ -109,7 +109,8 @@ static size_t compliance_count(const sinew_constraints *constraints)
     return count;
 }
 
-/* Keys (column, row) of the lower triangle of blocks of three slots, with all diagonal blocks. */
+/* Writes keys (column, row) of the lower triangle of blocks of three slots, with all diagonal blocks. Returns the
+ * number of distinct keys. */
 static size_t list_keys(const sinew_schur *c, int64_t *keys)
 {
     const sinew_constraints *constraints = c->saddle->constraints;
@@ -150,7 +151,7 @@ static void schur_fill_columns(sinew_schur *c, const int64_t *keys, size_t count
         c->column[b + 1] += c->column[b];
 }
 
-/* The pattern in a fill-reducing order. */
+/* Builds the pattern in a fill-reducing order. */
 static sinew_status build_blocks(sinew_schur *c, sinew_error *error)
 {
     const sinew_allocator *a = &c->allocator;
@@ -272,7 +273,7 @@ void sinew_schur_destroy(sinew_schur *c)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* h^2 / m of a free particle. */
 static double inverse_of(const sinew_schur *c, int32_t k)
@@ -281,7 +282,7 @@ static double inverse_of(const sinew_schur *c, int32_t k)
     return o->step.h * o->step.h / (double)o->step.mass[c->saddle->assembly->particle[k]];
 }
 
-/* Diagonal blocks hold both mirror images. */
+/* Adds v to entry (x, y) at index `at`; diagonal blocks also store the mirror image. */
 static void add_entry(const sinew_schur *c, double *values, size_t at, int32_t x, int32_t y, double v)
 {
     values[at] += v;
@@ -302,7 +303,7 @@ static void schur_add_masses(const sinew_schur *c, const uint8_t *active, double
             for (int32_t j = c->first[k]; j <= i; j++, at++) {
                 const incidence *x = &c->incidences[i], *y = &c->incidences[j];
                 const double *a = J + x->J, *b = J + y->J;
-                /* A particle that occurs twice in a constraint counts for both orders of its two incidences. */
+                /* A particle that occurs twice in a constraint contributes both orders of its two incidences. */
                 const double twice = i != j && x->constraint == y->constraint ? 2 : 1;
                 if (active[x->constraint] && active[y->constraint])
                     add_entry(c, values, *at, c->slot[x->constraint], c->slot[y->constraint],

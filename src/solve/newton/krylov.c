@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate gradients
- * need a positive definite Hessian and detect negative curvature; biconjugate gradients take any.
+ * need a positive definite Hessian and detect negative curvature; biconjugate gradients accept any Hessian.
  */
 #include "linear/krylov/bicgstab.h"
 #include "linear/krylov/pcg.h"
@@ -45,7 +45,7 @@ static void krylov_release(sinew_solve *s, sinew_newton *n)
     n->memory = NULL;
 }
 
-/* The Hessian at q as a product, its diagonal blocks in `precondition`. */
+/* Prepares products with the Hessian at q, and inverts its diagonal blocks in `precondition`. */
 static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
 {
     sinew_objective *o = s->objective;
@@ -62,7 +62,7 @@ static void set_right(const sinew_solve *s, sinew_newton *n)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Tolerance of a solve that is measured only, not used as a direction. */
+/* Relative tolerance of `resolve`, which reuses an older Hessian: the loosest one. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
@@ -111,7 +111,7 @@ static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
     return !result.indefinite;
 }
 
-/* Conjugate gradients stop at negative curvature; the direction so far is used. */
+/* Conjugate gradients stop at negative curvature; the direction found so far is used. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
     krylov_run_cg(s, n, loosest(n));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_blocks.h: Hessian blocks of contacts, kept apart from the constant matrix S (global_system.h):
+ * contact_blocks.h: Hessian blocks of contacts, stored separately from the constant matrix S (global_system.h):
  *
  *     C = sum_c  (w w^T) (x) K_c,   K_c = psi''(z) of contact c at the iterate        (energy/edge/contact.c)
  *
- * K_c is k n n^T for a sliding contact and k 1 for a sticking one, so S + C is no scalar matrix. Systems with it are
- * solved by conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like other
- * transient elements, contacts would also resist sliding: measured 610 iterations instead of tens.
+ * K_c is k n n^T for a sliding contact and k 1 for a sticking one, so S + C is not a scalar matrix. Systems with S + C
+ * are solved by conjugate gradients with the unchanged factor of S as preconditioner. Added to S isotropically, like
+ * other transient elements, contacts would also resist sliding: measured 610 iterations instead of tens.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_BLOCKS_H
@@ -27,7 +27,7 @@ typedef struct sinew_contact_blocks {
     size_t block_capacity, tangent_capacity;
 } sinew_contact_blocks;
 
-/* Allocates blocks for all contacts of the objective; false without memory. */
+/* Allocates blocks for all contacts of the objective; returns false without memory. */
 bool sinew_contact_blocks_reserve(sinew_contact_blocks *blocks, const sinew_objective *objective);
 /* Computes K at q. */
 void sinew_contact_blocks_linearise(sinew_contact_blocks *blocks, const sinew_objective *objective,

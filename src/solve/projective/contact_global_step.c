@@ -9,9 +9,9 @@
 
 #include "base/reduce.h"
 
-#define NEWTONS 2 /* iterations: the third and fourth double the solves and gain nothing, measured on cloths */
+#define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
 #define TOLERANCE                                                                                                      \
-    0.1 /* on the residual, relative to the first: the next local step changes b anyway; chosen, not measured */
+    0.1 /* relative residual of Newton's method: the next local step changes b again; chosen, not measured */
 #define DECREASE  1e-4
 #define SHRINK    0.1
 #define ALPHA_MIN 1e-6
@@ -36,7 +36,7 @@ void sinew_contact_global_step_release(sinew_contact_global_step *s, const sinew
     *s = (sinew_contact_global_step){0};
 }
 
-/* Moves x to x + alpha p with sufficient decrease of the function. Returns alpha. */
+/* Moves x to x + alpha p with sufficient decrease of the function that contact_global_step.h defines. Returns alpha. */
 static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
                                   double before)
 {

@@ -10,8 +10,8 @@
 #include "linear/factor/low_rank.h"
 #include "objective/objective.h"
 
-/* Weights of elements: their own stiffness (energy/energy.h) times a factor, fitted over the stretches low .. high if
- * psi is no squared distance. */
+/* Weights of elements: the stiffness of the energy (energy/energy.h) times a factor. The stiffness is fitted over the
+ * stretches low .. high if psi is not a squared distance. */
 typedef struct sinew_weight_assignment {
     double low, high;
     sinew_real factor;
@@ -24,12 +24,13 @@ typedef struct sinew_low_rank_terms {
     size_t term_capacity, weight_capacity, reduced_capacity;
 } sinew_low_rank_terms;
 
-/* Computes weights [lanes of tasks first .. last - 1]. */
+/* Computes weights [lanes of tasks first .. last - 1], padding included. */
 void sinew_element_weights(const sinew_objective *objective, int32_t first, int32_t last,
                            const sinew_weight_assignment *weight_assignment, sinew_real *weights);
 
-/* Lists fixed elements that are off (`off`; weights [lanes of the first task_count tasks] while they are on) and the
- * elements of the tasks after those, with contacts only if `contacts`. Allocates only to grow; false without memory. */
+/* Lists terms. With `off`: the switched-off elements of the first task_count tasks, with their weights [lanes of these
+ * tasks] while switched on. Then the elements of all later tasks; contacts only if `contacts`. Allocates only to grow;
+ * returns false without memory. */
 bool sinew_low_rank_terms_list(sinew_low_rank_terms *terms, const sinew_objective *objective, int32_t task_count,
                                bool off, bool contacts, const sinew_real *weights,
                                const sinew_weight_assignment *weight_assignment);

@@ -13,7 +13,8 @@
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
 
-/* Number of steps. Only the fourth root of the estimate is used, so this number is enough, on long beams too. */
+/* Number of Lanczos steps. Only the fourth root of the estimate is used, so this number suffices, also for long
+ * beams. */
 enum {
     STEPS = 24
 };
@@ -24,16 +25,16 @@ typedef struct lanczos {
     sinew_real *r, *z, *p, *Hp;                  /* [particle_count][4] */
 } lanczos;
 
-/* ---- Turning as a whole ---------------------------------------------------------------------- */
+/* ---- Rigid motions --------------------------------------------------------------------------- */
 
-/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No force rotates them, so
- * iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
+/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No internal force rotates them,
+ * so iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
  * (e_k x (x - centre)) for each component, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
 typedef struct turning {
-    int32_t *component;      /* [particle_count] the number of one of its particles, -1 if the component is
-                                constrained */
+    /* [particle_count] lowest particle of the component; -1: the component is constrained */
+    int32_t *component;
     sinew_real *C[3], *Y[3]; /* [particle_count][4] */
-    double *inverse;         /* [particle_count][9] (C^T Y)^-1 of each component, zero without */
+    double *inverse;         /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
     double *sums;            /* [particle_count][4] work space, by component */
 } turning;
 
@@ -59,7 +60,7 @@ static bool turning_allocate(const sinew_objective *o, turning *t)
     return good && t->component && t->inverse && t->sums;
 }
 
-/* Components with a pin or a target are constrained, and all are without inertia. */
+/* Marks components with a pin or a target as constrained; in quasistatic worlds all components are. */
 static void drop_constrained(const sinew_objective *o, turning *t)
 {
     const size_t n = (size_t)o->particle_count;
@@ -76,7 +77,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
             t->component[i] = -1;
 }
 
-/* sums = sum of m z and of m, by component */
+/* sums[component] = sum of m z, sum of m */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -125,14 +126,15 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         if (t->component[i] == (int32_t)i) {
             double *G = t->inverse + 9 * i, inverse[9] = {0};
-            /* Zero if the component has no rotation about some axis (a point, a line). */
+            /* The inverse is zero if the component has no rotation about some axis (a point, a line). */
             sinew_invert_block(G, 1e-9, inverse);
             memcpy(G, inverse, sizeof inverse);
         }
     return true;
 }
 
-/* Translations cost S as much as H, but so little compared with stiff elements that they would dominate the estimate.
+/* Removes translations of free components from z. S and H agree for translations, but these are so soft compared with
+ * stiff elements that they would dominate the estimate.
  */
 static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
 {
@@ -144,7 +146,7 @@ static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_re
     }
 }
 
-/* Subtracts the mean force of each component, weighted by mass: a force with zero sum causes no translation. */
+/* Subtracts the resultant force of each component, distributed by mass, so that the rest causes no translation. */
 static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);

@@ -3,7 +3,7 @@
  * rigid_modes_newton.c: Newton's method over the rigid motions of a cluster of components in contact
  * (rigid_modes_contacts.h).
  *
- * The contact energy is that of energy/edge/contact.c, in double and for one contact at a time.
+ * The contact energy is that of energy/edge/contact.c, evaluated in double precision for one contact at a time.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
-/* Vectors of a system: gradient, unknowns; residual, direction and product of conjugate gradients. */
+/* Vectors v of a body: gradient, unknowns; residual, direction and product of conjugate gradients. */
 enum {
     G,
     X,
@@ -27,11 +27,11 @@ enum {
 };
 
 #define CG_FRACTION   1e-2 /* relative residual of conjugate gradients */
-#define STEP_FRACTION 1e-4 /* fraction of the first step's decrease: smaller predicted decreases end the iterations */
+#define STEP_FRACTION 1e-4 /* iterations end below this fraction of the first predicted decrease */
 #define TURN_FLOOR                                                                                                     \
-    1e-9 /* fraction of the trace, added to the rotational inertia: a straight rope has none about its axis */
+    1e-9 /* fraction of the trace, added to the rotational inertia, which is zero about the axis of a straight rope */
 
-/* ---- The function of z ------------------------------------------------------------------------ */
+/* ---- Contact energy --------------------------------------------------------------------------- */
 
 static double rigid_newton_dot(const double a[3], const double b[3])
 {
@@ -46,7 +46,7 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* The normal force at z; u: the slip, *stick: its factor in the friction. */
+/* Returns the normal force at z. u: slip vector, *slip: its length, *stick: friction force per slip. */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
@@ -69,7 +69,7 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* f = psi'(z) and K = psi''(z); false: both are zero */
+/* f = psi'(z) and K = psi''(z); returns false if both are zero */
 static bool differentiate(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -117,7 +117,7 @@ static void rigid_newton_multiply(const double K[6], const double z[3], double f
     f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
 }
 
-/* J^T f of a side: the force and the torque of f */
+/* to = J^T f of a side: the force and the torque that f exerts on its body */
 static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3], double to[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -128,7 +128,7 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         add_cross(side->p, f, 1, to + 3);
 }
 
-/* Column i of J of a side: the derivative of z by a degree of freedom of its body. */
+/* Column i of J of a side: the derivative of z by degree of freedom i of its body. */
 static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
 {
     double axis[3] = {0, 0, 0};
@@ -189,7 +189,7 @@ static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
     }
 }
 
-/* L L^T = block, in place; a degree of freedom without a safe pivot is left out. */
+/* Overwrites the block by its Cholesky factor L; degrees of freedom without a safe pivot are left out. */
 static void factor(double L[36])
 {
     for (int j = 0; j < FREEDOMS; j++) {
@@ -225,7 +225,7 @@ static void back_substitute(const double L[36], const double r[6], double y[6])
     }
 }
 
-/* Gradient and blocks at the move so far. */
+/* Computes gradient and blocks at the move so far. */
 static void rigid_newton_linearise(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -302,7 +302,7 @@ static void turn_direction(const cluster *c, double beta)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
-/* X = -H^-1 G, approximately; returns the predicted decrease, J. */
+/* X = -H^-1 G by conjugate gradients; returns the predicted decrease, J. */
 static double rigid_newton_solve(const cluster *c)
 {
     rigid_newton_clear(c, X);
@@ -422,7 +422,7 @@ static void rigid_newton_take_step(const cluster *c)
     }
 }
 
-/* A step by X or a fraction of it, if the objective decreases. */
+/* Takes a step by X or a fraction of it; returns false if no fraction decreases the objective. */
 static bool rigid_newton_go_down(const cluster *c)
 {
     double alpha = 1;

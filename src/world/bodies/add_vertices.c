@@ -4,8 +4,8 @@
  *
  * The body's particles are sorted along the Hilbert curve of the extended rest shape, so the world equals one built
  * with that body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
- * layout and only their particle numbers change. Other vertices may change the order of existing ones; elements are
- * then laid out again. If that runs out of memory, the previous order is restored.
+ * layout and only their particle numbers change. Other vertices may change the order of existing vertices; the
+ * elements are then laid out again. If memory is short, the previous order is restored.
  */
 #include <math.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
     return mesh;
 }
 
-/* Finds the permutation of the particles to the new order; new particles come after the old ones before it. */
+/* Finds the permutation from the old to the new order. Before it, new particles follow the old ones. */
 static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;
@@ -155,8 +155,8 @@ static sinew_status builder_extension(sinew_world *world, const sinew_body_recor
 
 /* ---- Insertion into the world ---------------------------------------------------------------- */
 
-/* Sets position or velocity of a new particle: the given value, else that of the original, else the zero that is
- * already there. */
+/* Sets position or velocity of a new particle: the given value, else the value of the original, else zero (the entry is
+ * already zero). */
 static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given, int32_t original)
 {
     if (given)
@@ -165,7 +165,8 @@ static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given
         memcpy(array + 4 * (size_t)at, array + 4 * (size_t)original, 3 * sizeof *array);
 }
 
-/* Writes the new particles, which are zero, after the body's old particles. add_vertices_share_masses() sets masses. */
+/* Writes the new particles, whose entries are zero, after the body's old particles. add_vertices_share_masses() sets
+ * masses. */
 static void append_vertices(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
                             const extension *e)
 {
@@ -215,8 +216,8 @@ static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, c
     }
 }
 
-/* Builds the batches of the body's energies again if the order of particles changed: all of them or, without memory,
- * none. */
+/* Rebuilds the batches of the body's energies if the order of particles changed. If memory is short, no batch
+ * changes. */
 static sinew_status add_vertices_lay_out(sinew_world *world, const sinew_body_record *body, const extension *e,
                                          sinew_error *error)
 {

@@ -189,7 +189,7 @@ static sinew_surface_point find_target(const targets *t, const sinew_real *point
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
                                const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
-    /* Distances of coincident points are round-off. */
+    /* m: distances of coincident points are not zero but round-off, so the limit is extended by this length. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};

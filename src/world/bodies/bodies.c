@@ -54,11 +54,11 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
-/* Fraction of a vertex's mass that its directors share. They need mass to move; being off the edge, a small share keeps
- * the centre of mass of the cells. */
+/* Fraction of a vertex's mass that moves to its directors. Directors need mass to move; the fraction is small because
+ * they are off the edge and shift the centre of mass. */
 #define DIRECTOR_SHARE 0.01
 
-/* Moves mass from the ends of every edge that has a director to its director point: the sum stays. */
+/* Moves mass from the ends of each edge with a director to the director; the total is preserved. */
 static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses,
                                       sinew_error *error)
 {
@@ -80,7 +80,7 @@ static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh
     return SINEW_OK;
 }
 
-/* masses [vertex_count]: every cell contributes equal shares of its filled mass to its vertices */
+/* masses [vertex_count] kg: every cell contributes equal fractions of its filled mass to its vertices */
 static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
@@ -290,7 +290,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 
 /* ---- Remove ---------------------------------------------------------------------------------- */
 
-/* Whether particles belong to a body: 0: none; 1: all; -1: some. */
+/* Tests whether particles belong to a body. 0: none; 1: all; -1: some. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
 {
     int32_t on = 0;
@@ -304,7 +304,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Objects of other bodies are never removed implicitly. */
+/* Fails if an energy or a pin also acts on other bodies: objects of other bodies are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {

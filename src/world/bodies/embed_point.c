@@ -153,13 +153,13 @@ static sinew_status make_grid(sinew_embeddings *embeddings, sinew_error *error)
     }
     for (int32_t t = 0; t < mesh->tet_count; t++)
         visit_boxes(grid, mesh, t, true);
-    /* Filling has moved each start to that of the next box: shift the starts back. */
+    /* Filling has advanced the start of each box to the start of the next: the shift restores the starts. */
     memmove(grid->starts + 1, grid->starts, boxes * sizeof *grid->starts);
     grid->starts[0] = 0;
     return SINEW_OK;
 }
 
-/* ---- Begin and end --------------------------------------------------------------------------- */
+/* ---- Create and free -------------------------------------------------------------------------- */
 
 static sinew_status embed_point_make_tree(sinew_embeddings *embeddings, sinew_error *error)
 {
@@ -248,8 +248,8 @@ static bool share_a_vertex(const int32_t a[4], const int32_t b[4])
     return shared;
 }
 
-/* Whether another tetrahedron contains the point and shares no corner with the found one, or whether both contain the
- * point strictly. */
+/* True if another tetrahedron contains the point strictly, or has it on its border and shares no vertex with the found
+ * tetrahedron. */
 static bool has_rivals(const sinew_embeddings *embeddings, const sinew_real point[3], const sinew_embedding *found)
 {
     const sinew_tet_grid *grid = &embeddings->grid;

@@ -2,10 +2,10 @@
  *
  * embed_point.h: embeds a point in the rest shape of a body: finds the cell that contains it and the weights.
  *
- * If several tetrahedra contain the point (a shared face, duplicated cells), the tetrahedron with the largest smallest
- * weight is used; of equals, that with the lowest number. A point outside all of them uses the tetrahedron behind the
- * nearest point of the boundary, with weights that may be negative. Bodies without tetrahedra use the nearest point on
- * a triangle, an edge or a vertex and its weights; offsets from a cloth are dropped.
+ * If several tetrahedra contain the point (a shared face, duplicated cells), the tetrahedron with the largest
+ * minimum weight is used; among equals, the lowest index. A point outside all of them uses the tetrahedron behind
+ * the nearest point of the boundary, with weights that may be negative. Bodies without tetrahedra use the nearest
+ * point on a triangle, an edge or a vertex and its weights; offsets from a cloth are dropped.
  *
  * Tetrahedra are found in a grid of boxes of about their size, boundary points by the BVH. A flat tetrahedron has no
  * barycentric weights; the weights of the boundary point are then used.
@@ -30,7 +30,7 @@ typedef struct sinew_embeddings {
     sinew_allocator allocator;
     const sinew_mesh *mesh; /* borrowed */
     sinew_mesh *surface;
-    int32_t *owners; /* [triangles of the surface] the tetrahedron behind each; NULL: no tetrahedra */
+    int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: no tetrahedra */
     sinew_tree *tree;
     const int32_t *cells; /* cells of the tree, `width` vertices each; NULL: the tree holds vertices */
     int32_t width;
@@ -41,10 +41,10 @@ typedef struct sinew_embeddings {
 typedef struct sinew_embedding {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* m from the body; 0 inside a tetrahedron */
+    double distance; /* m: distance from the body; 0 inside a tetrahedron */
     int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
-    bool several;    /* the point also lies in a disconnected tetrahedron: components of a filled surface that share
-                        a cell of the lattice */
+    bool several;    /* another tetrahedron without a common vertex also contains the point: components of a filled
+                        surface that share a lattice cell */
 } sinew_embedding;
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,

@@ -38,7 +38,7 @@ static sinew_status check_embedding_def(const sinew_embedding_def *def, sinew_er
     return sinew_points_check(def->positions, sinew_skin_vertex_count(def->skin), "skin: the position", error);
 }
 
-/* Embeds every skin vertex; refuses vertices that are too far from the body. */
+/* Embeds every skin vertex; fails for vertices that are too far from the body. */
 static sinew_status find_embeddings(const sinew_embeddings *embeddings, const sinew_embedding_def *def,
                                     sinew_embedding *found, sinew_error *error)
 {

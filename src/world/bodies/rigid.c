@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), hard
- * constraints on the six distances between them, and the shape's surface embedded. It has no material and no stiffness:
- * six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles as a frame.
+ * constraints on the six distances between them, and the shape's surface embedded. A rigid body has no material and
+ * no stiffness: six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles
+ * as a frame.
  *
- * Known limit: the distances also hold for the mirror image. Only steps in which the body turns by about half a turn
- * can reach the mirror image.
+ * Known limit: the mirror image satisfies the same distances. Only steps that rotate the body by about half a turn
+ * can reach it.
  */
 #include <math.h>
 

@@ -2,7 +2,8 @@
  *
  * colliders.c: colliders of a world: adding, removing, moving and querying them.
  *
- * The current position of a collider is that at the world's time; one with a pose is at the end of its last step.
+ * The current position of a collider is its position at the world's time. A collider with a pose is at the end of
+ * its last motion.
  */
 #include <math.h>
 #include <string.h>

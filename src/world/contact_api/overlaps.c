@@ -13,8 +13,8 @@
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Whether a collider without triangles overlaps the box: spheres and capsules by their bounds, planes by their solid
- * side. */
+/* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounds, planes by
+ * their solid side. */
 static bool meets_by_formula(const sinew_world *world, const sinew_collider_record *r, const sinew_real box[6])
 {
     if (r->kind == SINEW_SHAPE_PLANE) {
@@ -33,7 +33,7 @@ static bool meets_by_formula(const sinew_world *world, const sinew_collider_reco
     return true;
 }
 
-/* Marks the bodies and colliders with a triangle in the box: met [bodies, then colliders]. */
+/* Marks the bodies and colliders that have a triangle in the box: met [bodies, then colliders]. */
 static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
 {
     const sinew_query_triangles all = sinew_query_triangles_of(world);

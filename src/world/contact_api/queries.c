@@ -59,7 +59,7 @@ static void query_pack_points(const sinew_world *world, const struct sinew_query
     }
 }
 
-/* Appends `count` triangles of an object, which the caller fills; NULL without memory. */
+/* Appends `count` triangles of an object, which the caller fills; NULL: out of memory. */
 static int32_t *query_add_triangles(const sinew_world *world, struct sinew_query_work *w, int32_t count,
                                     sinew_contact_object object)
 {
@@ -194,7 +194,7 @@ static void axis_point(double ends[2][3], const double p[3], double out[3])
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Lowers *best to t if the ray is on the surface at t, within round-off. */
+/* Lowers *best to t if the point at t is on the surface, within round-off. */
 static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
     double p[3], axis[3], from[3];
@@ -220,7 +220,7 @@ static void try_roots(double ends[2][3], double radius, const double o[3], const
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first t at which a ray is on the surface: on a sphere at an end, or on the cylinder between. */
+/* The first t at which a ray hits the surface: a sphere at an end, or the cylinder between the ends. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: the settings of contact, and its results of the last step. The step is contact/step.c.
+ * settings.c: the settings of contact, and the contact results of the last step, which contact/step.c computes.
  */
 #include <math.h>
 #include <stdio.h>

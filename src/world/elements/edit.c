@@ -33,7 +33,7 @@ static bool select_bytes(const selection *s, const void *old, const void *added,
     return true;
 }
 
-/* One parameter of each element where some have their own, or where the two lists differ. */
+/* Selects a parameter per element if one list has individual values, or if the values of the two lists differ. */
 static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
 {
     const uint32_t bit = 1u << p;
@@ -53,7 +53,7 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
     return true;
 }
 
-/* Normals, if one of the lists has them; z for elements of the other list. */
+/* Selects normals if one list has them; elements of the other list get z. */
 static bool select_normals(const selection *s, sinew_energy_store *to)
 {
     const sinew_real z[3] = {0, 0, 1};
@@ -70,7 +70,7 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Filled fractions, if one of the lists has them; 1 for elements of the other list. */
+/* Selects filled fractions if one list has them; elements of the other list get 1. */
 static bool select_fractions(const selection *s, sinew_energy_store *to)
 {
     to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
@@ -86,7 +86,7 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Examples, if one of the lists has them; none for elements of the other list. */
+/* Selects examples if one list has them; elements of the other list get none. */
 static bool select_examples(const selection *s, sinew_energy_store *to)
 {
     const size_t each = 6 * SINEW_EXAMPLE_MAX;
@@ -129,7 +129,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     return good;
 }
 
-/* Copies the switches of the kept elements. */
+/* Copies the on/off switches of the kept elements. */
 static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
 {
     if (from->off_count == 0)

@@ -3,7 +3,7 @@
  * energies.c: adds, changes and removes energies of a world.
  *
  * Materials, rest shapes and switches change in place. New elements are built beside the old ones and replace them when
- * they are complete, so that a refusal leaves the world unchanged.
+ * they are complete, so that a failure leaves the world unchanged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
-/* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */
+/* Base points of the targets [count][3] in *points, which the caller releases; NULL for energies without targets. */
 static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
                                 sinew_real **points, sinew_error *error)
 {
@@ -182,7 +182,7 @@ static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy e
     return sinew_world_find_energy(world, energy, error);
 }
 
-/* Switches off in `to`, which has the same elements, the elements that are off in `from`. */
+/* Switches off in `to` the elements that are off in `from`; both batches have the same elements. */
 static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_allocator *allocator)
 {
     if (from->off_count > 0 && !sinew_batch_allow_switching(to, allocator))
@@ -193,7 +193,7 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* The manner in which an energy was added stays when its elements change. */
+/* Copies the treatment of an energy (transient, hard, PBD stiffness), which does not depend on its elements. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;
@@ -274,7 +274,7 @@ void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *recor
     swap_batch(world, record);
 }
 
-/* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */
+/* Builds new elements of an energy without targets in the next store and batch, then replaces the current ones. */
 static sinew_status replace_elements(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
                                      sinew_error *error)
 {

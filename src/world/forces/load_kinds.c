@@ -3,8 +3,8 @@
  * load_kinds.c: the kinds of loads: forces on the corners of triangles, or on vertices, from the state at the beginning
  * of a step. docs/guides/loads.md has the formulas with their reasons.
  *
- * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the parts of its corners' masses that belong to it (in the
- * proportion of rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
+ * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the fractions of its corners' masses that belong to it (in
+ * proportion to rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
  *
  *     F = m/h (1 - exp(-h C_n b / m)) (r . n) n  +  m/h (1 - exp(-h C_t b / m)) (r - (r . n) n)
  *
@@ -158,7 +158,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Frequencies in the golden ratio, so that the sum never repeats, with the energy of turbulence, f^(-5/3). */
+/* Frequencies have the golden ratio, so that the sum never repeats; amplitudes follow the energy spectrum of
+ * turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -176,7 +177,8 @@ static gusts make_gusts(const sinew_load_record *record)
     return g;
 }
 
-/* Gusts move with the wind: a point has the value that the origin had when the same air passed it (Taylor 1938). */
+/* Gusts move with the mean wind: a point has the value that the origin had when the same air passed it (Taylor
+ * 1938). */
 static void add_gust(const gusts *g, const double mean[3], double time, const double x[3], double w[3])
 {
     const double speed2 = load_dot(mean, mean), since = speed2 > 0 ? time - load_dot(mean, x) / speed2 : time;
@@ -341,7 +343,7 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     return view;
 }
 
-/* M rotated by the rotation that fits the current positions of the vertices best to their rest positions. */
+/* Rotates M by the rotation that best fits the rest positions of the vertices to their current positions. */
 static void load_follow(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];

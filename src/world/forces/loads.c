@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * loads.c: loads of a world: added, changed, removed; their layouts, and the forces of all of them in a step.
+ * loads.c: adds, changes and removes loads of a world; computes their layouts and their forces in a step.
  */
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static sinew_status check_load_def(const sinew_world *world, const sinew_load_de
     return status;
 }
 
-/* Whether the forces can be exerted, with every vector that the load takes on. */
+/* Checks that the load can exert its forces, for every vector of its key frames. */
 static sinew_status check_exertable(const sinew_world *world, const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pins.c: particles whose motion is prescribed.
+ * pins.c: adds, moves and removes pins: particles with prescribed motion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
     *record = (sinew_pin_record){.generation = record->generation};
 }
 
-/* Solvers leave pinned particles out of their unknowns. */
+/* Marks the solver as changed, because pinned particles are not unknowns. */
 static void pins_changed(sinew_world *world)
 {
     sinew_world_mark_changed(world, SINEW_CHANGED_PINS);
@@ -33,7 +33,7 @@ static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
         world->pinned[particles[i]] = 0;
 }
 
-/* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
+/* Marks the particles as pinned; if one is already pinned, unmarks the others and fails. */
 static sinew_status pin_mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {

@@ -4,12 +4,12 @@
  *
  * An equilibrium requires that every connected component of the world is supported against translation: by a pin, by a
  * position energy, or by an energy that joins it to a supported component. Otherwise the objective has no minimum, or a
- * force drives it to minus infinity. A component supported at one or two points may still rotate about them. That is
- * allowed, because rotation is bounded and a minimum exists. Where no force determines the angle the Hessian is
- * singular, and the step reports SINEW_STEP_INDEFINITE.
+ * force drives it to minus infinity. A component supported at one or two points may still rotate about them. This is
+ * allowed, because rotation is bounded and a minimum exists. If no force determines the angle, the Hessian is
+ * singular and the step reports SINEW_STEP_INDEFINITE.
  *
- * Known limit: components joined by weak constraints of one stiffness only (the other zero) count as joined, though
- * they may slide.
+ * Known limit: components joined by weak constraints with one zero stiffness count as joined, although they may
+ * slide.
  */
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Names the component by its particle of the lowest outside number, its size and its bodies. */
+/* Fails with the lowest outside particle number of the component, its size and its bodies. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
@@ -64,7 +64,7 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *component
         snprintf(more, sizeof more, " and of %d more bod%s", bodies - 1, bodies > 2 ? "ies" : "y");
     return sinew_fail(
         error, SINEW_ERROR_DATA,
-        "quasistatic: a piece of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
+        "quasistatic: a component of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
         "held by nothing, so that no equilibrium exists: no pin, no position energy, nothing that joins it to "
         "what is held; pin some of its vertices or add position energies",
         owner, more, count, lowest, lowest - world->bodies[owner].first);
@@ -123,7 +123,7 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The first pins that constrain some directions only; -1: none. */
+/* The first pin that constrains some directions only; -1: none. */
 static int32_t find_partial(const sinew_world *world)
 {
     for (int32_t p = 0; p < world->pin_count; p++)
@@ -152,7 +152,7 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
                       solver->name, partial, others);
 }
 
-/* Contacts change within a step, so a solver that would have to be prepared again for them is refused. */
+/* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);

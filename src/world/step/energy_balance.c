@@ -7,7 +7,8 @@
  *
  *     r = M (u - w) / h + grad psi(q) - f        at every particle,
  *
- * r is grad g at the free particles, zero where the step is solved, and at pins the force that the pin exerts. From
+ * r is grad g at the free particles, zero if the step is solved exactly; at pins it is the force that the pin
+ * exerts. From
  * |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
  *
  *     1/2 |u|^2 - 1/2 |w|^2 = d . (r - grad psi(q) + f) - 1/2 |u - w|^2
@@ -21,11 +22,11 @@
  *               - 1/2 |u - w|^2 - D            lost by implicit Euler, also if solved exactly
  *               - (1 - k^2) 1/2 |v_n|^2        lost by damping
  *               + r . d over free particles    minus the loss of the solver, whose r is not zero
- *               - 1/2 |u|^2 + 1/2 |v|^2        the same, of solvers that end with another velocity than u, without
+ *               - 1/2 |u|^2 + 1/2 |v|^2        loss of solvers whose final velocity is not u, without
  *                                              the change by damping of bodies and energies, which is lost by damping
  *
- * An explicit step minimises nothing, so its r is no error of a solver: the sum of the lines of implicit Euler and of
- * the solver is lost by the integrator (explicit Euler: gained).
+ * An explicit step has no objective, so its r is not an error of the solver: the sum of the lines of implicit Euler
+ * and of the solver is the loss of the integrator (explicit Euler: a gain).
  *
  * With contact, g also has contact terms psi_c, which E excludes: r contains grad psi_c = -F_c, so that
  *
@@ -54,8 +55,8 @@ struct sinew_balance_work {
     sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
     uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
     double elastic;        /* J: psi(q_n) with the targets of the step */
-    bool known;            /* `balance` is that of the last step */
-    int64_t shape_version; /* shape version of the world at that step */
+    bool known;            /* `balance` belongs to the last step */
+    int64_t shape_version; /* shape version of the world at the last step */
     sinew_balance balance;
 };
 
@@ -187,8 +188,8 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
     }
 }
 
-/* r: at free particles the solver's gradient, at pins the force that moves them; a particle constrained along some
- * directions has both. */
+/* Computes r: the solver's gradient at free particles, the force of the pin at pins; a particle constrained along some
+ * directions has both components. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
     sinew_world_imbalance(world, w->nobody, w->forces);
@@ -264,7 +265,7 @@ void sinew_balance_end(sinew_world *world, bool good)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Refuses if no step of the current world has a balance. */
+/* Fails if the last step of the current world has no balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)

@@ -3,8 +3,8 @@
  * settings.c: settings of a running world: gravity, damping, time step, forces, mode, solver; and a view of the
  * positions in their inside order.
  *
- * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes: changing them
- * needs no set-up of the solver. The solver's set-up depends on the time step (world.c).
+ * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes, so changes
+ * need no preparation of the solver. A new time step needs one.
  */
 #include <math.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  *
  * step.c: one step, stage by stage:
  *
- *     tear      edges that the last step stretched too far are split
- *     targets   pins and anchors move to their positions at t + h
+ *     tear      splits edges that the last step stretched too far
+ *     targets   moves pins and targets to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep, if the solver has substeps)
- *     contact   before: pairs, cells, contacts; after: forces, restitution (contact.h)
- *     damping   of bodies and energies reduces v
+ *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
+ *     damping   reduces v by the damping of bodies and energies
  *
  * A step that becomes non-finite, or that cannot be prepared, leaves the state unchanged.
  */
@@ -23,7 +23,7 @@
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
-/* Numbers that all elements of an energy share, from the state at the start of a step. */
+/* Updates the data that all elements of an energy share from the state at the start of a step. */
 static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
@@ -152,7 +152,7 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* Whether some fixed element is switched off. `all`: treats all elements as on; else restores the switches. */
+/* True if some fixed element is switched off. `all`: switches all elements on; otherwise restores the switches. */
 static bool show_all(sinew_world *world, bool all)
 {
     bool any = false;
@@ -166,7 +166,8 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
-/* Solvers that create elements read the parameters of existing elements; records may move later. */
+/* Gives batches access to their records, because solvers that create elements read the parameters of existing ones;
+ * removes it afterwards, because records may move. */
 static void show_parameters(sinew_world *world, bool show)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -276,7 +277,7 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
-/* Out of memory for contacts: the state stays, and the next step prepares the solver again. */
+/* Memory for contacts is short: keeps the state, and the next step prepares the solver again. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)

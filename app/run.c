@@ -168,8 +168,10 @@ static bool resume(sinew_run *r, const origin *o)
                           status == SINEW_ERROR_DATA ? "; --force takes it all the same" : "");
         return false;
     }
-    const int64_t step = sinew_world_step_count(r->world);
-    if (step > r->frames * r->per_frame || (step == r->frames * r->per_frame && !is_unfinished(r))) {
+    const int64_t step = sinew_world_step_count(r->world), end = r->frames * r->per_frame;
+    const bool finished = step == end && !is_unfinished(r);
+    r->nothing_left = finished && r->goes_on;
+    if (step > end || (finished && !r->goes_on)) {
         sinew_usage_error(command, "--resume %s: it is at frame %lld and the run ends with frame %lld; raise --frames",
                           o->path, (long long)(step / r->per_frame), (long long)r->frames);
         return false;
@@ -386,6 +388,12 @@ static int run_scene(sinew_run *r)
     double interval = 60;
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
+    if (r->nothing_left) {
+        if (!quiet)
+            printf("%s: finished already, at frame %lld; in %s; --frames with a larger number goes on\n",
+                   sinew_scene_name(r->scene), (long long)r->frames, r->directory);
+        return SINEW_EXIT_DONE;
+    }
     sinew_signals_defer(true);
     if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;

@@ -81,6 +81,7 @@ typedef struct sinew_run {
     sinew_output contact; /* contact.csv, if the world has contact */
     int64_t first_frame;  /* first frame of this folder */
     bool goes_on;         /* the run continues the files in the folder */
+    bool nothing_left;    /* the run of the folder has finished with the last frame of this one */
     bool kept;            /* a checkpoint exists: files are never removed */
 
     sinew_run_statistics statistics;
@@ -112,7 +113,7 @@ bool sinew_run_summary_write(sinew_run *r, const char *status);
 /* ---- The folder (run_files.c) ---------------------------------------------------------------- */
 
 /* The files that the run writes, for summary.json. */
-json_t *sinew_run_manifest(const sinew_run *r);
+json_t *sinew_run_manifest(const sinew_run *r, bool existing);
 /* Refuses a folder that has other files of these names, unless --overwrite is given. The function changes no file. */
 bool sinew_run_check_folder(const sinew_run *r);
 /* Creates and locks the folder, removes files that --overwrite replaces, and opens or reopens all files. */

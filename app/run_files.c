@@ -52,24 +52,36 @@ static const struct format_files {
                          NULL},
 };
 
-static void list_format(const sinew_run *r, const struct format_files *format, json_t *files)
+static bool file_exists(const char *directory, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return access(path, F_OK) == 0;
+}
+
+/* `existing`: only files that are in the folder under their final names. */
+static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
-    for (int i = 0; format->endings[i]; i++)
-        json_array_append_new(files, json_sprintf("%s%s", name, format->endings[i]));
+    for (int i = 0; format->endings[i]; i++) {
+        json_t *file = json_sprintf("%s%s", name, format->endings[i]);
+        if (!existing || file_exists(r->directory, json_string_value(file)))
+            json_array_append(files, file);
+        json_decref(file);
+    }
     if (format->sequence)
         json_array_append_new(files, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "suffix", format->sequence, "from",
                                                (json_int_t)r->first_frame, "to", (json_int_t)r->frames));
 }
 
-json_t *sinew_run_manifest(const sinew_run *r)
+json_t *sinew_run_manifest(const sinew_run *r, bool existing)
 {
     json_t *files = json_pack("[s, s, s]", "summary.json", "state.bin", "metrics.csv");
     if (sinew_run_has_contact(r))
         json_array_append_new(files, json_string("contact.csv"));
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format])
-            list_format(r, &format_files[format], files);
+            list_format(r, &format_files[format], existing, files);
     return files;
 }
 
@@ -214,7 +226,7 @@ bool sinew_run_check_folder(const sinew_run *r)
         good = false;
     } else if (!summary && !overwrite) {
         char path[2400];
-        json_t *files = sinew_run_manifest(r);
+        json_t *files = sinew_run_manifest(r, false);
         find_listed(r->directory, files, path, sizeof path);
         json_decref(files);
         if (path[0])
@@ -230,7 +242,7 @@ static bool clear_folder(const sinew_run *r)
 {
     bool foreign;
     json_t *summary = sinew_run_summary_read(r->directory, &foreign);
-    json_t *own = summary ? NULL : sinew_run_manifest(r);
+    json_t *own = summary ? NULL : sinew_run_manifest(r, false);
     bool good = remove_listed(r->directory, summary ? json_object_get(summary, "files") : own, summary == NULL);
     json_decref(summary);
     json_decref(own);

@@ -4,6 +4,7 @@
  * (PBNG 7.2), half_space (PD, section 6), each on a block that falls, rests and slides.
  */
 #include "contact_worlds.h"
+#include "sinew/extend.h"
 
 #ifdef SINEW_SINGLE
 #define RESTS 1e-4 /* m */
@@ -184,9 +185,58 @@ static void half_space(void **state)
     }
 }
 
+/* A box a little above a floor; each parameter of the solver that has choices takes the choice number `choice`. */
+static sinew_world *make_choice(sinew_solver_kind solver, sinew_contact_mode mode, const char *parameter, int choice)
+{
+    const double middle[3] = {0, 0.1015, 0};
+    sinew_error error = {0};
+    sinew_world_def def = sinew_default_world_def();
+    def.thread_count = 1;
+    def.solver = sinew_default_solver_def(solver);
+    if (parameter)
+        assert_int_equal(sinew_solver_def_set(&def.solver, parameter, choice, &error), SINEW_OK);
+    sinew_world *world = make_world(&def);
+    sinew_contact_def contact = sinew_default_contact_def();
+    contact.mode = mode;
+    sinew_world_set_contact(world, &contact, &error);
+    must(&error);
+    add_floor(world);
+    add_box(world, solver, 1, 0.2, middle, 1e5);
+    return world;
+}
+
+/* Preparing refuses exactly the worlds that a step refuses, with the same words. */
+static void check_prepared(sinew_solver_kind solver, sinew_contact_mode mode, const char *parameter, int choice)
+{
+    sinew_error error = {0};
+    sinew_world *world = make_choice(solver, mode, parameter, choice);
+    const sinew_status status = sinew_world_prepare(world, &error);
+    const uint32_t bits = sinew_world_step(world, NULL);
+    assert_int_equal(status != SINEW_OK, (bits & SINEW_STEP_UNPREPARED) != 0);
+    if (status != SINEW_OK)
+        assert_string_equal(error.text, sinew_world_error(world));
+    sinew_world_destroy(world);
+}
+
+static void refused_when_prepared(void **state)
+{
+    (void)state;
+    for (int32_t kind = 0, end = sinew_solver_kind_end(); kind < end; kind++) {
+        const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
+        for (int mode = 0; mode <= SINEW_CONTACT_PROJECTION; mode++) {
+            check_prepared((sinew_solver_kind)kind, (sinew_contact_mode)mode, NULL, 0);
+            for (int32_t p = 0; p < info->parameter_count; p++)
+                for (int choice = 0; info->parameters[p].choices && choice <= (int)info->parameters[p].maximum;
+                     choice++)
+                    check_prepared((sinew_solver_kind)kind, (sinew_contact_mode)mode, info->parameters[p].name, choice);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused_when_prepared),
         cmocka_unit_test(penalty),
         cmocka_unit_test(projection),
         cmocka_unit_test(half_space),

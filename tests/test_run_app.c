@@ -117,7 +117,10 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     go("run twist --threads 1 --frames 6 --record --resume half/state.bin --checkpoint 0", 0);
     assert_true(same_results("whole", "half"));
     /* A finished run has nothing left to resume. */
-    refuse("run twist --frames 6 --record --resume half",
+    outcome again = sinew("run twist --frames 6 --record --resume half");
+    expect(&again, 0, "run, finished before");
+    assert_non_null(strstr(again.out, "finished already, at frame 6"));
+    refuse("run twist --frames 6 --record --resume half --out elsewhere",
            "it is at frame 6 and the run ends with frame 6; raise --frames");
     assert_true(same_results("whole", "half"));
     mkdir(scratch("nothing"), 0777);
@@ -527,7 +530,7 @@ static void test_signals_finish_the_step(void **state)
         assert_true(size_of("stopped/state.bin") > 0);
         o = sinew("info run stopped");
         expect(&o, 0, "info run");
-        assert_non_null(strstr(o.out, "go on: sinew run swinging_rope --resume stopped"));
+        assert_non_null(strstr(o.out, "/swinging_rope.json --resume stopped"));
         go("run swinging_rope --threads 1 --frames 400 --record --resume stopped --quiet", 0);
         assert_true(same_results("unstopped", "stopped"));
     }

@@ -41,6 +41,32 @@ static sinew_scene *need_scene(const char *more)
 
 /* ---- The shown surface ----------------------------------------------------------------------------- */
 
+/* A generated mesh that is filled has no file of its surface: it shows the body, and `show` = true is refused. */
+static void filled_generators(void **state)
+{
+    (void)state;
+    static const char *const generators[] = {"box", "ball", "cylinder", "torus"};
+    for (size_t i = 0; i < sizeof generators / sizeof generators[0]; i++)
+        for (int show = 0; show < 3; show++) {
+            char text[512];
+            sinew_error error = {0};
+            snprintf(text, sizeof text,
+                     "{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"%s\", \"fill\": {\"cells\": 5}}%s}]}",
+                     generators[i],
+                     show == 0   ? ""
+                     : show == 1 ? ", \"show\": false"
+                                 : ", \"show\": true");
+            sinew_scene *scene = read_text(text, &error);
+            assert_int_equal(scene != NULL, show < 2);
+            if (scene)
+                assert_null(
+                    sinew_body_skin(sinew_scene_world(scene), sinew_world_body_at(sinew_scene_world(scene), 0)));
+            else
+                assert_non_null(strstr(error.text, "the mesh has no file to show"));
+            sinew_scene_destroy(scene);
+        }
+}
+
 static void transform_axes_and_unit(void **state)
 {
     (void)state;
@@ -306,11 +332,17 @@ static void surfaces_that_are_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transform_axes_and_unit),      cmocka_unit_test(every_axis_turns),
-        cmocka_unit_test(filled_files_are_shown),       cmocka_unit_test(pins_take_what_carries),
-        cmocka_unit_test(forces_keep_total_and_torque), cmocka_unit_test(parameters_follow_paint),
-        cmocka_unit_test(materials_share_the_body),     cmocka_unit_test(attachments_go_to_weighted_places),
-        cmocka_unit_test(mistakes_name_their_line),     cmocka_unit_test(surfaces_that_are_not_there),
+        cmocka_unit_test(filled_generators),
+        cmocka_unit_test(transform_axes_and_unit),
+        cmocka_unit_test(every_axis_turns),
+        cmocka_unit_test(filled_files_are_shown),
+        cmocka_unit_test(pins_take_what_carries),
+        cmocka_unit_test(forces_keep_total_and_torque),
+        cmocka_unit_test(parameters_follow_paint),
+        cmocka_unit_test(materials_share_the_body),
+        cmocka_unit_test(attachments_go_to_weighted_places),
+        cmocka_unit_test(mistakes_name_their_line),
+        cmocka_unit_test(surfaces_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/base.h"
+
 /* Edit distance (insert, delete, replace, swap of neighbours) by dynamic programming; only three rows of the table are
  * kept. */
 static int32_t edit_distance(const char *a, const char *b)
@@ -55,6 +57,8 @@ static const char *renamed_name(const char *word, const char *const *names, int3
 
 const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
 {
+    if (!SINEW_ASSERT(word && (names || count <= 0)))
+        return NULL;
     const char *nearest = renamed_name(word, names, count);
     if (nearest)
         return nearest;

@@ -20,7 +20,7 @@ typedef struct sinew_contact_mode_ops {
     /* Normal and tangential stiffness of a contact whose particles have this compliance (m/N). */
     void (*set_stiffness)(const sinew_contact_def *def, double compliance, sinew_contact_constraint *contact);
     /* Optional: fails for solvers that do not support the mode. */
-    sinew_status (*check)(const sinew_contact_view *view, sinew_error *error);
+    sinew_status (*check)(const sinew_solver_ops *ops, sinew_error *error);
     /* Optional: changes the start of the step after its contacts are found. */
     sinew_status (*begin)(const sinew_contact_view *view, sinew_error *error);
     /* Optional: filters the iterate q instead of the step filter; true: q was changed. */
@@ -36,7 +36,7 @@ typedef struct sinew_contact_mode_ops {
 const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* NULL: unknown mode */
 
 /* Operations of the mode projection (projection_mode.c). */
-sinew_status sinew_projection_check(const sinew_contact_view *view, sinew_error *error);
+sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error);
 sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error *error);
 bool sinew_projection_filter(const sinew_contact_view *view, sinew_real *q);
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *contact);

@@ -27,15 +27,14 @@
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
 #define SPRING_START      (SURFACE_TOLERANCE / 2) /* as a fraction of the offset */
 
-sinew_status sinew_projection_check(const sinew_contact_view *view, sinew_error *error)
+sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error)
 {
-    const sinew_solver_info *info = &view->solve->ops->info;
-    if (info->needs & SINEW_CAN_VERTEX && !view->solve->ops->filtered_late)
+    if (ops->info.needs & SINEW_CAN_VERTEX && !ops->filtered_late)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "contact: mode projection is for pbng, whose iterations move vertices one by one; %s takes "
                       "augmented, penalty or half_space",
-                      info->name);
+                      ops->info.name);
 }
 
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *t)

@@ -459,9 +459,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     sinew_contact_work *c = view->contact;
     c->time = view->time;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
-    sinew_status status = mode->check ? mode->check(view, error) : SINEW_OK;
-    if (status == SINEW_OK)
-        status = sinew_contact_surfaces(view, error);
+    sinew_status status = sinew_contact_surfaces(view, error);
     if (status != SINEW_OK)
         return status;
     if (!reserve_step_vectors(view, c) || !sinew_contact_store_previous(view))

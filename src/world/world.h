@@ -156,6 +156,7 @@ struct sinew_world {
     char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
+    bool stepping;     /* a step is in progress: callbacks may read the world and may not change it */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
     double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
     struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */
@@ -163,6 +164,9 @@ struct sinew_world {
 
 /* Reserves one more record of `size` bytes; true on success. */
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
+/* False while a step is in progress, with an error that names `call`: contact filters and kernels of extensions run
+ * there, and the arrays of the step would not survive a change. True without a world: the caller reports that. */
+bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error);
 /* The record of an id; NULL with an error if the object was removed or never existed. */
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);

@@ -71,7 +71,8 @@ static double diagonal_of(const sinew_mesh *mesh)
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body)
 {
     const sinew_node *show = sinew_node_get(body_node, "show"), *mesh = sinew_node_get(body_node, "mesh");
-    const bool filled = sinew_node_get(mesh, "fill") != NULL;
+    /* A generated mesh has no file of its surface: the filled body shows its own. */
+    const bool filled = sinew_node_get(mesh, "fill") && sinew_node_get(mesh, "file");
     if (show ? json_is_false(show->value) : !filled)
         return true;
     const bool own = !show || json_is_true(show->value);

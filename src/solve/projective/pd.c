@@ -100,6 +100,12 @@ static uint32_t pd_needs(const sinew_solver_def *def)
     return def->parameters[COORDINATES] == SINEW_COORDINATES_REDUCED ? SINEW_CAN_REDUCE : 0;
 }
 
+/* Copies of vertices are made of the elements that a step begins with, and contacts are no squared distances to sets. */
+static const char *pd_contact_refused_by(const sinew_solver_def *def)
+{
+    return has_copies(def) ? "coordinates = reduced and sets = own" : NULL;
+}
+
 /* Rebuilds copies, weights and matrix; the old ones are released also on failure. */
 static sinew_status make_pd_general(sinew_solve *s, pd *p, sinew_error *error)
 {
@@ -279,4 +285,5 @@ const sinew_solver_ops sinew_solver_pd = {
     .precondition = pd_precondition,
     .needs = pd_needs,
     .own_objective = pd_own_objective,
+    .contact_refused_by = pd_contact_refused_by,
 };

@@ -236,6 +236,8 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
                                      int32_t *first_vertex, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -278,6 +280,8 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
 sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

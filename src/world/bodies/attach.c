@@ -211,6 +211,8 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
 {
     sinew_energy energy = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return energy;
     if (attach_check_def(world, def, error) != SINEW_OK)
         return energy;
     const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];

@@ -242,6 +242,8 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
 {
     sinew_body body = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return body;
     if (check_body_def(world, def, error) != SINEW_OK)
         return body;
     const sinew_allocator *allocator = &world->allocator;
@@ -321,6 +323,8 @@ static sinew_status check_apart(const sinew_world *world, const sinew_body_recor
 sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

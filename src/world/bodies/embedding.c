@@ -95,6 +95,8 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
                                  sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

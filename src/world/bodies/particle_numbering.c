@@ -316,6 +316,8 @@ sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_
 {
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, q)))
         return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
     sinew_contact_moved(world);
     return set_points(world, world->q, first, count, q);
 }
@@ -328,15 +330,18 @@ sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first,
 
 sinew_status sinew_world_set_velocities(sinew_world *world, int32_t first, int32_t count, const sinew_real *v)
 {
-    return SINEW_ASSERT(sinew_world_has_range(world, first, count, v)) ? set_points(world, world->v, first, count, v)
-                                                                       : SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, v)) ||
+        !sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
+    return set_points(world, world->v, first, count, v);
 }
 
 sinew_status sinew_world_set_forces(sinew_world *world, int32_t first, int32_t count, const sinew_real *f)
 {
-    return SINEW_ASSERT(sinew_world_has_range(world, first, count, f))
-               ? set_points(world, world->force, first, count, f)
-               : SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, f)) ||
+        !sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
+    return set_points(world, world->force, first, count, f);
 }
 
 sinew_status sinew_world_get_masses(const sinew_world *world, int32_t first, int32_t count, sinew_real *m)

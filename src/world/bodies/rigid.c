@@ -52,6 +52,8 @@ sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, 
 {
     sinew_body none = {.index = -1}, body = none;
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return (sinew_body){.index = -1};
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_BODY)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "the world is NULL, or the def was not made by sinew_default_body_def()");
         return none;

@@ -78,6 +78,8 @@ static sinew_status tear_check_def(const sinew_world *world, const sinew_tear_de
 sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_status status = tear_check_def(world, def, error);
     if (status != SINEW_OK)
         return status;

@@ -14,6 +14,8 @@ sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider
 {
     const sinew_collider none = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return none;
     if (!SINEW_ASSERT(world)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_add_collider needs a world");
         return none;
@@ -36,6 +38,8 @@ sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider
 sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider collider, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -73,6 +77,8 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                                      const sinew_real rotation[3], sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;

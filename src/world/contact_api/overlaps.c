@@ -82,6 +82,8 @@ sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], c
                                   int32_t capacity, sinew_contact_object *objects, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && low && high && count && capacity >= 0 && (objects || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "overlaps need a world, a box, an array, and a count");
     for (int k = 0; k < 3; k++)
@@ -119,6 +121,8 @@ sinew_status sinew_world_intersections(sinew_world *world, int32_t capacity, sin
                                        int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && count && capacity >= 0 && (intersections || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "intersections need a world, an array, and a count");
     if (!sinew_contact_is_on(world))

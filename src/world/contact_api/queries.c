@@ -340,6 +340,8 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
                      sinew_world_hit *hit, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return false;
     if (!SINEW_ASSERT(world && origin && direction && hit)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "a ray needs a world, an origin, a direction and room for a hit");
         return false;
@@ -412,6 +414,8 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
                          sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return false;
     if (!SINEW_ASSERT(world && point && hit)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "the nearest point needs a world, a point and room for a hit");
         return false;

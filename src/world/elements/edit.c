@@ -168,6 +168,8 @@ static sinew_status refuse_targets(const sinew_energy_record *record, int32_t en
 sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                        int32_t *first, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_error own;
     sinew_error *told = error ? error : &own;
     sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
@@ -223,6 +225,8 @@ sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energ
                                           int32_t count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;

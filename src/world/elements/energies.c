@@ -151,6 +151,8 @@ static uint32_t elements_bit(const sinew_energy_record *record)
 sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return (sinew_energy){.index = -1};
     if (check_energy_def(world, def, error) != SINEW_OK)
         return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
@@ -329,6 +331,8 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
 sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                        sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_error own;
     sinew_error *told = error ? error : &own;
     sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
@@ -370,6 +374,8 @@ sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energ
 sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements, int32_t count,
                                  bool on, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -453,6 +459,8 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
 sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name, sinew_real value,
                                         sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
     if (p < 0)
@@ -465,6 +473,8 @@ sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy,
 sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energy energy, const char *name,
                                                  const sinew_real *values, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
     if (p < 0)
@@ -514,6 +524,8 @@ bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sin
 sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
                                    const sinew_real *rest, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -554,6 +566,8 @@ sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, c
                                       sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -595,6 +609,8 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;

@@ -131,6 +131,8 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
                                sinew_real *out, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_field_info *info = sinew_get_field_info(field);
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, out) && info))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -352,6 +354,8 @@ sinew_status sinew_energy_field(sinew_world *world, sinew_energy energy, sinew_f
                                 sinew_real *values, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_field_info *info = sinew_get_field_info(field);
     if (!SINEW_ASSERT(world && info && count && (values || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_field needs a world, a field and an array");

@@ -510,6 +510,8 @@ static void replace_comment(sinew_world *world, char *comment)
 sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && blob))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_load needs a world and a state");
     sinew_section_reader reader;
@@ -654,6 +656,8 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
                                        sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && blob))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_restore needs a world and a state");
     saved_state saved;
@@ -705,6 +709,8 @@ sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {
     char *comment;
     if (!SINEW_ASSERT(world))
+        return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
     sinew_status status = copy_comment(world, text, text ? strlen(text) : 0, &comment, NULL);
     if (status == SINEW_OK)

@@ -13,6 +13,7 @@
  */
 #include <stdio.h>
 
+#include "contact/modes.h"
 #include "objective/connected_components.h"
 #include "sinew/extend.h"
 #include "world/world.h"
@@ -155,8 +156,16 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
-    if (!sinew_contact_is_on(world) || ops->refreshes & SINEW_CHANGED_TRANSIENT)
+    if (!sinew_contact_is_on(world))
         return SINEW_OK;
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(world->contact->def.mode);
+    const char *needed = ops->contact_refused_by ? ops->contact_refused_by(&world->def.solver) : NULL;
+    if (needed)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "%s takes contact only with %s: set these, use another solver, or switch contact off",
+                          ops->info.name, needed);
+    if (ops->refreshes & SINEW_CHANGED_TRANSIENT)
+        return mode->check ? mode->check(ops, error) : SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "%s takes no contact: it is set up for the elements that a step begins with, and contacts come "
                       "and go within one; use pbng or another solver, or switch contact off",

@@ -208,6 +208,8 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
     /* Every call with multi-threaded work prepares first, so this is the only place that selects the task system. */
@@ -285,15 +287,9 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
-uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
+/* A step of a prepared world. */
+static uint32_t take_step(sinew_world *world, sinew_step_result *out)
 {
-    sinew_step_result own;
-    sinew_step_result *out = result ? result : &own;
-    *out = unprepared;
-    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
-        sinew_world_prepare(world, &world->error) != SINEW_OK ||
-        sinew_balance_prepare(world, &world->error) != SINEW_OK)
-        return out->bits;
     sinew_solve *solve = &world->solve;
     sinew_balance_begin(world);
     sinew_world_predict(world);
@@ -321,6 +317,32 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
         sinew_contact_abandon(&view);
     sinew_balance_end(world, !kept);
     return out->bits;
+}
+
+bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error)
+{
+    if (!world || !world->stepping)
+        return true;
+    sinew_fail(error, SINEW_ERROR_USAGE,
+               "%s: the world takes a step; a callback may read it, changes wait until the "
+               "step has ended",
+               call);
+    return false;
+}
+
+uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
+{
+    sinew_step_result own;
+    sinew_step_result *out = result ? result : &own;
+    *out = unprepared;
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error) ||
+        sinew_world_tear(world, &world->error) != SINEW_OK || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+        sinew_balance_prepare(world, &world->error) != SINEW_OK)
+        return out->bits;
+    world->stepping = true;
+    const uint32_t bits = take_step(world, out);
+    world->stepping = false;
+    return bits;
 }
 
 const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count)

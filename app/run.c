@@ -182,7 +182,7 @@ static bool resume(sinew_run *r, const origin *o)
         return true;
     }
     json_t *note = json_loads(sinew_world_comment(r->world), 0, NULL);
-    bool good = sinew_run_read_comment(r, note, o->path);
+    bool good = sinew_run_read_state_comment(r, note, o->path);
     json_decref(note);
     return good;
 }

@@ -97,9 +97,10 @@ double sinew_run_clock(void); /* s, monotonic */
 bool sinew_run_read_formats(sinew_run *r);       /* reads formats and fields from the command line */
 bool sinew_run_check_fields(const sinew_run *r); /* refuses fields that no chosen format can store */
 /* The comment of a state stores the formats and fields of its run, because a continued run must write the same ones.
- * sinew_run_read_comment refuses options that differ. */
-bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment);
-bool sinew_run_read_comment(sinew_run *r, const json_t *comment, const char *path);
+ * sinew_run_match_formats sets them from the comment of the state at `path`. It returns false, with a message, if the
+ * command line gives others. */
+bool sinew_run_add_to_state_comment(const sinew_run *r, json_t *comment);
+bool sinew_run_match_formats(sinew_run *r, const json_t *comment, const char *path);
 /* Prints the files and the programs that open them, each with a comma behind it. */
 void sinew_run_print_formats(const sinew_run *r);
 
@@ -122,6 +123,11 @@ bool sinew_run_write_frame(sinew_run *r);
 void sinew_run_write_metrics(const sinew_run *r, int64_t step);
 void sinew_run_write_contact(const sinew_run *r, int64_t step); /* writes a completed step; no effect without contact */
 bool sinew_run_has_contact(const sinew_run *r);
+/* Sets formats, fields, first frame and statistics of a continued run from the comment of the state at `path`. Returns
+ * false, with a message, if data are missing or if formats, --record or contact differ from those of the run before. */
+bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const char *path);
+/* Prints why --resume cannot continue the files beside the state at `path`. Returns false. */
+bool sinew_run_refuse_resume(const char *path, const char *text);
 /* Flushes all frames and rows, then state.bin, to the disk; then writes summary.json. */
 bool sinew_run_checkpoint(sinew_run *r);
 bool sinew_run_close_files(sinew_run *r);

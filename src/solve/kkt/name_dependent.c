@@ -63,8 +63,8 @@ static void close_message(message *n)
         snprintf(n->text + n->used, n->size - n->used, " and %d more", n->left_out);
 }
 
-/* Whether an earlier constraint of the same element is marked: each element is named once. */
-static bool is_repeated(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
+/* True if an earlier constraint of the same element is marked: messages name each element once. */
+static bool element_is_marked_before(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
 {
     int32_t element, i;
     sinew_constraint_owner(c, constraint, &element, &i);
@@ -78,7 +78,7 @@ static void name_marked(message *n, const sinew_constraints *c, const uint8_t *m
 {
     const sinew_constraint_set *last = NULL;
     for (int32_t constraint = 0; constraint < c->constraint_count; constraint++)
-        if (marks[constraint] && !is_repeated(c, constraint, marks))
+        if (marks[constraint] && !element_is_marked_before(c, constraint, marks))
             name_constraint(n, c, constraint, &last);
 }
 

@@ -77,7 +77,7 @@ sinew_answer *sinew_answer_of(const sinew_comparison *c, int32_t step, int32_t m
 /* The contender's final relative error; NaN if there is none. */
 double sinew_final_error(const sinew_answer *answer);
 /* The first record from which on the relative error stays at or below `level`, or -1. */
-int32_t sinew_constraint_reaching(const sinew_answer *answer, double level);
+int32_t sinew_record_reaching(const sinew_answer *answer, double level);
 /* The relative error after `iteration`, or the last one if the solver stopped before; NaN if there is none. */
 double sinew_error_at(const sinew_answer *answer, int32_t iteration);
 

@@ -25,7 +25,7 @@ double sinew_final_error(const sinew_answer *a)
     return a->record_count > 0 ? a->relative_error[a->record_count - 1] : NAN;
 }
 
-int32_t sinew_constraint_reaching(const sinew_answer *a, double level)
+int32_t sinew_record_reaching(const sinew_answer *a, double level)
 {
     int32_t row = a->record_count;
     while (row > 0 && a->relative_error[row - 1] <= level)

@@ -178,7 +178,7 @@ static void put_fastest(const sinew_report *r)
     double min = HUGE_VAL;
     for (int32_t k = 0; k < r->order_count; k++) {
         const sinew_answer *a = report_last_answer(r, r->order[k]);
-        int32_t row = sinew_constraint_reaching(a, sinew_levels[0]);
+        int32_t row = sinew_record_reaching(a, sinew_levels[0]);
         late += row < 0;
         if (row >= 0 && a->records[row].seconds < min) {
             min = a->records[row].seconds;
@@ -189,7 +189,7 @@ static void put_fastest(const sinew_report *r)
         return;
     char time[SINEW_SHORT_SIZE];
     const sinew_answer *a = report_last_answer(r, fastest);
-    int32_t iteration = a->records[sinew_constraint_reaching(a, sinew_levels[0])].iteration;
+    int32_t iteration = a->records[sinew_record_reaching(a, sinew_levels[0])].iteration;
     if (iteration == 0)
         fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, with its first guess. ", label(r, fastest));
     else
@@ -199,7 +199,7 @@ static void put_fastest(const sinew_report *r)
         return;
     fputs("Not at 1&nbsp;%: ", r->stream);
     for (int32_t k = 0, said = 0; k < r->order_count; k++)
-        if (sinew_constraint_reaching(report_last_answer(r, r->order[k]), sinew_levels[0]) < 0)
+        if (sinew_record_reaching(report_last_answer(r, r->order[k]), sinew_levels[0]) < 0)
             fprintf(r->stream, "%s%s", said++ ? ", " : "", label(r, r->order[k]));
     fputs(". ", r->stream);
 }
@@ -324,7 +324,7 @@ static void put_status(FILE *stream, uint32_t bits)
 static void report_put_levels(FILE *stream, const sinew_answer *a)
 {
     for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
-        const int32_t row = sinew_constraint_reaching(a, sinew_levels[level]);
+        const int32_t row = sinew_record_reaching(a, sinew_levels[level]);
         char name[16], text[SINEW_SHORT_SIZE];
         snprintf(name, sizeof name, "to 1e%d", (int)lround(log10(sinew_levels[level])));
         begin_cell(stream, name, level == 0 ? "level first" : "level more", row >= 0);

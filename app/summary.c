@@ -53,7 +53,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
 {
     fputs(",\n         \"reached\": {", stream);
     for (int i = 0; i < SINEW_LEVEL_COUNT; i++) {
-        int32_t row = sinew_constraint_reaching(a, sinew_levels[i]);
+        int32_t row = sinew_record_reaching(a, sinew_levels[i]);
         fprintf(stream, "%s\"1e%d\": ", i ? ", " : "", (int)lround(log10(sinew_levels[i])));
         if (row < 0) {
             fputs("null", stream);

@@ -127,7 +127,8 @@ static void claim_sound(const setting *s, outcome *o)
         all = all && done == steps;
         sound = sound || ((sinew_solver_kind)kind == SINEW_SOLVER_PD && done == steps && farthest < 2 * LENGTH);
         outcome_number(o, done, "finite_steps_%s", info->name);
-        s->progress(s->context, kind, SINEW_SOLVER_COUNT, "pd/flag");
+        if (s->progress)
+            s->progress(s->context, kind, SINEW_SOLVER_COUNT, "pd/flag");
     }
     claim_measured(c, "steps that were finite of %d (farthest vertex at the end): %s", steps, measured);
     claim_holds(c,

@@ -322,10 +322,11 @@ static int32_t steps_to_hold(double x, outcome *o)
         sinew_world_step(world, NULL);
         last = chain_stretch(world) > 0.01 * STRETCH ? i : last;
     }
+    const bool made = world != NULL;
     sinew_world_destroy(world);
-    if (!world)
+    if (!made)
         chain_fail(o, &error);
-    return world ? last + 1 : -1;
+    return made ? last + 1 : -1;
 }
 
 static bool run_violated(outcome *o)

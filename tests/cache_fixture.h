@@ -141,7 +141,7 @@ static inline void empty_folder(const char *folder)
 
 #define IN_SCRATCH(name) SINEW_TEST_DIR "/" name
 
-/* Makes the folder, or empties it. */
+/* Creates the folder, or empties it. */
 static inline const char *fresh_folder(const char *folder)
 {
     mkdir(SINEW_TEST_DIR, 0777);
@@ -155,7 +155,7 @@ static inline int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The names in a folder, sorted, separated by spaces. */
+/* Checks the names in a folder, sorted and separated by spaces. */
 static inline void assert_listing(const char *folder, const char *expected)
 {
     char names[64][256];
@@ -186,7 +186,7 @@ static inline char *slurp(const char *folder, const char *name, size_t *size)
     return text;
 }
 
-/* Files may grow to so many bytes from now on: a disk that fills. Returns what to set it back to. */
+/* Limits the size of files, as a disk that fills does. Returns the previous limit. */
 static inline struct rlimit limit_files(rlim_t largest)
 {
     struct rlimit before, small;
@@ -211,7 +211,7 @@ static inline sinew_cache_def cache_def(sinew_world *world, const char *folder, 
     return def;
 }
 
-/* Frame k is written after k steps; the steps only move the clock, the state is the formula's. */
+/* Frame k is written after k steps; the steps only advance the time, the state is that of the formula. */
 static inline void write_frames_from(sinew_world *world, const sinew_cache_def *def, int first, int frames)
 {
     sinew_error error = {0};

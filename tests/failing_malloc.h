@@ -16,17 +16,17 @@
 
 struct failing_malloc {
     atomic_llong asked; /* allocations since the last arm or disarm */
-    atomic_llong alive; /* blocks allocated and not freed, in all */
-    atomic_llong fails; /* how many were refused since then */
-    long long first;    /* the first to refuse, counted from 1; 0: none */
-    bool only_first;    /* false: all that follow are refused too */
+    atomic_llong alive; /* blocks allocated and not freed, in total */
+    atomic_llong fails; /* refused allocations since the last arm or disarm */
+    long long first;    /* number of the first refused allocation, from 1; 0: none */
+    bool only_first;    /* false: all later allocations are refused too */
 };
 extern struct failing_malloc failing_malloc;
 
 /* Routes jansson and SuiteSparse through the same counter. */
 void failing_malloc_install(void);
 
-/* From now on the first-th allocation is refused (0: none), and all after it unless only_first. */
+/* Refuses the first-th allocation from now on (0: none), and all later ones unless only_first. */
 void failing_malloc_arm(long long first, bool only_first);
 
 #endif

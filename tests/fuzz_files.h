@@ -13,7 +13,7 @@ typedef struct fuzz_folder {
     char path[128];
 } fuzz_folder;
 
-/* The same one every time. */
+/* Returns the same folder in every call. */
 static inline const fuzz_folder *fuzz_scratch(void)
 {
     static fuzz_folder folder;

@@ -29,7 +29,7 @@ static inline void fuzz_release(void *context, void *memory)
     free(memory);
 }
 
-/* `left` begins with FUZZ_LARGEST_SUM and counts down. */
+/* An allocator with a limit; `left` starts at FUZZ_LARGEST_SUM and counts down. */
 static inline sinew_allocator fuzz_memory(size_t *left)
 {
     *left = FUZZ_LARGEST_SUM;

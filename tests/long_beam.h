@@ -17,7 +17,7 @@
 
 enum {
     LONG_BEAM_LENGTH = 145, /* vertices along the beam */
-    LONG_BEAM_WIDTH = 8     /* and along its other edges */
+    LONG_BEAM_WIDTH = 8     /* vertices along its other edges */
 };
 
 static inline sinew_mesh *long_beam_mesh(void)

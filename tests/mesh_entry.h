@@ -40,7 +40,7 @@ static inline void mesh_entry_split(const char *bytes, size_t size, mesh_entry_p
     }
 }
 
-/* The part that a path represents, by its ending; a buffer of any other name is the second part. */
+/* The part for a path, by its ending; a buffer of any other name is the second part. */
 static inline char *mesh_entry_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                     size_t *size, sinew_error *error)
 {
@@ -66,13 +66,13 @@ static inline char *mesh_entry_open(void *context, const char *path, bool named,
     return copy;
 }
 
-/* The mesh, or NULL with the error. The bytes need no 0 after them. */
+/* Reads a mesh; returns NULL with the error on failure. The bytes need no terminating 0. */
 static inline sinew_mesh *mesh_entry(const char *name, const void *bytes, size_t size, const sinew_allocator *allocator,
                                      sinew_error *error)
 {
     mesh_entry_parts parts;
     mesh_entry_split(bytes, size, &parts);
-    /* A block of its own size, so that a sanitizer sees the first byte read past the 0. */
+    /* A block of exact size lets a sanitizer detect the first byte read past the 0. */
     char *copy = malloc(parts.sizes[0] + 1);
     if (!copy)
         abort();
@@ -85,7 +85,7 @@ static inline sinew_mesh *mesh_entry(const char *name, const void *bytes, size_t
     return mesh;
 }
 
-/* Called by fuzzers: reading gives a mesh or an error with a text, never both, never neither. */
+/* For fuzzers: aborts unless reading gives either a mesh or an error with a text. */
 static inline int mesh_entry_fuzz(const char *name, const void *bytes, size_t size)
 {
     sinew_error error = {SINEW_OK, ""};

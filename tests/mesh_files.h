@@ -132,7 +132,7 @@ static inline void assert_same_mesh(const sinew_mesh *a, const sinew_mesh *b)
                         3 * sizeof(sinew_real) * (size_t)sinew_mesh_vertex_count(a));
 }
 
-/* Two tetrahedra, three triangles, two edges and an unused vertex, at places that no short decimal can name. */
+/* Two tetrahedra, three triangles, two edges and an unused vertex, with coordinates that have no short decimal form. */
 static inline sinew_mesh *awkward_mesh(void)
 {
     sinew_real positions[3 * 7];

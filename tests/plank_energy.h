@@ -17,7 +17,7 @@ enum {
     PLANK_STIFFNESS = 0,
     PLANK_SLOPES = 1,
     PLANK_OFFSET = 13,
-    PLANK_COUNT = 14, /* of parameters and of data */
+    PLANK_COUNT = 14, /* number of parameters and of data */
     SKEW_S = 11,
     SKEW_T = 12
 };
@@ -55,7 +55,7 @@ static double plank_number(const sinew_groups *groups, int W, int32_t group, int
     return (double)groups->data[foreign_at(W, group, PLANK_COUNT, i, lane)];
 }
 
-/* C at x, and the slopes c. */
+/* C at x, and its gradient c. */
 static double plank_C(const sinew_groups *groups, const sinew_real *x, int W, int32_t group, int lane, double c[4][3])
 {
     double points[4][3], C = -plank_number(groups, W, group, PLANK_OFFSET, lane);
@@ -94,7 +94,7 @@ static double plank_gradient_any(const sinew_kernel *kernel, int W)
     return plank_sum(kernel, W, true);
 }
 
-/* tangent: k and the slopes */
+/* The tangent stores k and the gradient. */
 static void plank_linearise_any(const sinew_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -140,7 +140,7 @@ static void plank_hessian_any(const sinew_kernel *kernel, int W)
         }
 }
 
-/* `m` constraints, of which those beyond the first are the same; compliance [1 s; t 1] / k where there are two. */
+/* `m` equal constraints; the compliance is [1 s; t 1] / k for two of them. */
 static void plank_rows(const sinew_jacobian_kernel *kernel, int W, int m)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)

@@ -8,7 +8,7 @@
 #include "make_world.h"
 
 typedef struct saved {
-    char *bytes; /* [size], to be freed */
+    char *bytes; /* [size], the caller frees it */
     size_t size;
 } saved;
 

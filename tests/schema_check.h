@@ -123,7 +123,7 @@ static bool schema_keyword_holds(json_t *root, const char *key, json_t *rule, js
         json_array_foreach(rule, i, entry) if (json_equal(entry, value)) return true;
         return false;
     }
-    /* Handled together with the members, or no rule. */
+    /* Keywords that are handled with their members, or that are no rules. */
     static const char *const others[] = {"properties", "required", "additionalProperties", "description", "$schema",
                                          "$defs",      "title"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

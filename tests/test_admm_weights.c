@@ -42,7 +42,7 @@ typedef struct beam {
     sinew_mesh *mesh;
     double length;
     int32_t count;
-    sinew_real *start; /* [3 count] the equilibrium between ends turned against each other */
+    sinew_real *start; /* [3 count] the equilibrium between ends rotated against each other */
 } beam;
 
 typedef struct problem {

@@ -357,8 +357,9 @@ static sinew_world *thrown(int kind, double h, double gravity, double turns)
 
 /* grad g(q') = 0; internal forces sum to zero and, by rotational invariance, have no moment about the origin at q':
  *     sum m (v' - v) = 0   and   sum m q' x (v' - v) = 0.
- * Linear momentum is conserved, and L = sum m q x v changes by h sum m v' x v, which is not zero: implicit Euler reduces a
- * spin by the fraction w^2 h^2 per step. Both laws are tested to round-off, then the first order of the reduction. */
+ * Linear momentum is conserved, and L = sum m q x v changes by h sum m v' x v, which is not zero: implicit Euler
+ * reduces a spin by the fraction w^2 h^2 per step. Both laws are tested to round-off, and the reduction for its order.
+ */
 static void check_flight(int kind)
 {
     const double h = 0.01;

@@ -568,7 +568,7 @@ static void gltf_limits(void **state)
     sinew_world *world = make_world(NULL);
     sinew_error error = {0};
     sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_GLTF);
-    def.frame_count = 100000; /* 10^10 weights */
+    def.frame_count = 100000; /* needs 10^10 morph weights */
     def.morph_frames = 0;
     assert_null(sinew_cache_open(&def, &error));
     assert_int_equal(error.status, SINEW_ERROR_UNSUPPORTED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_events.c: contact events (begin, stay, end), also for bodies that separate within one step; clearances;
+ * test_contact_events.c: contact events (begin, stay, end), also when a body is moved out of reach at once; clearances;
  * contact forces on particles.
  */
 #include "contact_worlds.h"

@@ -13,7 +13,7 @@ typedef struct place {
     size_t size;
 } place;
 
-/* A box that rests on a floor and penetrates a collider, with a neighbour without skin on top. */
+/* A floor, a box that penetrates a collider, and a smaller box on top. */
 static void make_place(place *p)
 {
     sinew_world_def def = sinew_default_world_def();

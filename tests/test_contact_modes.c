@@ -9,7 +9,7 @@
 #define RESTS 1e-4 /* m */
 /* In single precision 0.25 of the force is missing. The cause is neither round-off nor too few iterations (100 and 400
  * both give 59.08 N): sweeps followed by projections have a fixed point in which free vertices are not at rest. Bottom
- * vertices lie up to AT_SURFACE of the offset above the surface, 20 times as much as in double. */
+ * vertices lie above the surface there, 20 times as high as in double. */
 #define BEARS 0.4
 #else
 #define RESTS 2e-5
@@ -81,7 +81,7 @@ static double weight_on_floor(const sinew_world *world)
     return -force[1];
 }
 
-static const double weight = 9.81 * 8; /* N of a block of 0.2 m */
+static const double weight = 9.81 * 8; /* N, weight of a block of 0.2 m */
 
 /* Springs of a known stiffness: the block penetrates by weight / (k vertices) and slides without friction. */
 static void penalty(void **state)

@@ -23,8 +23,7 @@ typedef struct row {
     sinew_solver_kind kind;
     int32_t iterations;
     bool agrees;
-    int32_t
-        multiplier_interval; /* iterations between multiplier updates; slow solvers would exhaust theirs */
+    int32_t multiplier_interval; /* iterations between multiplier updates; slow solvers would exhaust theirs */
 } row;
 
 static const row rows[] = {

@@ -53,7 +53,7 @@ static void for_all(const char *what, double tolerance, energy_check *check)
                 if (undefined_at(&ops->info, &states[i]))
                     continue;
                 double error = 0;
-                random_state = (uint64_t)(kind * STATE_COUNT + i) + 1; /* the same samples in each variant */
+                random_state = (uint64_t)(kind * STATE_COUNT + i) + 1; /* seeds the same samples for each variant */
                 check(variants[v], ops, &states[i], &error);
                 worst_of(&worst, error);
                 if (error <= tolerance)
@@ -162,7 +162,7 @@ static void check_product(const sinew_simd_variant *simd, const sinew_energy_ops
         const double scale = largest(H, b.size * b.size);
         for (int i = 0; i < b.size * b.size; i++)
             worst_of(worst, fabs(H[i] - K[i]) / scale);
-        for (int i = 0; i < b.size; i++) /* to the last bit within diagonal blocks */
+        for (int i = 0; i < b.size; i++) /* exactly symmetric within diagonal blocks */
             for (int j = i / 3 * 3; j < i; j++)
                 worst_of(worst, H[i * b.size + j] == H[j * b.size + i] ? 0 : 1);
     }
@@ -181,7 +181,7 @@ static void check_rest(const sinew_simd_variant *simd, const sinew_energy_ops *o
     if (ops->load)
         return;
     sample one = sample_make(&ops->info, s);
-    if (ops->info.stencil == SINEW_STENCIL_PAIR && s == &states[0]) /* at rest the two points meet */
+    if (ops->info.stencil == SINEW_STENCIL_PAIR && s == &states[0]) /* at rest the two points coincide */
         for (int a = 0; a < 4; a++) {
             one.weights[4 + a] = -one.weights[a];
             memcpy(one.x + 12 + 3 * a, one.x + 3 * a, 3 * sizeof *one.x);
@@ -440,7 +440,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* Folders of src/energy with one file an energy. */
+/* Folders of src/energy with one file per energy. */
 static const char *const energy_folders[] = {"tet", "triangle", "edge", "bending", "rod", "joint"};
 enum {
     ENERGY_FOLDERS = sizeof energy_folders / sizeof energy_folders[0]
@@ -457,7 +457,7 @@ static bool has_source(const char *name)
     return found == 1;
 }
 
-/* One file, one table line and one page for each energy. */
+/* Checks that each energy has one file, one line in the table and one page. */
 static void check_files(const char *name)
 {
     char path[1024], line[256];

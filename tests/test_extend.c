@@ -701,8 +701,8 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
                      .solver = (sinew_solver_kind)kind,
                      .parameters = {300},
                      .quasistatic = info->static_only,
-                     /* Coarse levels of mpbng use the library's cheap vertex blocks for its own spring only; both
-                      * converge. */
+                     /* Coarse levels of mpbng use cheap vertex blocks of the library; these iterations suffice for both
+                      * to converge. */
                      .iterations = kind == SINEW_SOLVER_MPBNG ? 1000 : 0,
                      .steps = 4};
         const uint32_t bits = take_steps(&c, theirs);
@@ -907,22 +907,21 @@ static void tables_are_bounded(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broken_energies_are_refused),
-        cmocka_unit_test(broken_solvers_are_refused),
-        cmocka_unit_test(they_are_listed),
-        cmocka_unit_test(derivatives_agree),
-        cmocka_unit_test(mistakes_are_found),
-        cmocka_unit_test(tables_are_bounded), /* must be the last test before a world is created */
-        cmocka_unit_test(a_copy_of_spring_steps_as_spring),
-        cmocka_unit_test(rubber_without_fibres_is_neo_hookean),
-        cmocka_unit_test(descent_finds_the_minimum),
-        cmocka_unit_test(steps_show_what_they_are),
-        cmocka_unit_test(failing_create_is_reported),
-        cmocka_unit_test(silent_create_is_named),
-        cmocka_unit_test(missing_flags_are_named),
-        cmocka_unit_test(listed_elements_act),
-        cmocka_unit_test(inverted_elements_are_seen),
-        cmocka_unit_test(worlds_close_the_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(broken_energies_are_refused),
+                                       cmocka_unit_test(broken_solvers_are_refused),
+                                       cmocka_unit_test(they_are_listed),
+                                       cmocka_unit_test(derivatives_agree),
+                                       cmocka_unit_test(mistakes_are_found),
+                                       cmocka_unit_test(tables_are_bounded), /* last test before worlds exist */
+                                       cmocka_unit_test(a_copy_of_spring_steps_as_spring),
+                                       cmocka_unit_test(rubber_without_fibres_is_neo_hookean),
+                                       cmocka_unit_test(descent_finds_the_minimum),
+                                       cmocka_unit_test(steps_show_what_they_are),
+                                       cmocka_unit_test(failing_create_is_reported),
+                                       cmocka_unit_test(silent_create_is_named),
+                                       cmocka_unit_test(missing_flags_are_named),
+                                       cmocka_unit_test(listed_elements_act),
+                                       cmocka_unit_test(inverted_elements_are_seen),
+                                       cmocka_unit_test(worlds_close_the_tables)};
     return cmocka_run_group_tests(tests, register_all, NULL);
 }

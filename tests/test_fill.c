@@ -46,7 +46,7 @@ static sinew_mesh *round_surface(sinew_mesh *(*make)(const sinew_round_def *, si
     return surface;
 }
 
-/* Boxes from corner to corner. */
+/* A surface of boxes, each given by two opposite corners. */
 static sinew_mesh *boxes(const double (*corners)[6], int count)
 {
     soup s = {0};

@@ -382,7 +382,7 @@ static void cloth_has_exact_counts(void **state)
     }
 }
 
-/* Whether the mesh has the edge a b; the header defines the diagonal of cell (i, j). */
+/* Whether the mesh has the edge a b. */
 static bool has_edge(const sinew_mesh *mesh, int32_t a, int32_t b)
 {
     for (int32_t e = 0; e < mesh->edge_count; e++) {

@@ -345,7 +345,7 @@ static void linear_implicit_solves_the_equation(void **unused)
     add_springs(world, body, k);
     add_pins(world, body, &(int32_t){0}, 1, NULL);
     const double m = 1, v = (m * 3 - h * k * 0.25) / (m + h * h * k);
-    assert_int_equal(sinew_world_step(world, NULL), 0); /* the force is linear along the spring, so the step reaches the minimum */
+    assert_int_equal(sinew_world_step(world, NULL), 0); /* a linear force: the step reaches the minimum */
     sinew_real q[3], u[3];
     sinew_world_get_positions(world, 1, 1, q);
     sinew_world_get_velocities(world, 1, 1, u);

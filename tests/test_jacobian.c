@@ -190,7 +190,7 @@ static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, 
 {
     const int m = b->ops->constraint_count;
     bool agree = true;
-    numbers side[2]; /* ahead and behind */
+    numbers side[2]; /* at +step and -step */
     for (int k = 0; k < 2; k++) {
         for (int e = 0; e < b->count; e++)
             *batch_at(b, b->x, e, row) += (sinew_real)(k ? -2 * step : step);

@@ -293,7 +293,7 @@ static void bad_numbers_are_told(void **unused)
     sinew_pivots pivots;
     sinew_ldl *ldl = sinew_ldl_create(&hooks, sinew_simd()->dense, 2, column, row, NULL);
     assert_non_null(ldl);
-    assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* 1 - 2^2 / 4 */
+    assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* the second pivot 1 - 2^2 / 4 is zero */
     assert_true(sinew_ldl_factorise(ldl, values, floors, &pivots));
     assert_true(pivots.positive == 1 && pivots.dropped == 1 && sinew_ldl_dropped(ldl, 1));
     assert_true(sinew_ldl_pivot(ldl, 0) == 4 && sinew_ldl_pivot(ldl, 1) == 0);

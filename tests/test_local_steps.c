@@ -50,7 +50,7 @@ typedef struct sample {
     sinew_real parameters[WIDTH_MAX][SINEW_PARAMETER_MAX];
     double rest[WIDTH_MAX][3 * VERTEX_MAX];
     double pair[WIDTH_MAX][8], target[WIDTH_MAX][3];
-    double volume[WIDTH_MAX];           /* tets; area of triangles */
+    double volume[WIDTH_MAX];           /* volume of tets; area of triangles */
     double D[WIDTH_MAX][3][VERTEX_MAX]; /* result of `reduce` */
     double gram[WIDTH_MAX][9];          /* inverse of D D^T, identity beyond R */
     double k[WIDTH_MAX];                /* result of `stiffness` */
@@ -190,7 +190,7 @@ static void set_reduced(sample *s, int lane, const double *z)
         }
 }
 
-/* z = D x, as the library would see it */
+/* z = D x in the library's precision */
 static void get_reduced(const sample *s, int lane, double *z)
 {
     for (int r = 0; r < s->R; r++)

@@ -74,8 +74,7 @@ static bool ends_in(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-/* Random parameters in their ranges, limits in order; sets the warp's direction to `along`, which is random for other
- * energies. */
+/* Random parameters in their ranges, limits in order; the warp's direction is the random vector `along`. */
 static void draw_parameters(random_cases *r, const sinew_energy_info *info, double *p, double *along)
 {
     for (int i = 0; i < 3; i++)

@@ -261,7 +261,7 @@ static void boundary_of_a_body(void **state)
     sinew_mesh_destroy(box);
 }
 
-/* Writing a mesh without faces removes an old .face file, which would not match the new .ele. */
+/* Writing a mesh leaves no .face file of an earlier mesh beside the new .ele. */
 static void tetgen_leaves_no_stale_faces(void **state)
 {
     (void)state;

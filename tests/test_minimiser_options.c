@@ -136,7 +136,7 @@ static void printed_recurrences_run_as_printed(void **unused)
     };
     const int size = size_of(BEAM_STILL);
     const double rho = 0.9, gamma = 1.1, omega = 1.2;
-    for (int kind = 1; kind <= 3; kind += 2) { /* sor, chebyshev */
+    for (int kind = 1; kind <= 3; kind += 2) { /* kinds 1 and 3: sor, chebyshev */
         sinew_solver_def plain = solver_of(SINEW_SOLVER_PBNG, 1);
         set(&plain, "acceleration", 0);
         set(&plain, "coarse", 0);

@@ -65,7 +65,7 @@ typedef struct bar {
     sinew_mesh *mesh;
     int32_t n;
     int32_t *ends, end_count;
-    sinew_real *twisted; /* [3 n] rest positions turned in proportion to x */
+    sinew_real *twisted; /* [3 n] rest positions rotated in proportion to x */
     sinew_real *targets; /* [3 end_count] of the pins */
 } bar;
 
@@ -279,7 +279,7 @@ static void test_quadratic_convergence(void **state)
         assert_true(is_solved(world, &result));
         assert_true(definite);
         if (kind == SINEW_ENERGY_LINEAR)
-            assert_true(records[1].residual < 1e-12 * records[0].residual); /* a quadratic objective takes one iteration */
+            assert_true(records[1].residual < 1e-12 * records[0].residual); /* quadratic: one iteration */
         else
             assert_true(order >= 1.8);
         free(q);

@@ -279,7 +279,7 @@ static void exact_directions_solve_the_exact_system(void **unused)
         skip(); /* differences of single-precision gradients are too inaccurate */
     for (int linear = 0; linear < LINEAR_COUNT; linear++) {
         if (linear == GS || !available(linear))
-            continue; /* sweeps diverge */
+            continue; /* sweeps diverge on an indefinite matrix */
         sinew_solver_def def = newton_of(linear, EXACT, 1);
         set(&def, "line_search", 1);
         set(&def, "cg_iterations", 2000);

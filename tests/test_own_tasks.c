@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_own_tasks.c: worlds on the task system of the host program. The host may run its tasks by a pool, by fresh
- * threads, serially before or after the caller's fraction, backwards, or not at all: every solver gives the same bits
+ * threads, serially before or after the caller's part, backwards, or not at all: every solver gives the same bits
  * as on the library's threads. No library thread is started. Tasks go to the task system of their own world, also when
  * another world steps on the same thread meanwhile. Threads with another rounding mode do not change results. The
  * thread sanitizer runs this program.

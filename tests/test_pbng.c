@@ -29,7 +29,7 @@ static void reaches_newtons_minimum(void **unused)
     for (int m = 0; m < MATERIALS; m++)
         for (int still = 0; still < 2; still++)
             for (int exact = 0; exact < 2; exact++) {
-                if (still && exact != (m >= PAPERS)) /* quasistatic steps are slow: one kind of block for each material */
+                if (still && exact != (m >= PAPERS)) /* one kind of block each: quasistatic steps are slow */
                     continue;
                 scene s = scenes[still ? BEAM_STILL : BEAM_SOFT];
                 s.kind = materials[m];

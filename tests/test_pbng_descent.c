@@ -168,7 +168,7 @@ static const struct {
     {SINEW_ENERGY_NEO_HOOKEAN_LOG, neo_hookean_log, {false, false}, true},
 };
 
-/* One run. */
+/* Settings of one run. */
 typedef struct trial {
     int material;
     double E, nu, h; /* h = 0: quasistatic */

@@ -22,7 +22,7 @@ enum {
 
 typedef struct record {
     int32_t counts[PHASES];
-    int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock: the phases must order these accesses */
+    int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock */
     _Atomic int32_t runs[PHASES][ITEMS_MAX];
     _Atomic int32_t done[PHASES];
     _Atomic int32_t early; /* items that started too early */

@@ -178,7 +178,7 @@ static void blocks_thin_on_rollers(void **unused)
     const sinew_solver_info *info = sinew_get_solver_info(SINEW_SOLVER_NEWTON);
     const int32_t linear = sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear");
     for (int k = 0; k <= (int)info->parameters[linear].maximum; k++)
-        if ((k != 3 && k != 5) || linear_methods_register()) /* lu and qr */
+        if ((k != 3 && k != 5) || linear_methods_register()) /* lu and qr need a registered linear solver */
             block_on_rollers(SINEW_SOLVER_NEWTON, "linear", k);
     block_on_rollers(SINEW_SOLVER_NEWTON, "preconditioner", 1);
     block_on_rollers(SINEW_SOLVER_PBNG, NULL, 0);

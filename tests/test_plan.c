@@ -53,7 +53,7 @@ static void check_fan(const int32_t *order, int32_t size, const int32_t *tets)
         }
 }
 
-/* Plans the tets and looks at all of it; fans [3] gets how many there are of each size. */
+/* Lays out the tets and checks the whole layout; fans [3] receives the number of fans of each size. */
 static void check_plan(int32_t count, const int32_t *tets, int32_t particle_count, int32_t fans[SINEW_FAN])
 {
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
@@ -102,7 +102,7 @@ static void test_meshes(void **state)
     check_mesh("one cell", make_beam(1, 1, 1, 1, 1, 1), 0.4);
 }
 
-/* Few particles, so that tets share faces in every way, or are the same, or touch a particle twice. */
+/* Few particles, so that tets share faces in every way, coincide, or use a particle twice. */
 static void test_any_list(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_any_list(void **state)
     }
 }
 
-/* Elements of other kinds keep their vertices and are all alone. */
+/* Elements of other stencils keep their vertices and form no fans. */
 static void test_edges(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ static sinew_scene *read_text(const char *text, sinew_error *error)
     return sinew_scene_read(&def, error);
 }
 
-/* A box of 2 m around the unit cube that shows a roof, with what else the body is to have. */
+/* A box of 2 m around the unit cube that shows a roof, with additional keys of the body. */
 static void roof_scene(char *text, size_t size, const char *more)
 {
     write_text("roof.obj",
@@ -39,7 +39,7 @@ static sinew_scene *need_scene(const char *more)
     return scene;
 }
 
-/* ---- What is shown --------------------------------------------------------------------------- */
+/* ---- The shown surface ----------------------------------------------------------------------------- */
 
 static void transform_axes_and_unit(void **state)
 {
@@ -61,7 +61,7 @@ static void transform_axes_and_unit(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Each word turns its axis to y, and nothing is mirrored. */
+/* Each keyword rotates its axis to y without mirroring. */
 static void every_axis_turns(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void filled_files_are_shown(void **state)
 
 /* ---- Selections ------------------------------------------------------------------------------ */
 
-/* Whether the world's pins hold exactly what carries the listed vertices of the surface. */
+/* Checks that the world's pins hold exactly the vertices that carry the listed vertices of the surface. */
 static void assert_pinned(const char *select, int count, const int *listed)
 {
     char more[1024];
@@ -148,7 +148,7 @@ static void pins_take_what_carries(void **state)
     assert_pinned("[{\"surface\": {\"indices\": [0]}}, {\"surface\": {\"indices\": [2]}}]", 2, (int[]){0, 2});
 }
 
-/* Force and torque about the origin of what the body's vertices get. */
+/* The forces on the body's vertices keep the sum and the torque about the origin. */
 static void forces_keep_total_and_torque(void **state)
 {
     (void)state;
@@ -179,8 +179,7 @@ static void forces_keep_total_and_torque(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Young's modulus of each tet: what is painted at the nearest vertex, where tets lie beside the vertices of the roof;
- * everywhere within the range of the paint. */
+/* Young's modulus of all tets stays within the range of the paint and nearly reaches both ends. */
 static void parameters_follow_paint(void **state)
 {
     (void)state;
@@ -215,8 +214,8 @@ static void materials_share_the_body(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* A coupling joins the place of each vertex of the surface: with both sides in one place its energy is zero, and moving
- * one body by d makes it k/2 d^2 a pair. */
+/* A coupling joins the positions of surface vertices: with coincident sides its energy is zero, and moving one body by
+ * d makes it k/2 d^2 per pair. */
 static void attachments_go_to_weighted_places(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@
 
 #define TAIL -0.795
 
-/* The status of all steps; *y is where the tail ends. */
+/* Returns the status of all steps combined; *y receives the final height of the tail. */
 static uint32_t swing(const char *solver, const char *stiffness, double *y)
 {
     char name[64], spring[64];
@@ -50,8 +50,7 @@ static void tail_is_right_or_the_status_says_so(void **state)
     }
 }
 
-/* The one that can: Newton's method in double follows springs that are a billion times as stiff as the rope is heavy.
- */
+/* Newton's method in double follows springs with a stiffness of a billion times the rope's weight. */
 static void newton_follows(void **state)
 {
     (void)state;

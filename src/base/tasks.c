@@ -2,9 +2,9 @@
  *
  * tasks.c: the thread pool. See tasks.h. The only file that starts threads.
  *
- * A worker's state says whether the worker or a caller may change it. A caller posts a call. If the worker has begun
- * the call, the caller waits for its end; otherwise the worker is asleep or descheduled, and the caller withdraws the
- * call.
+ * A worker's state determines whether the worker or a caller may change it. A caller posts a call. If the worker has
+ * begun the call, the caller waits for its end; otherwise the worker is asleep or descheduled, and the caller withdraws
+ * the call.
  *
  *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call withdrawn)
  *     IDLE -> ASLEEP (worker), woken by the next POSTED or QUIT         RUNNING -> AWAITED (caller sleeps until IDLE)
@@ -312,8 +312,7 @@ static worker *take_workers(int32_t count)
 }
 
 /* Returns workers to the pool in the same order, so the next call gives each worker the same share, which may still
- * be in its cache.
- */
+ * be in its cache. */
 static void give_back(worker *first)
 {
     worker *last = first;
@@ -359,8 +358,7 @@ static void run_lent(void *data, int32_t member)
 }
 
 /* Submits work to the program's task system. Its callbacks may step another world on this thread, which changes
- * `task_system`; the copy restores it.
- */
+ * `task_system`; the copy restores it. */
 static void lend(int32_t count, sinew_tasks_work *work, const void *context)
 {
     const sinew_task_system own = task_system;

@@ -39,8 +39,8 @@ int32_t sinew_tasks_default_count(void);
 typedef void sinew_tasks_work(const void *context, int32_t member);
 void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context);
 
-/* Runs items 0 .. count-1 in blocks of `block`, last excluded. Each member begins with its own share of the blocks, the
- * same range every time, and then takes blocks of other shares. */
+/* Calls run() for items 0 .. count-1 in blocks of `block` items, first .. last-1. Each member begins with its own share
+ * of the blocks, the same range every time, and then takes blocks of other shares. */
 typedef void sinew_tasks_range(const void *context, int32_t member, int32_t first, int32_t last);
 void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_tasks_range *run, const void *context);
 
@@ -48,8 +48,7 @@ void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_t
  * sleep. */
 bool sinew_tasks_wait(int32_t *turns);
 /* Called by a member that other threads slept for. If the member was descheduled, the next calls use one thread for
- * a while.
- */
+ * a while. */
 void sinew_tasks_was_awaited(void);
 
 #endif

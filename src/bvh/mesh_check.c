@@ -2,8 +2,8 @@
  *
  * mesh_check.c: finds all flaws of a mesh, each with the index of its element.
  *
- * Flaws are reported kind by kind, ascending by element, so a short array of the caller receives the first flaws in an
- * order that does not depend on the search. Memory: at most about 40 bytes per tetrahedron.
+ * Flaws are reported kind by kind, ascending by element. The order does not depend on the search; a short array of the
+ * caller receives the first flaws. Memory: at most about 40 bytes per tetrahedron.
  *
  * A BVH finds intersecting triangles (triangle_crossing.h). Limits: does not find overlapping tets, nor coplanar
  * triangles that overlap.

@@ -33,8 +33,7 @@ typedef enum sinew_candidate_kind {
 typedef struct sinew_candidate {
     int32_t v[4];
     int32_t first, second; /* the features: vertex and primitive, two edges, vertex and object */
-    sinew_real w[4];       /* weights, negative for the second feature; the closest points are the sums of |w| x per
-                            * feature */
+    sinew_real w[4];       /* weights, negative for the second feature; the closest points are sums of |w| x */
     sinew_real n[3];       /* unit vector from the second to the first closest point */
     sinew_real distance;   /* m: distance of the closest points less both radii; <= 0: within a solid radius */
     uint8_t kind;          /* sinew_candidate_kind */

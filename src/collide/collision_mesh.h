@@ -2,10 +2,10 @@
  *
  * collision_mesh.h: the surfaces of bodies and colliders as one list of vertices, edges and triangles.
  *
- * Vertices of bodies represent particles; those of colliders follow them in the list and are prescribed. A *primitive*
- * is a leaf of the broad phase: a triangle; an edge of no triangle (ropes, capsules), with its second vertex repeated;
- * a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by one of its
- * primitives. So a pair of features is found once, although many pairs of primitives contain it.
+ * Vertices of bodies represent particles; vertices of colliders follow them in the list and are prescribed. A
+ * *primitive* is a leaf of the broad phase: a triangle; an edge of no triangle (ropes, capsules), with its second
+ * vertex repeated; a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by
+ * one of its primitives. So a pair of features is found once, although many pairs of primitives contain it.
  *
  * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from its surface.
  */

@@ -2,7 +2,7 @@
  *
  * elements.c: the contacts of a detection pass as elements of the contact energy (energy/edge/contact.c).
  *
- *     z = sum w x - b,   b of collider vertices:     n.(sum w x) >= r + radii + n.b
+ *     z = sum w x - b,   b of collider vertices:        n.(sum w x) >= r + radii + n.b
  *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
  *     a = P z_n - t / k_t                                  z_n: z at the start of the step
  *

@@ -61,8 +61,8 @@ static int32_t contact_find_key(const sinew_contact_constraint *list, int32_t co
     return low < count && list[low].key == key ? low : -1;
 }
 
-/* True if a contact of the list continues a lost one, by vertex and object. Each contact matches at most once, and is
- * marked. */
+/* True if a contact of the list continues the lost contact, by vertex and object. Each contact matches at most once,
+ * and is marked. */
 static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constraint *lost)
 {
     if (lost->key >> 60 == SINEW_CONTACT_EDGE_EDGE || lost->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)

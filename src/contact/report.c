@@ -217,8 +217,8 @@ static void contact_apply_impulse(const sinew_contact_view *view, const sinew_co
     }
 }
 
-/* Approach speed at the moment of impact, v^2 = v_n^2 + 2 a d over the initial clearance d, which exceeds the speed at
- * the start of the step. v_old: velocities at the start of the step. */
+/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d over the initial
+ * clearance d. v_old: velocities at the start of the step. */
 static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                    const sinew_real *v_old, const sinew_real *x)
 {

@@ -200,8 +200,8 @@ KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data
     }
 }
 
-/* Constraint i of several per element, at the points in c: returns C and writes its gradient to c and the weight 1 /
- * alpha. `as_energy`: C is psi of this constraint per unit of weight instead of its root. */
+/* Constraint i of several per element, at the points in c: returns C and writes its gradient to c and the weight
+ * 1 / alpha. `as_energy`: C is psi of this constraint per unit of weight instead of its root. */
 typedef wide several_constraint(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight);
 
 /* Projects the constraints of one group in turn, each at the positions that the previous one has set. */

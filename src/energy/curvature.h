@@ -31,8 +31,7 @@ KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, 
 }
 
 /* K += lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K is 00 11 22 01 02
- * 12, l is |z|.
- */
+ * 12, l is |z|. */
 KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p, const wide z[3], wide K[6])
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);

@@ -80,7 +80,7 @@ typedef struct sinew_constrain_kernel {
     sinew_real *lambda;                 /* [groups.count][constraint_count][W] multipliers, updated */
     sinew_real compliance;              /* factor of the compliance: 1/h^2; 0: hard constraints (PBD) */
     sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
-    const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL without */
+    const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL: no damping */
     sinew_real damping;                 /* beta of XPBD (26), s; gamma = alpha beta / h */
     int32_t form;                       /* SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */
@@ -238,8 +238,8 @@ typedef struct sinew_energy_ops {
     void (*reduce)(const sinew_reduced_kernel *kernel); /* D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
-     * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2, proj z = z - psi'(z)
-     * / k. */
+     * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2,
+     * proj z = z - psi'(z) / k. */
     void (*stiffness)(const sinew_reduced_kernel *kernel);
     /* SINEW_CAN_PROJECT: g += k D^T proj(D x) */
     void (*local_project)(const sinew_reduced_kernel *kernel);

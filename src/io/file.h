@@ -24,10 +24,8 @@ typedef struct sinew_writer {
 sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_error *error);
 /* Continues <path>.partial for reading and writing from the start. Without a partial file, <path> is renamed to it. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
-sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* truncates the file and
-                                                                                        * continues there */
-sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes all bytes to the
-                                                                                        * disk */
+sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* truncates at `size` */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes to the disk */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);            /* abandons on failure */
 /* Flushes the content before the rename and the folder after it, so that a checkpoint survives a crash. */
 sinew_status sinew_writer_commit_durable(sinew_writer *writer, sinew_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.c: see gather_scatter.h. Sums over particles are taken in double in both precisions.
+ * gather_scatter.c: see gather_scatter.h. The returned sums over particles are computed in double in both precisions.
  */
 #include "math/gather_scatter.h"
 

@@ -155,8 +155,7 @@ static inline void wide_scatter_point(sinew_real *g, const int32_t *offset, cons
 }
 
 /* Adds forces that sum to zero: f[a] to vertex row[a], and minus the sum of all f to vertex 0. `offset` is
- * [..][SIMD_WIDTH].
- */
+ * [..][SIMD_WIDTH]. */
 static inline void wide_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
                                          const wide (*f)[3])
 {

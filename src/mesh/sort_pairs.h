@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_pairs.h: the sort of this folder. qsort is not used, because the C library's qsort may call malloc and bypass
+ * sort_pairs.h: sorts pairs of 64-bit keys. qsort is not used, because the C library's qsort may call malloc and bypass
  * the allocator.
  */
 #ifndef SINEW_SRC_MESH_SORT_PAIRS_H

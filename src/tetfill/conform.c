@@ -3,10 +3,10 @@
  * conform.c: moves boundary vertices to the surface (after the warping of F. Labelle and J. R. Shewchuk 2007).
  *
  * A vertex lies on the surface if its distance is at most FILL_SNAP cells. Tets with a vertex inside, or with a filled
- * fraction of at least FILL_STAYS, are kept. Their vertices on or outside the surface move to its nearest point, in a
- * few passes, and only as far as every kept tet around them has a quality of at least FILL_WORST. Each remaining tet
- * between kept tets and the surface is removed if the move flattens it, and kept otherwise. Filled fractions are then
- * sampled again, because some volume of the moved tets may still lie outside.
+ * fraction of at least FILL_STAYS, are kept. In a few passes, their vertices on or outside the surface move to its
+ * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Each remaining tet between kept tets and the
+ * surface is removed if the move flattens it, and kept otherwise. Filled fractions are then sampled again, because some
+ * volume of the moved tets may still lie outside.
  *
  * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
  * component.

@@ -42,7 +42,7 @@ enum {
 
 typedef struct fill_surface {
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] the caller's */
+    const sinew_real *positions; /* [3 * vertex_count] owned by the caller */
     int32_t *triangles;          /* [3 * count] without degenerate triangles and duplicates, consistently oriented */
     int32_t count;
     double box[6]; /* min x y z, max x y z of the triangles */

@@ -115,11 +115,11 @@ struct sinew_world {
     sinew_real *rest;                          /* m: rest positions */
     sinew_real *q_tilde, *f_ext; /* m, N: q_tilde and external forces of the current step; f_ext includes gravity */
     sinew_real *v_before; /* m/s: velocities at the start of the last step with contact, the fourth number 1 if known;
-                           * NULL before the first such step */
+                             NULL before the first such step */
     sinew_real *mass;
     uint8_t *pinned;
     sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);
-                         * NULL: no such particles. Set when the world is prepared */
+                           NULL: no such particles. Set when the world is prepared */
     int32_t *constrained_particles; /* [constrained_count] the particles with a filter, ascending */
     int32_t constrained_count;
     size_t filter_capacity, constrained_capacity;
@@ -148,7 +148,7 @@ struct sinew_world {
     int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all slots below the hint are in use */
 
     sinew_batch *
-        *batches; /* [energy_capacity + 1] batches of the objective: those of existing energies, then contacts */
+        *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
     sinew_objective objective;
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */

@@ -3,8 +3,8 @@
  * nearest.c: the nearest cell to a point. Children are visited in order of their distance, and boxes farther than the
  * best cell are skipped. Boxes at the same distance are visited, because they may contain a cell of lower index.
  *
- * The query point is an interval that contains the point and the round-off of the leaf test, so no box is farther than
- * the computed distance of a cell in it. SLACK covers the relative round-off.
+ * The query point is an interval that contains the point and the round-off of the leaf test. No box is then farther
+ * than the computed distance of a cell in it. SLACK covers the relative round-off.
  */
 #include <float.h>
 

@@ -13,8 +13,8 @@
  *
  *     d theta = -sum_w n_w . y_w / h_w,            y_w = dx_w - (1 - t_w) dx_0 - t_w dx_1
  *
- * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and l dt_w = e . y_w
- * + h_w m_w . z, with z = (dx_1 - dx_0) / l. It is the symmetric form
+ * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and
+ * l dt_w = e . y_w + h_w m_w . z, with z = (dx_1 - dx_0) / l. It is the symmetric form
  *
  *     d^2 theta = sum_w (2/h) (e . y)(n . z) + (2/h^2) (m . y)(n . y) + (n . z)(m . z)
  *

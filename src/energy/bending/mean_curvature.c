@@ -9,10 +9,9 @@
  * or a half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions: the sum of both
  * principal curvatures along the normal, so that D is the rigidity of a plate. With the mean of the curvatures, PD
  * (19), the energy would be a quarter. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved
- * rest shape may snap to its mirror image without energy. With slack, L is the value nearest to |z| between L -
- * slack_below, or zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no
- * closed ring and no
- * energy.
+ * rest shape may snap to its mirror image without energy. With slack, L is the value nearest to |z| between
+ * L - slack_below, or zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no
+ * closed ring and no energy.
  */
 #include "mesh/topology/stencil.h"
 

@@ -14,8 +14,8 @@
  * fixed fraction in each iteration. All blocks are semi-definite. For PD, k = max(kn, kt) bounds the curvature
  * (energy.h).
  *
- * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward u
- * = 0 of at most mu times the normal multiplier; kn, kt, lambda and L are not used.
+ * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward
+ * u = 0 of at most mu times the normal multiplier; kn, kt, lambda and L are not used.
  *
  * The table of energies does not list this energy: only detection creates its elements (src/contact/elements.c).
  */

@@ -5,8 +5,8 @@
  *     C = sum_a w_a x_a      psi = 1/2 C^T K C      K = kn n n^T + kt (1 - n n^T)
  *     grad_a = w_a K C       H_ab = w_a w_b K
  *
- * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second,
- * so C is the vector between the points, and a translation of both costs no energy. psi is quadratic, with a constant,
+ * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second. C
+ * is the vector between the points, so a translation of both costs no energy. psi is quadratic, with a constant,
  * positive semi-definite Hessian. K does not rotate with the body: use the energy for one step, or with kn = kt. For
  * PD, psi is the squared distance to the origin if kn = kt; else k = max(kn, kt) bounds it.
  */

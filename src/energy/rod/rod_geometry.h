@@ -15,8 +15,8 @@
  * kappa are the components of the curvature binormal 2 t_a x t_b / chi in the mean of both frames (Bergou et al.,
  * Discrete elastic rods, 2008), tau the angle between the frames after parallel transport from t_a to t_b.
  *
- * Derivatives go through rotations. A step (de, dm) rotates a frame by w = t x E + t (n . Q), with E = de / l and Q =
- * (dm - (mu / l) de) / rho. Rotations w_a and w_b of the frames change a strain s by v . (w_a - w_b), where
+ * Derivatives go through rotations. A step (de, dm) rotates a frame by w = t x E + t (n . Q), with E = de / l and
+ * Q = (dm - (mu / l) de) / rho. Rotations w_a and w_b of the frames change a strain s by v . (w_a - w_b), where
  *
  *     v_1 = (d_a x t_b - t_a x d_b - kappa_1 t_a x t_b) / chi,   v_2 with n for d,   v_3 = -(t_a + t_b) / chi
  *

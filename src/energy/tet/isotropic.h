@@ -48,8 +48,8 @@ KERNEL_INLINE void isotropic_rotation_term(const wide sigma[3], wide term[3])
     term[2] = 2 / wide_max(sigma[1] + sigma[2], bound);
 }
 
-/* A, even and odd of a psi with psi_i = a sigma_i + b cof_i, cof = (s1 s2, s0 s2, s0 s1): A = a 1 + b d(cof)/dsigma
- * + c cof cof^T. All energies of |F|^2 and J have this form, up to further terms in A. */
+/* A, even and odd of a psi with psi_i = a sigma_i + b cof_i, cof = (s1 s2, s0 s2, s0 s1):
+ * A = a 1 + b d(cof)/dsigma + c cof cof^T. All energies of |F|^2 and J have this form, up to further terms in A. */
 KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wide c, isotropic_eigen *eigen)
 {
     const wide cof[3] = {sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]};
@@ -64,7 +64,7 @@ KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wi
     }
 }
 
-/* Raises negative eigenvalues of A to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A keeps its bits. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
     const wide zero = wide_set(0);

@@ -136,8 +136,7 @@ static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
 }
 
 /* The two constraints of neo_hookean_constrain_split(), both at x. The sweep evaluates the second one after the
- * first has moved x.
- */
+ * first has moved x. */
 static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
 {
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;

@@ -5,10 +5,10 @@
  *     psi = mu/2 (J^(-2/3) |F|^2 - 3) + kappa/2 (J - 1)^2
  *     P   = a F + b cof F,  a = mu J^(-2/3),  b = kappa (J - 1) - a |F|^2 / (3 J)
  *
- * CalculiX and Abaqus call it NEO HOOKE, with C10 = mu/2 and D1 = 2/kappa. It is linear elasticity at rest with kappa =
- * lambda + 2/3 mu. psi is infinite for J <= 0, where J^(-2/3) has no physical meaning: value and gradient return +inf,
- * the element adds nothing to g and its tangent is zero. Unlike neo_hookean_log, a collapse to a point costs finite
- * energy: for equal stretches the first term is zero, and the second kappa/2.
+ * CalculiX and Abaqus call it NEO HOOKE, with C10 = mu/2 and D1 = 2/kappa. It is linear elasticity at rest with
+ * kappa = lambda + 2/3 mu. psi is infinite for J <= 0, where J^(-2/3) has no physical meaning: value and gradient
+ * return +inf, the element adds nothing to g and its tangent is zero. Unlike neo_hookean_log, a collapse to a point
+ * costs finite energy: for equal stretches the first term is zero, and the second kappa/2.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"

@@ -10,8 +10,8 @@
  * along a. `compress` = no ignores shortened fibres, as thin fibres buckle; the stiffness then jumps at I4 = 1. Fibres
  * that resist compression lose their stiffness below a stretch of 0.577.
  *
- * psi is defined for every F. It is not isotropic: kernels have F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a). dP
- * = ... + (K dF a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected separately.
+ * psi is defined for every F. It is not isotropic: kernels have F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a).
+ * dP = ... + (K dF a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected separately.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/direction.h"

@@ -7,8 +7,8 @@
  *
  * s is the point of the set nearest to sigma. U and V are rotations and sigma2 has the sign of det F, so that T is the
  * nearest of all matrices with the singular values s (von Neumann's trace inequality). T is stationary, so it does not
- * contribute to P. Second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j) and odd_ij
- * = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
+ * contribute to P. Second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j) and
+ * odd_ij = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
  *
  * The squared distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is
  * optimal for a given T, and leaves |T - Y|^2 times a constant. The squared distance never exceeds |F - T0|^2 for any

@@ -148,8 +148,8 @@ KERNEL_INLINE void prox_order(wide s[3])
     }
 }
 
-/* Start of the iteration: s0. Instead, the nearest point well inside the domain, if its value is lower, if the
- * energy at s0 is infinite, or if the rotation nearest to s0 is not unique (s1 + s2 = 0). */
+/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
+ * rotation nearest to s0 is not unique (s1 + s2 = 0). */
 KERNEL_INLINE wide prox_start(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress, wide s[3],
                               wide g[3])
 {

@@ -6,10 +6,10 @@
  *     gradient  w P b
  *     block     w (2 |b|^2 1 + l/mu c c^T)          approximate, PBNG (32), (33), l the factor of (J - 1)^2 / 2 in psi
  *
- * J is linear in x0, so c does not depend on x0. An energy a/2 |F|^2 + phi(J) has the exact block w (a |b|^2 1 + phi''
- * c c^T). The approximate block is therefore no smaller than the exact one for corotated (|F - R|^2 is the minimum of
- *F - Q|^2 over rotations Q), for strain, and for the Neo-Hookean energies, whose l is lambda + mu and lambda + 5mu/6.
- * PBNG uses l = lambda; nearly auxetic rubber under large stretch could then overshoot.
+ * J is linear in x0, so c does not depend on x0. An energy a/2 |F|^2 + phi(J) has the exact block
+ * w (a |b|^2 1 + phi'' c c^T). The approximate block is therefore no smaller than the exact one for corotated
+ * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), for strain, and for the Neo-Hookean energies, whose l is
+ * lambda + mu and lambda + 5mu/6. PBNG uses l = lambda; nearly auxetic rubber under large stretch could then overshoot.
  *
  * An incidence has one of two layouts. General: data of the element (tet.h), with L for the vertex order of the
  * incidence, from which F is computed. Volume form, for energies of |F|^2 and J alone, which do not need F:
@@ -133,10 +133,9 @@ KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], cons
     block_add(sum->A, weight * shear * dot3(b, b), weight * bulk, c);
 }
 
-/* sum += block of the second derivatives with their negative eigenvalues in F set to zero (isotropic.h). In the
- * frames of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij a_j^2, K_ij = (A_ij +
- * t_ij) a_i a_j.
- */
+/* sum += block of the second derivatives with their negative eigenvalues in F set to zero (isotropic.h). In the frames
+ * of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij a_j^2,
+ * K_ij = (A_ij + t_ij) a_i a_j. */
 KERNEL_INLINE void tet_incidence_projected(const incidence *v, const wide F[9], const wide b[3],
                                            isotropic_curvature *curvature, incidence_sum *sum)
 {

@@ -14,8 +14,8 @@
  * and one equation t s0(t) s1(t) = c remains. From t = sigma2/2 upwards its left side is convex and increasing, so
  * Newton's method from the right of the root (t^3 <= c) converges monotonically; (26) converges only in most cases. If
  * the volume of a tet is more than twice the bound, the branch r2 = 2 t - sigma2 < 0 must be checked, too: flattening
- * the smallest stretch may be nearer than shortening all three. T jumps between the branches, and where sigma1 + sigma2
- * = 0 (isotropic.h).
+ * the smallest stretch may be nearer than shortening all three. T jumps between the branches, and where
+ * sigma1 + sigma2 = 0 (isotropic.h).
  */
 #include "energy/limits.h"
 #include "energy/tet/tet_distance.h"

@@ -172,8 +172,8 @@ KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sin
     directional_solve(M, g, d);
 }
 
-/* Start of the iteration: Y. Instead, columns with at least a quarter of their rest length, if the value is lower,
- * or if a column of Y is nearly zero and has no direction. */
+/* Start of the iteration: Y. Columns of at least a quarter of their rest length replace Y if the value is lower, or
+ * if a column of Y is nearly zero and has no direction. */
 KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
                                           wide Z[6], wide g[6])
 {

@@ -193,8 +193,8 @@ KERNEL_INLINE void membrane_prox_step(const wide s[2], wide alpha, const wide d[
     t[1] = wide_min(a, b);
 }
 
-/* Start of the iteration: s0. Instead, the nearest point well inside the domain, if its value is lower, if the
- * energy at s0 is infinite, or if the shape nearest to s0 is not unique (s1 = 0). */
+/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
+ * shape nearest to s0 is not unique (s1 = 0). */
 KERNEL_INLINE wide membrane_prox_start(const wide s0[2], wide r, const sinew_real *material, triangle_stress *stress,
                                        wide s[2], wide g[2])
 {

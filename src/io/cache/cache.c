@@ -114,7 +114,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-/* Formats with one shape for all frames refuse bodies that tear, before the first step. */
+/* Fails at open if bodies may tear and all frames of the format share one topology. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))

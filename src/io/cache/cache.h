@@ -129,8 +129,7 @@ sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_err
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
-sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start of the
-                                                                                          * file */
+sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from file start */
 
 /* Frames per second. The rate is rounded to a multiple of 1/1000 if it differs only by the rounding of the frame
  * time. */

@@ -242,7 +242,7 @@ static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field
     }
 }
 
-/* Finds the tets of an energy's elements; tets without an earlier energy get this one. */
+/* Finds the tets of an energy's elements; assigns the energy to tets without an earlier energy. */
 static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {

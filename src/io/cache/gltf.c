@@ -5,7 +5,8 @@
  * One mesh, of the vertices and materials of gltf_vertices.c. Its POSITION is the first frame x_0; frame k is
  * morph target k with displacements d_k = x_k - x_0; an animation sets the weights to the k-th unit vector at time k *
  * frame_time and blends linearly in between: x = x_0 + sum_k w_k d_k. Source: Khronos glTF 2.0 specification, 3.7
- * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
+ * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; coordinates are not
+ * rotated.
  *
  * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
  * puts both together. A resumed cache reads the kept frames from the side file, or from the finished file. Targets

@@ -117,8 +117,8 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
 
 /* Indices of the accessors that all primitives share. */
 typedef struct vertex_arrays {
-    int positions; /* accessor of the first frame; those of later frames follow */
-    int normals;   /* accessor of the first frame; those of later frames follow. -1: none */
+    int positions; /* accessor of the first frame; accessors of later frames follow */
+    int normals;   /* accessor of the first frame; accessors of later frames follow. -1: none */
     int uvs;       /* -1: none */
     int frames;
 } vertex_arrays;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_index.c: <name>.npy.json, which tells a script what the arrays of a NumPy cache are.
+ * npy_index.c: <name>.npy.json, which describes the arrays of a NumPy cache for scripts.
  *
  *     {"sinew_npy": 1, "name": "twist", "precision": "double", "frames": 61, "first_frame": 0, "fps": 60.0,
  *      "frame_time": 0.0166.., "particles": 125,

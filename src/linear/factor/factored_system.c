@@ -199,7 +199,7 @@ static void subtree_backward(const sinew_factored_system *f, int32_t p, const in
 typedef struct solve_pass {
     const sinew_factored_system *f;
     const int32_t *index;
-    const sinew_real *b; /* right-hand side; NULL: the pass goes down only */
+    const sinew_real *b; /* right-hand side; NULL: only the downward pass */
     sinew_real *x;
 } solve_pass;
 

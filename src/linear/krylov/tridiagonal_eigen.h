@@ -11,8 +11,7 @@
 
 typedef struct sinew_tridiagonal {
     int32_t count;
-    const double *diagonal, *off_diagonal; /* [count]; off_diagonal[i] >= 0 couples i and i + 1; the last entry is
-                                            * unused */
+    const double *diagonal, *off_diagonal; /* [count]; off_diagonal[i] >= 0 couples i and i + 1; the last is unused */
 } sinew_tridiagonal;
 
 /* The eigenvalue with exactly `rank` smaller ones. `low` is a lower bound of all eigenvalues. */

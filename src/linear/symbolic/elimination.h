@@ -6,9 +6,9 @@
  *     parent(j) = min { i > j : L_ij != 0 }                              Liu 1986, 1990
  *     entries(j) = | { i >= j : L_ij != 0 } |
  *
- * The tree costs O(e log n) for e entries of A (path compression without balancing; Liu 1986). The counts cost as much:
- * entry (i, j) adds to them where j is a leaf of row subtree i, and neighbouring leaves of a subtree share the path
- * from their least common ancestor on (Gilbert, Ng and Peyton 1994, figure 3). L itself is never formed.
+ * The tree costs O(e log n) for e entries of A (path compression without balancing; Liu 1986). The counts have the
+ * same cost: entry (i, j) adds to a count if j is a leaf of row subtree i. Neighbouring leaves of a subtree share
+ * the path above their least common ancestor (Gilbert, Ng and Peyton 1994, figure 3). L itself is never formed.
  *
  * Numerical cancellation is ignored, as in every symbolic factorisation.
  */

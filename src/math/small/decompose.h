@@ -31,8 +31,8 @@ enum {
 };
 void sinew_polar3_tile(int count, const wide (*F)[9], wide (*R)[9]);
 
-/* F is 3x2 (row-major, F[2*i + j]): F = [u0 u1] diag(sigma) V^T with rotations U = [u0 u1 u2] (3x3) and V (2x2, V[2*i +
- * j]), sigma0 >= sigma1 >= 0. */
+/* F is 3x2 (row-major, F[2*i + j]): F = [u0 u1] diag(sigma) V^T with rotations U = [u0 u1 u2] (3x3) and V (2x2,
+ * V[2*i + j]), sigma0 >= sigma1 >= 0. */
 void sinew_svd32(const wide F[6], wide U[9], wide sigma[2], wide V[4]);
 
 /* F is 3x2 (row-major, F[2*i + j]): R with orthonormal columns nearest to F; F = R S, S symmetric positive

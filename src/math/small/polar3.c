@@ -238,8 +238,8 @@ static void from_svd(const wide F[9], wide_mask mask, wide R[9])
         R[i] = wide_select(mask, rows[i / 3][i % 3], R[i]);
 }
 
-/* Newton steps for the elements of the mask. Returns the elements that have not reached round-off, or have det R <
- * 0. */
+/* Newton steps for the elements of the mask. Returns the elements that have not reached round-off, or have
+ * det R < 0. */
 static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
 {
     wide_mask moved = active;

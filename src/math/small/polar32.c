@@ -3,8 +3,8 @@
  * polar32.c: F = R S of 3x2 matrices, R with orthonormal columns: the rotation of a triangle.
  *
  * One rotation makes two columns orthogonal (Jacobi), F V = U diag(sigma), and R = U V^T. Gram-Schmidt gives U, also if
- * F has rank 1 or 0. A change dF of F changes R by up to |dF| / sigma1; the error of R is that of |dF| = a few epsilon
- *F|.
+ * F has rank 1 or 0. A change dF of F changes R by up to |dF| / sigma1. The error of R corresponds to a change dF of a
+ * few epsilon |F|.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * simplify.c: see simplify.h.
+ * simplify.c: vertex clustering of a triangle mesh, and the embedding of its vertices. See simplify.h.
  */
 #include "mesh/edit/simplify.h"
 

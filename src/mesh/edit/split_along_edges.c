@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_along_edges.c: see split_along_edges.h.
+ * split_along_edges.c: groups of connected cells around a vertex, and their separation. See split_along_edges.h.
  */
 #include "mesh/edit/split_along_edges.h"
 

@@ -33,7 +33,7 @@ void sinew_grid_cut_five(const sinew_grid *grid, int32_t *tets);
 /* Cuts each cell into six tetrahedra around the diagonal from corner (0,0,0) to (1,1,1) (H. Freudenthal 1942, H. W.
  * Kuhn 1960). The cut is the same in every cell, so it closes around a periodic axis of any count. Along mirrored
  * axes the diagonal runs outward from the middle plane. Every tetrahedron then has a vertex on the inner side of its
- * cell, and none has all four on an outer surface that is bent around the edges of the block. */
+ * cell. None has all four vertices on an outer surface that is bent around the edges of the block. */
 void sinew_grid_cut_six(const sinew_grid *grid, int32_t *tets);
 
 #endif

@@ -4,9 +4,9 @@
  * no triangles. See rod_frames.h.
  *
  * Shells: d is the mean normal of the triangles at the edge, with the second normal flipped if the triangles are
- * oriented inconsistently. Rods: d is a unit vector perpendicular to the first edge of a connected component. It is
- * carried from edge to edge by the smallest rotation that takes one edge's direction to the next one's (parallel
- * transport), so a rope at rest has no twist.
+ * oriented inconsistently. Rods: d is a unit vector perpendicular to the first edge of a connected component. Parallel
+ * transport carries d from edge to edge: the smallest rotation that takes one edge's direction to the next. A rope at
+ * rest then has no twist.
  *
  * Limits: edges of three or more triangles have no unique normal and are refused. In a closed loop the transport
  * returns to its start only if the loop is planar; otherwise a twist remains between the last edge and the first.

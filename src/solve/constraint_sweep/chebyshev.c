@@ -120,7 +120,7 @@ static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size
 static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                     const sinew_constrain_kernel *manner)
 {
-    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, simd = (size_t)b->group_count * W;
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
     double C = 0, weight = 0;
     for (int32_t group = 0; group < b->group_count; group++) {
         const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
@@ -129,7 +129,7 @@ static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_
             weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
         }
     }
-    for (size_t padded_index = 0; padded_index < simd; padded_index++)
+    for (size_t padded_index = 0; padded_index < padded_count; padded_index++)
         b->lambda[padded_index] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
 }
 

@@ -34,16 +34,16 @@ sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_
 static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                              int32_t first, int32_t last)
 {
-    const size_t padded_count = (size_t)first * (size_t)b->width;
+    const size_t offset = (size_t)first * (size_t)b->width;
     sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
     kernel.groups.count = last - first;
-    kernel.groups.vertex = b->vertex + padded_count * (size_t)b->ops->info.vertex_count;
-    kernel.groups.data = b->data + padded_count * (size_t)b->ops->data_count;
-    kernel.lambda = b->lambda + padded_count * (size_t)b->ops->constraint_count;
+    kernel.groups.vertex = b->vertex + offset * (size_t)b->ops->info.vertex_count;
+    kernel.groups.data = b->data + offset * (size_t)b->ops->data_count;
+    kernel.lambda = b->lambda + offset * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
     kernel.apart = sweep->order != SINEW_SWEEP_MESH;
-    kernel.averaging_weight = b->averaging_weight ? b->averaging_weight + padded_count : NULL;
+    kernel.averaging_weight = b->averaging_weight ? b->averaging_weight + offset : NULL;
     if (b->ops->global_constraint)
         sinew_sweep_project_global(sweep, b, &kernel);
     else

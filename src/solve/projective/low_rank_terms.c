@@ -54,18 +54,18 @@ static size_t count_off(const sinew_task *task)
 static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_objective *o, int32_t task_count,
                                            bool off)
 {
-    size_t terms = 0, simd = 0, reduced = 0;
+    size_t terms = 0, padded_count = 0, reduced = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         const size_t own = sinew_task_padded_count(task), height = (size_t)task->batch->ops->reduced_count;
         const size_t size = own * height * (size_t)task->batch->ops->info.vertex_count;
         const size_t used = t >= task_count ? own : off ? count_off(task) : 0;
         terms += used * height;
-        simd = used > 0 && own > simd ? own : simd;
+        padded_count = used > 0 && own > padded_count ? own : padded_count;
         reduced = used > 0 && size > reduced ? size : reduced;
     }
     return sinew_reserve_spare(&o->allocator, &r->terms, &r->term_capacity, terms, sizeof *r->terms) &&
-           sinew_reserve_spare(&o->allocator, &r->weights, &r->weight_capacity, simd, sizeof *r->weights) &&
+           sinew_reserve_spare(&o->allocator, &r->weights, &r->weight_capacity, padded_count, sizeof *r->weights) &&
            sinew_reserve_spare(&o->allocator, &r->reduced, &r->reduced_capacity, reduced, sizeof *r->reduced);
 }
 

@@ -161,8 +161,8 @@ static void qn_release(sinew_solve *s)
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
-    int32_t padded_index = (n->newest - age + n->window) % n->window;
-    return n->pairs + (2 * (size_t)padded_index + (size_t)which) * 4 * (size_t)s->objective->particle_count;
+    int32_t pair = (n->newest - age + n->window) % n->window;
+    return n->pairs + (2 * (size_t)pair + (size_t)which) * 4 * (size_t)s->objective->particle_count;
 }
 
 static double rho_of(const qn *n, int32_t age)
@@ -240,19 +240,18 @@ static void qn_find_direction(sinew_solve *s, qn *n)
         two_loops(s, n, false, n->d);
 }
 
-/* Keeps the pair that was written at padded_index if its curvature is positive. */
-static void keep_pair(const sinew_solve *s, qn *n, int32_t padded_index)
+/* Keeps the pair of index `pair`, which the caller has written, if its curvature is positive. */
+static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-    const sinew_real *step = n->pairs + 2 * (size_t)padded_index * 4 * (size_t)count,
-                     *change = step + 4 * (size_t)count;
+    const sinew_real *step = n->pairs + 2 * (size_t)pair * 4 * (size_t)count, *change = step + 4 * (size_t)count;
     double curvature = sinew_dot(step, change, count, threads);
     double size = sinew_norm(step, count, threads) * sinew_norm(change, count, threads);
     if (!(curvature > 1e-10 * size))
         return;
-    n->rho[padded_index] = 1 / curvature;
+    n->rho[pair] = 1 / curvature;
     n->scale = curvature / sinew_dot(change, change, count, threads);
-    n->newest = padded_index;
+    n->newest = pair;
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
@@ -262,13 +261,13 @@ static void remember(const sinew_solve *s, qn *n, double alpha)
     const size_t size = 4 * (size_t)s->objective->particle_count;
     if (n->window == 0)
         return;
-    int32_t padded_index = (n->newest + 1) % n->window;
-    sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
+    int32_t pair = (n->newest + 1) % n->window;
+    sinew_real *step = n->pairs + 2 * (size_t)pair * size, *change = step + size;
     for (size_t i = 0; i < size; i++) {
         step[i] = (sinew_real)alpha * n->d[i];
         change[i] = s->gradient[i] - n->old_gradient[i];
     }
-    keep_pair(s, n, padded_index);
+    keep_pair(s, n, pair);
 }
 
 /* Stores the pair s = q - q_old, y = change of the gradient without contacts, between two iterations with contacts. The
@@ -282,13 +281,13 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     memcpy(elastic, s->gradient, size * sizeof *elastic);
     sinew_contact_blocks_subtract_gradient(&n->global.contact_blocks, s->objective, s->q, elastic);
     if (n->old_known) {
-        const int32_t padded_index = (n->newest + 1) % n->window;
-        sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
+        const int32_t pair = (n->newest + 1) % n->window;
+        sinew_real *step = n->pairs + 2 * (size_t)pair * size, *change = step + size;
         for (size_t i = 0; i < size; i++) {
             step[i] = s->q[i] - n->old_q[i];
             change[i] = elastic[i] - n->old_gradient[i];
         }
-        keep_pair(s, n, padded_index);
+        keep_pair(s, n, pair);
     }
     memcpy(n->old_q, s->q, size * sizeof *n->old_q);
     memcpy(n->old_gradient, elastic, size * sizeof *elastic);

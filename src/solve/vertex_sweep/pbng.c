@@ -140,7 +140,7 @@ typedef struct memory {
     sinew_real *v;
 } memory;
 
-static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
+static sinew_status prepare_components(sinew_solve *s, memory *m, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const sinew_status status = sinew_rigid_create(&m->rigid, o, s->q, error);
@@ -181,7 +181,7 @@ static sinew_status pbng_prepare(sinew_solve *s, sinew_error *error)
         if (!m->last || !m->before)
             return sinew_fail_memory(error, "the solver");
     }
-    sinew_status status = m->coarse ? prepare_pieces(s, m, error) : SINEW_OK;
+    sinew_status status = m->coarse ? prepare_components(s, m, error) : SINEW_OK;
     if (status == SINEW_OK && m->coarse == AGGREGATES)
         status = prepare_aggregates(s, m, error);
     if (status != SINEW_OK)
@@ -286,7 +286,7 @@ static void sweep(sinew_solve *s, const memory *m)
 }
 
 /* Moves free components rigidly: sweeps hardly reduce the error of rigid motions. */
-static void move_pieces(sinew_solve *s, const memory *m)
+static void move_components(sinew_solve *s, const memory *m)
 {
     if (m->coarse)
         sinew_rigid_move(&m->rigid, s->q);
@@ -379,11 +379,11 @@ static void accelerated(sinew_solve *s, memory *m)
     sweep(s, m);
     extrapolation(s, m, &a, &b);
     extrapolate(s, m, a, b);
-    move_pieces(s, m);
+    move_components(s, m);
     m->streak++;
     if (m->safeguard && (a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
         memcpy(s->q, m->last, bytes);
-        move_pieces(s, m);
+        move_components(s, m);
         m->streak = 0;
     }
 }
@@ -396,7 +396,7 @@ static uint32_t pbng_iterate(sinew_solve *s)
     } else {
         correct(s, m);
         sweep(s, m);
-        move_pieces(s, m);
+        move_components(s, m);
     }
     return 0;
 }

@@ -53,7 +53,7 @@ static bool all_have_weights(const sinew_objective *o)
 
 /* Finds the components of the fixed elements. Second derivatives are proportional to the weight: while all weights are
  * nonzero and only weights change, components stay the same without an evaluation. */
-static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
+static void find_fixed_components(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
     const bool all_weighted = all_have_weights(o), known = r->all_weighted && all_weighted;
@@ -69,7 +69,7 @@ static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
 static void find_fixed(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
-    find_fixed_pieces(r, rest);
+    find_fixed_components(r, rest);
     for (int32_t i = 0; i < o->particle_count; i++)
         r->fixed_costs[i] = o->step.pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
     for (int32_t k = 0; k < o->step.constrained_count; k++)
@@ -80,7 +80,7 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
 
 /* Appends the components whose translation costs no energy, with contacts or without; slot[root] becomes the start of
  * each component. Returns the number of components so far. */
-static int32_t add_pieces(sinew_rigid *r, int32_t count, bool contacting)
+static int32_t add_components(sinew_rigid *r, int32_t count, bool contacting)
 {
     for (int32_t i = 0; i < r->objective->particle_count; i++) {
         const uint8_t cost = r->costs[i];
@@ -95,7 +95,7 @@ static int32_t add_pieces(sinew_rigid *r, int32_t count, bool contacting)
 }
 
 /* Fills first, particle and turns from components and costs, which are overwritten. */
-static void list_pieces(sinew_rigid *r)
+static void list_components(sinew_rigid *r)
 {
     const int32_t count = r->objective->particle_count, *root = r->component;
     int32_t *slot = r->slot;
@@ -108,8 +108,8 @@ static void list_pieces(sinew_rigid *r)
     for (int32_t i = 0; i < count; i++)
         costs[i] |= slot[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
     r->first[0] = 0;
-    r->component_count = add_pieces(r, 0, false);
-    r->contacting_count = add_pieces(r, r->component_count, true) - r->component_count;
+    r->component_count = add_components(r, 0, false);
+    r->contacting_count = add_components(r, r->component_count, true) - r->component_count;
     for (int32_t i = 0; i < count; i++)
         slot[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : slot[i];
     for (int32_t i = 0, others = r->first[r->component_count + r->contacting_count]; i < count; i++)
@@ -143,7 +143,7 @@ sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fi
     sinew_objective_join_transient(o, rest, r->component);
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         add_costs(&o->tasks[t], r->costs);
-    list_pieces(r);
+    list_components(r);
     return list_contacts(r, error);
 }
 

@@ -448,9 +448,9 @@ static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_err
 }
 
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *v, const sinew_objective *o,
-                                        const sinew_simd_variant *padded_count, bool exact, sinew_error *error)
+                                        const sinew_simd_variant *simd, bool exact, sinew_error *error)
 {
-    *v = (sinew_vertex_layout){.objective = o, .simd = padded_count, .exact = exact};
+    *v = (sinew_vertex_layout){.objective = o, .simd = simd, .exact = exact};
     fixed_work w = {0};
     sinew_status status = build_fixed(v, &w, error);
     vertex_layout_release_work(v, &w);

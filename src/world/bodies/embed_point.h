@@ -44,7 +44,7 @@ typedef struct sinew_embedding {
     double distance; /* m: distance from the body; 0 inside a tetrahedron */
     int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
     bool several;    /* another tetrahedron without a common vertex also contains the point: components of a filled
-                      * surface that share a lattice cell */
+                        surface that share a lattice cell */
 } sinew_embedding;
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,

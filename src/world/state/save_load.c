@@ -13,9 +13,9 @@
  *     SIGN   the signature of the world (signature.c), "name=value" lines
  *     NOTE   the comment, a text of the caller
  *
- * A reader must know all but the last three. The index of a section is the slot of its body, energy or pins. Loading
- * requires a world with the same slots and sizes. Restoring also requires the same generations and skips objects that
- * do not fit.
+ * A reader must support all sections but the last three. The index of a section is the slot of its body, energy or
+ * pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations and
+ * skips objects that do not fit.
  */
 #include <math.h>
 #include <string.h>

@@ -63,7 +63,7 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *component
         snprintf(more, sizeof more, " and of %d more bod%s", bodies - 1, bodies > 2 ? "ies" : "y");
     return sinew_fail(
         error, SINEW_ERROR_DATA,
-        "quasistatic: a piece of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
+        "quasistatic: a component of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
         "held by nothing, so that no equilibrium exists: no pin, no position energy, nothing that joins it to "
         "what is held; pin some of its vertices or add position energies",
         owner, more, count, lowest, lowest - world->bodies[owner].first);

@@ -9,8 +9,8 @@
  *
  * with K_j at the end of the step, projected to semi-definite, and d zero at pins; solved by conjugate gradients. A
  * mode of frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K
- * (omega x q) is not zero, so each body's rigid motion is removed from v before, and from d if nothing of the body
- * is pinned: rigid motions, and momenta of free bodies, are preserved.
+ * (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if no particle
+ * of the body is pinned. This preserves rigid motions, and momenta of free bodies.
  *
  * Bodies: velocities shrink by exp(-damping h); then v += k (rigid part - v), the filter of Mueller et al. 2007 (3.5).
  *

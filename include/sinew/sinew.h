@@ -574,8 +574,10 @@ enum {
                                           residual belong to implicit Euler's step at the same positions and are not
                                           errors; sinew_world_stability() gives the limits of the time step */
     /* The next two bits concern hard constraints (docs/guides/constraints.md); result->constraints names them. */
-    SINEW_STEP_CONSTRAINTS = 1 << 13,  /* hard constraints exceed the tolerance: raise iterations, lower h */
-    SINEW_STEP_CONTRADICTORY = 1 << 14 /* hard constraints contradict each other; the last good state is kept */
+    SINEW_STEP_CONSTRAINTS = 1 << 13,   /* hard constraints exceed the tolerance: raise iterations, lower h */
+    SINEW_STEP_CONTRADICTORY = 1 << 14, /* hard constraints contradict each other; the last good state is kept */
+    SINEW_STEP_INTERRUPTED = 1 << 15    /* sinew_world_interrupt() ended the step: the state before it is kept, and the
+                                           next step can be taken; no other bit is set */
 };
 /* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
@@ -628,11 +630,19 @@ typedef struct sinew_step_result {
 /* Takes one step. Returns the bits, which are also in result (may be NULL). After the first steps it does not allocate,
  * except with `linear` = lu and qr of newton, whose libraries allocate each factor. */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
+/* Ends the step in progress, or else the next step, as soon as possible with SINEW_STEP_INTERRUPTED. The world keeps
+ * the state before the step, and the next step has the same result as if the interrupted one had not been tried; its
+ * measurements (records, contacts, balance) are lost, and the solver is prepared again. Bodies that tear may already
+ * have torn; the next step does not tear them again. Also ends sinew_world_prepare() (SINEW_ERROR_INTERRUPTED). The
+ * call that was ended clears the request. May be called from any thread and from a signal handler while the world
+ * exists; does nothing without a world. */
+SINEW_API void sinew_world_interrupt(sinew_world *world);
 /* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
 /* The error text of SINEW_STEP_UNPREPARED; "" otherwise. */
 SINEW_API const char *sinew_world_error(const sinew_world *world);
-/* Performs the set-up of the first step in advance: ordering, factorisation. Fails for worlds that cannot step. */
+/* Performs the set-up of the first step in advance: ordering, factorisation. Fails for worlds that cannot step.
+ * SINEW_ERROR_INTERRUPTED: sinew_world_interrupt() ended it; the next step prepares again. */
 SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error);
 
 /* ---- Measures ------------------------------------------------------------------------------ */

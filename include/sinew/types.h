@@ -56,13 +56,14 @@ SINEW_API const char *sinew_version(void);
 /* Reason of a failure. A call that fails changes nothing. */
 typedef enum sinew_status {
     SINEW_OK = 0,
-    SINEW_ERROR_USAGE,      /* the caller's mistake: a null pointer, a def without its cookie        */
-    SINEW_ERROR_DATA,       /* bad data: out-of-range index, zero-volume element, negative mass, ... */
-    SINEW_ERROR_FILE,       /* cannot open, read or write a file                                     */
-    SINEW_ERROR_FORMAT,     /* malformed file; the text names file and line                          */
-    SINEW_ERROR_MEMORY,     /* an allocation failed                                                  */
-    SINEW_ERROR_NUMERIC,    /* a factorisation failed, a value became non-finite                     */
-    SINEW_ERROR_UNSUPPORTED /* an impossible combination; the text gives the reason and the remedy  */
+    SINEW_ERROR_USAGE,       /* the caller's mistake: a null pointer, a def without its cookie        */
+    SINEW_ERROR_DATA,        /* bad data: out-of-range index, zero-volume element, negative mass, ... */
+    SINEW_ERROR_FILE,        /* cannot open, read or write a file                                     */
+    SINEW_ERROR_FORMAT,      /* malformed file; the text names file and line                          */
+    SINEW_ERROR_MEMORY,      /* an allocation failed                                                  */
+    SINEW_ERROR_NUMERIC,     /* a factorisation failed, a value became non-finite                     */
+    SINEW_ERROR_UNSUPPORTED, /* an impossible combination; the text gives the reason and the remedy  */
+    SINEW_ERROR_INTERRUPTED  /* sinew_world_interrupt() ended the call                               */
 } sinew_status;
 
 /* One line of text: the error, its location, the remedy. Pass NULL to ignore it. */

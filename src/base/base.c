@@ -144,7 +144,8 @@ const char *sinew_version(void)
 
 const char *sinew_status_name(sinew_status status)
 {
-    static const char *const names[] = {"ok", "usage", "data", "file", "format", "memory", "numeric", "unsupported"};
+    static const char *const names[] = {"ok",     "usage",   "data",        "file",       "format",
+                                        "memory", "numeric", "unsupported", "interrupted"};
     size_t index = (size_t)status;
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
 }

@@ -4,6 +4,7 @@
  */
 #include "collide/broad_phase_search.h"
 
+#include "base/stop.h"
 #include "base/tasks.h"
 #include "math/variant.h"
 
@@ -90,6 +91,7 @@ static void entries_sort(uint64_t *entries, int64_t count)
 typedef struct run_context {
     sinew_search_run *run;
     const sinew_search_kernel *kernel;
+    const atomic_bool *stop; /* flag of the calling thread (base/stop.h) */
 } run_context;
 
 static void run_search_chunks(const void *context, int32_t member, int32_t first, int32_t last)
@@ -99,7 +101,7 @@ static void run_search_chunks(const void *context, int32_t member, int32_t first
     for (int32_t i = first; i < last; i++) {
         sinew_search_chunk *chunk = c->run->chunks + i;
         sinew_search_found *found = &chunk->found;
-        if (!chunk->again)
+        if (!chunk->again || sinew_stop_is_set(c->stop))
             continue;
         found->count = 0;
         for (int32_t node = chunk->first; node < chunk->last; node++) {
@@ -134,13 +136,15 @@ static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *all
 bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kernel, const sinew_allocator *allocator,
                           int32_t thread_count)
 {
-    const run_context context = {run, kernel};
+    const run_context context = {run, kernel, sinew_stop_flag()};
     bool again = false;
     for (int32_t i = 0; i < run->chunk_count; i++)
         run->chunks[i].again = true;
     if (!run_share_capacity(run, allocator, &run->entries, &run->entries_capacity))
         return false;
     sinew_tasks_for(thread_count, run->chunk_count, 1, run_search_chunks, &context);
+    if (sinew_stop_came())
+        return false;
     for (int32_t i = 0; i < run->chunk_count; i++)
         if (run->chunks[i].again) {
             again = true;
@@ -151,5 +155,5 @@ bool sinew_search_run_all(sinew_search_run *run, const sinew_search_kernel *kern
     if (!run_share_capacity(run, allocator, &run->more, &run->more_capacity))
         return false;
     sinew_tasks_for(thread_count, run->chunk_count, 1, run_search_chunks, &context);
-    return true;
+    return !sinew_stop_came();
 }

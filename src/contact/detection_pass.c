@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "contact/modes.h"
 
 /* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
@@ -299,6 +300,8 @@ sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, si
         return sinew_fail_memory(error, "contacts");
     set_inflation_radii(view, first && !view->quasistatic && sinew_contact_is_filtered(c));
     sinew_status status = find_candidates(view, error);
+    if (sinew_stop_came())
+        return SINEW_ERROR_INTERRUPTED;
     if (status == SINEW_OK && !sinew_step_filter_build(&c->step_filter, &c->mesh, c->x_pass_start, &c->pairs))
         status = sinew_fail_memory(error, "contacts");
     if (status != SINEW_OK)

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/stop.h"
 #include "math/simd.h"
 
 typedef double quad __attribute__((vector_size(32)));
@@ -22,7 +23,8 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8 /* products of at most this many columns read their factors in place, without packing */
+    DIRECT = 8, /* products of at most this many columns read their factors in place, without packing */
+    POLL_ROWS = 32 * TILE /* rows of a product between two polls; smaller products do not poll */
 };
 
 static inline quad dense_load_quad(const double *p)
@@ -113,6 +115,8 @@ static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, do
         else
             pack_rows(1, p->depth, p->A + j, p->stride, p->packed_columns + (size_t)j * (size_t)p->depth);
     for (int32_t i = 0; i < rows; i += 4 * TILE) {
+        if (i % POLL_ROWS == 0 && i > 0 && sinew_stop_came())
+            return;
         const int32_t left = (rows - i + 3) / 4;
         const int quads = left < TILE ? (int)left : TILE;
         const int32_t reach = i + 4 * quads < columns ? i + 4 * quads : columns;
@@ -278,6 +282,8 @@ static int32_t dense_factorise(int32_t rows, int32_t columns, double *supernode,
     for (int32_t first = 0; first < columns; first += BLOCK) {
         const int32_t n = columns - first < BLOCK ? columns - first : BLOCK, below = rows - first;
         if (first > 0) {
+            if (sinew_stop_came())
+                return first;
             const size_t height = sinew_dense_round((size_t)below);
             dense_product(below, n, first, supernode + first, stride, signs ? signs->sign : NULL, C, work);
             for (int32_t j = 0; j < n; j++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 
 #define DELTA            1e-4
 #define SHRINK_MIN       0.1 /* bounds of the factor of one backtracking step */
@@ -88,7 +89,7 @@ double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, do
     const point start = first_point(s, d);
     if (!(start.slope < 0))
         return 0;
-    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_MIN;) {
+    for (double alpha = longest_step(s, d, 1); alpha > ALPHA_MIN && !sinew_stop_came();) {
         const point p = try_point(s, d, alpha, trial, trial_gradient);
         if (isfinite(p.value) && (good_enough(s, start.value, p.value, alpha, start.slope, p.slope) || alpha < min))
             return accept(s, &p, trial, trial_gradient);
@@ -109,7 +110,7 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {
-    for (int i = 0; i < TRIALS_MAX; i++) {
+    for (int i = 0; i < TRIALS_MAX && !sinew_stop_came(); i++) {
         const point p = try_point(s, d, 0.5 * (low.alpha + high.alpha), trial, trial_gradient);
         if (!isfinite(p.value) || !good_enough(s, start.value, p.value, p.alpha, start.slope, p.slope) ||
             p.value > low.value) {

@@ -12,6 +12,8 @@
 
 #include "base/base.h"
 #include "collide/shapes/colliders.h"
+#include <stdatomic.h>
+
 #include "energy/batch.h"
 #include "mesh/key_frames.h"
 #include "mesh/embedded_surface.h"
@@ -157,6 +159,12 @@ struct sinew_world {
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
     bool stepping;     /* a step is in progress: callbacks may read the world and may not change it */
+    atomic_bool interrupted; /* sinew_world_interrupt() was called; the step that it ends clears it */
+    /* Data of the solver at the start of the current step (state_save of solver.h), to restore it after an
+     * interruption. */
+    void *solver_state;
+    size_t solver_state_size, solver_state_capacity; /* bytes; size 0: the solver keeps no data between steps */
+    bool solver_state_pending; /* a step was interrupted: the next preparation loads solver_state */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
     double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
     struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */
@@ -232,6 +240,11 @@ void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *r
 void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_record *record);
 void sinew_energy_record_destroy(const sinew_allocator *allocator, sinew_energy_record *record);
 sinew_energy_origin sinew_energy_describe(const sinew_world *world, const sinew_energy_record *record);
+/* Prepares the world like sinew_world_prepare(), which alone can be interrupted outside of steps. */
+sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error);
+/* True if the solver has data from earlier steps for the next one. Pending changes that the solver can refresh keep the
+ * data; other changes reset it. */
+bool sinew_world_solver_remembers(const sinew_world *world);
 /* Records changes (SINEW_CHANGED_...) that the next step applies. */
 void sinew_world_mark_changed(sinew_world *world, uint32_t changed);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 #include "collide/filter/trust_region.h"
 #include "collide/narrow_phase.h"
 
@@ -375,7 +376,7 @@ static bool filter_separate(sinew_step_filter *g)
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
     g->moves = 1;
     int passes = 0;
-    while (passes < SEPARATION_PASSES && !filter_separate_pairs(g))
+    while (passes < SEPARATION_PASSES && !sinew_stop_came() && !filter_separate_pairs(g))
         passes++;
     return passes > 0;
 }
@@ -480,7 +481,7 @@ int32_t sinew_step_filter_limit(sinew_step_filter *g, const sinew_collision_mesh
     if (g->near_count > 0 && filter_separate(g))
         filter_start(g, f, threads);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);
-    for (int k = 0; g->near_count > 0 && filter_truncate_pass(g, k); k++) {
+    for (int k = 0; g->near_count > 0 && !sinew_stop_came() && filter_truncate_pass(g, k); k++) {
         if (k == PASSES_MAX) {
             filter_stay(g, f);
             break;

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "base/stop.h"
+
 /* y -= f x for numbers first .. count - 1, in 32 bits. */
 static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
 {
@@ -21,7 +23,7 @@ static void single_product(int32_t rows, int32_t columns, int32_t depth, const d
     const size_t height = sinew_dense_round((size_t)rows);
     (void)sign;
     (void)work;
-    for (int32_t j = 0; j < columns; j++) {
+    for (int32_t j = 0; j < columns && !sinew_stop_came(); j++) {
         double *c = C + (size_t)j * height;
         for (int32_t r = j; r < rows; r++)
             c[r] = 0;
@@ -38,6 +40,8 @@ static int32_t single_factorise(int32_t rows, int32_t columns, double *supernode
     (void)work;
     for (int32_t j = 0; j < columns; j++) {
         double *own = supernode + (size_t)j * (size_t)rows;
+        if (j > 0 && sinew_stop_came())
+            return j;
         for (int32_t k = 0; k < j; k++) {
             const double *before = supernode + (size_t)k * (size_t)rows;
             subtract(j, rows, (float)before[j], before, own);

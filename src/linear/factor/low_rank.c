@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "linear/factor/factored_system_internal.h"
 
 /* Number of rows of D that are solved together. */
@@ -253,7 +254,7 @@ static void put_entry(sinew_low_rank *l, int32_t r, int32_t c, double product)
 
 static void fill_products(sinew_low_rank *l, const sinew_factored_system *f)
 {
-    for (int32_t a = 0; a < quad_count(l); a++)
+    for (int32_t a = 0; a < quad_count(l) && !sinew_stop_came(); a++)
         for (int32_t b = 0; b <= a; b++) {
             double sums[16];
             multiply_quads(l, f, a, b, sums);
@@ -343,13 +344,13 @@ sinew_status sinew_low_rank_set(sinew_low_rank *l, sinew_factored_system *f, con
         low_rank_sort_terms(l, rows, index);
         status = lay_out(l, f, rows, index) ? SINEW_OK : SINEW_ERROR_MEMORY;
     }
-    for (int32_t q = 0; status == SINEW_OK && q < quad_count(l); q++) {
+    for (int32_t q = 0; status == SINEW_OK && q < quad_count(l) && !sinew_stop_came(); q++) {
         load_quad(l, f, rows, index, q, scale);
         forward_quad(l, f, q);
     }
     if (status == SINEW_OK) {
         fill_products(l, f);
-        status = factorise_small(l, f->dense) ? SINEW_OK : SINEW_ERROR_NUMERIC;
+        status = !sinew_stop_came() && factorise_small(l, f->dense) ? SINEW_OK : SINEW_ERROR_NUMERIC;
     }
     if (status == SINEW_OK)
         return SINEW_OK;

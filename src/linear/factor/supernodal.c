@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/stop.h"
+
 /* ---- Create ---------------------------------------------------------------------------------- */
 
 static int32_t supernodal_height(const sinew_supernodal *f, int32_t supernode)
@@ -192,12 +194,12 @@ static int32_t supernodal_factorise(sinew_supernodal *f, const sinew_lower_trian
     }
     for (int32_t k = 0; k < f->supernodes.count; k++) {
         supernodal_load(f, k, lower, shift);
-        for (int32_t d = f->pending[k], next; d >= 0; d = next) {
+        for (int32_t d = f->pending[k], next; d >= 0 && !sinew_stop_came(); d = next) {
             next = f->next[d];
             supernodal_apply(f, k, d);
             supernodal_enqueue_update(f, d);
         }
-        const int32_t bad = supernodal_factorise_one(f, k, floor);
+        const int32_t bad = sinew_stop_came() ? 0 : supernodal_factorise_one(f, k, floor);
         if (bad >= 0)
             return f->supernodes.column[k] + bad;
         supernodal_enqueue_update(f, k);

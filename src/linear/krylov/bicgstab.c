@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 
 /* Pivots below this fraction of their vectors' norms count as zero (breakdown). */
 #define BREAKDOWN 1e-14
@@ -109,7 +110,8 @@ sinew_bicgstab_result sinew_bicgstab_solve(sinew_bicgstab *s, sinew_multiply *mu
     restart(s, &k);
     bool first = true; /* no iteration since the last restart */
     result.residual = 1;
-    while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual)) {
+    while (result.iterations < iterations && result.residual > tolerance && isfinite(result.residual) &&
+           !sinew_stop_came()) {
         const bool moved = k.omega != 0 && advance(s, &k, multiply, context, result.residual * target, x);
         if (moved) {
             result.iterations++;

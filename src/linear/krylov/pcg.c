@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 
 sinew_status sinew_pcg_create(const sinew_allocator *allocator, sinew_pcg *pcg, int32_t count, int32_t thread_count,
                               sinew_error *error)
@@ -95,7 +96,8 @@ static sinew_pcg_result run(sinew_pcg *pcg, const matrices *m, const sinew_real 
     memcpy(pcg->p, pcg->z, bytes);
     double rz = sinew_dot(pcg->r, pcg->z, n, threads);
     result.residual = 1;
-    while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.stalled) {
+    while (result.iterations < stop->iterations && result.residual > stop->tolerance && !result.stalled &&
+           !sinew_stop_came()) {
         if (!iterate(pcg, m, x, &rz, &result.decrease)) {
             /* At the first iteration the preconditioned residual is the only known direction. */
             if (result.iterations == 0)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "linear/ordering/graph_coarsening.h"
 
 #define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
@@ -71,6 +72,8 @@ static void make_finest(dissection *d, int32_t first, int32_t last)
 
 static void keep_better(dissection *d, sinew_weighted *g, double *min)
 {
+    if (sinew_stop_came())
+        return;
     sinew_separator_between(&d->separator, g);
     if (!(sinew_separator_measure(&d->separator, g) < HOPELESS * *min))
         return;
@@ -212,7 +215,7 @@ static double cut_straight(dissection *d, sinew_weighted *g)
 {
     double min = HUGE_VAL;
     int best = -1;
-    for (int k = 0; k < MAIN_DIRECTIONS; k++) {
+    for (int k = 0; k < MAIN_DIRECTIONS && !sinew_stop_came(); k++) {
         make_keys(d, g, directions[k]);
         split_by_key(d, g);
         sinew_separator_between(&d->separator, g);
@@ -246,7 +249,7 @@ static bool find_cut(dissection *d)
     if (min == HUGE_VAL)
         return false;
     memcpy(g->side, d->best, (size_t)g->count);
-    while (g-- > l->graphs) {
+    while (g-- > l->graphs && !sinew_stop_came()) {
         for (int32_t i = 0; i < g->count; i++)
             g->side[i] = g[1].side[g->coarse[i]];
         sinew_separator_refine(&d->separator, g);
@@ -285,7 +288,7 @@ static void close_set(dissection *d, int32_t first, int32_t last)
 
 static void dissect(dissection *d, int32_t first, int32_t last, int depth)
 {
-    bool cut = last - first > LEAF_ROWS && depth < DEPTH_MAX;
+    bool cut = last - first > LEAF_ROWS && depth < DEPTH_MAX && !sinew_stop_came();
     if (cut) {
         make_finest(d, first, last);
         cut = find_cut(d);
@@ -340,5 +343,5 @@ sinew_status sinew_dissect(const sinew_allocator *allocator, const sinew_graph *
     void *arrays[] = {d.rows, d.local, d.scratch, d.key, d.best};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(allocator, arrays[i]);
-    return good ? SINEW_OK : SINEW_ERROR_MEMORY;
+    return good && !sinew_stop_came() ? SINEW_OK : SINEW_ERROR_MEMORY;
 }

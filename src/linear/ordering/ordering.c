@@ -7,6 +7,7 @@
 #include <amd.h>
 #include <camd.h>
 
+#include "base/stop.h"
 #include "linear/ordering/nested_dissection.h"
 
 /* Converts offsets to AMD's 32-bit integers. NULL: out of memory, or the graph has 2^31 entries or more. */
@@ -50,12 +51,12 @@ bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocat
     *e = (sinew_elimination){.allocator = *allocator};
     int32_t *order = sinew_allocate(allocator, (size_t)graph->count, sizeof *order);
     bool good = order && sinew_dissection_order(allocator, graph, points, order) &&
-                sinew_elimination_create(e, allocator, graph, order) &&
+                sinew_elimination_create(e, allocator, graph, order) && !sinew_stop_came() &&
                 sinew_minimum_degree_order(allocator, graph, order, &fill);
     if (good && fill < sinew_elimination_fill(e)) {
         sinew_elimination_destroy(e);
         good = sinew_elimination_create(e, allocator, graph, order);
     }
     sinew_release(allocator, order);
-    return good && sinew_elimination_postorder(e);
+    return good && !sinew_stop_came() && sinew_elimination_postorder(e);
 }

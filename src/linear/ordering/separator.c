@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
+
 #define PASSES   6
 #define BALANCE  0.58 /* largest fraction of the total weight on one side */
 #define PATIENCE 60   /* a pass ends after this many moves without a new best, plus one per eight separator vertices */
@@ -232,7 +234,7 @@ void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph)
     s->heap_count = 0;
     for (size_t move = 0; move < 2 * (size_t)graph->count; move++)
         s->heap_index[move] = -1;
-    for (int pass = 0; pass < PASSES && refine_pass(s); pass++)
+    for (int pass = 0; pass < PASSES && !sinew_stop_came() && refine_pass(s); pass++)
         continue;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "base/tasks.h"
 
 enum {
@@ -157,7 +158,7 @@ bool sinew_coarse_system_factorise(sinew_coarse_system *c, int32_t thread_count)
     double shift = 0;
     bool good = false;
     sinew_tasks_for(thread_count, c->matrix.count, 16, copy_columns, c);
-    for (int k = 0; k <= SHIFTS && !good; k++) {
+    for (int k = 0; k <= SHIFTS && !good && !sinew_stop_came(); k++) {
         good = sinew_cholesky_factorise(c->factor, shift, NULL) == SINEW_OK;
         shift = k == 0 ? SHIFT_FIRST * mean_diagonal(c) : 1e3 * shift;
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 #include "objective/violation.h"
 #include "solve/driver/objective_gap.h"
 #include "solve/solver.h"
@@ -472,6 +473,14 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
     return what != 0;
 }
 
+/* Filters the first guess and passes the contacts near it to the solver. */
+static void driver_first_contacts(sinew_solve *s, uint32_t *bits)
+{
+    filter_step(s);
+    choose_start(s);
+    update_contacts(s, 0, false, bits);
+}
+
 /* A step whose solver has converged or stalled continues if contacts change. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
@@ -492,7 +501,7 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
     const int32_t max = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;
     double before = HUGE_VAL;
     int32_t iteration = 0;
-    while (*bits == 0 && !s->converged && iteration < max) {
+    while (*bits == 0 && !s->converged && iteration < max && !sinew_stop_came()) {
         if (watch)
             sinew_solve_evaluate(s);
         if (watch && driver_finished(s, before)) {
@@ -504,6 +513,8 @@ static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
         before = s->residual;
         *bits |= s->ops->iterate(s);
         iteration++;
+        if (sinew_stop_came())
+            break;
         filter_step(s);
         if (*bits == 0 ? update_contacts(s, iteration, false, bits) : goes_on(s, iteration, bits))
             before = HUGE_VAL;
@@ -521,12 +532,14 @@ uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result)
     uint32_t bits = 0;
     driver_start(s);
     s->ops->begin(s);
-    filter_step(s);
-    choose_start(s);
-    update_contacts(s, 0, false, &bits);
+    if (!sinew_stop_came())
+        driver_first_contacts(s, &bits);
     if (s->def.record == SINEW_RECORD_ITERATIONS && bits == 0)
         driver_record(s, 0, began);
     *result = (sinew_step_result){.iterations = driver_iterate(s, began, &bits)};
+    /* The world discards a step that was interrupted. */
+    if (sinew_stop_came())
+        return result->bits = SINEW_STEP_INTERRUPTED;
     if (bits & SINEW_STEP_UNPREPARED) {
         result->constraints = "";
         return result->bits = SINEW_STEP_UNPREPARED;

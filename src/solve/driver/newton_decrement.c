@@ -11,6 +11,7 @@
 #include <float.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 
 /* At this number of particles, factorising a solid takes about as long as conjugate gradients. */
 #define DIRECT_MAX 6000
@@ -106,7 +107,7 @@ static bool decrement_solve(sinew_gap *gap, bool project)
 bool sinew_gap_direction(sinew_gap *gap)
 {
     gap->exact = decrement_solve(gap, false);
-    if (gap->exact || decrement_solve(gap, true))
+    if (gap->exact || sinew_stop_came() || decrement_solve(gap, true))
         return true;
     /* H may be singular: a rope without tension has no lateral stiffness, and a quasistatic step has no inertia. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);

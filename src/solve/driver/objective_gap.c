@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 #include "solve/driver/newton_decrement.h"
 #include "solve/line_search.h"
 
@@ -133,7 +134,7 @@ static bool full_step(sinew_gap *gap)
 /* Takes up to BOLD_STEPS full steps, which may increase g temporarily. Returns true once g is lower by `enough`. */
 static bool bold_steps(sinew_gap *gap, double before, double enough)
 {
-    for (int i = 0; i < BOLD_STEPS; i++)
+    for (int i = 0; i < BOLD_STEPS && !sinew_stop_came(); i++)
         if (!sinew_gap_direction(gap) || !full_step(gap))
             return false;
         else if (before - value_of(&gap->copy) >= enough)
@@ -266,7 +267,7 @@ static int32_t max_steps(const sinew_gap *gap)
 static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
 {
     account a = {.left = HUGE_VAL};
-    for (*steps = 0; *steps < max_steps(gap); ++*steps) {
+    for (*steps = 0; *steps < max_steps(gap) && !sinew_stop_came(); ++*steps) {
         if (!sinew_gap_direction(gap))
             return unknown("the system of the Hessian did not settle");
         predict(gap, &a);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "objective/violation.h"
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
@@ -294,6 +295,8 @@ uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill)
     sinew_saddle_assemble(r->saddle, fill);
     double shift = 0;
     while (shift < SINEW_SHIFT_MAX && !sinew_saddle_factorise(r->saddle, shift)) {
+        if (sinew_stop_came())
+            return SINEW_STEP_STALLED;
         s->warnings |= SINEW_STEP_INDEFINITE;
         shift = shift > 0 ? 8 * shift : SINEW_SHIFT_MIN;
     }

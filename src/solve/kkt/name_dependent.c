@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "solve/kkt/kkt_common.h"
 
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
@@ -138,7 +139,7 @@ static bool factorise_here(sinew_solve *s)
     r->saddle->pivot_min = UNCERTAIN_PIVOT;
     sinew_saddle_assemble(r->saddle, &fill);
     while (shift < SINEW_SHIFT_MAX && !sinew_saddle_factorise(r->saddle, shift))
-        shift = shift > 0 ? 8 * shift : SINEW_SHIFT_MIN;
+        shift = sinew_stop_came() ? SINEW_SHIFT_MAX : shift > 0 ? 8 * shift : SINEW_SHIFT_MIN;
     r->saddle->pivot_min = 0;
     if (shift >= SINEW_SHIFT_MAX)
         return false;

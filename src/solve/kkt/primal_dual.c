@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 #include "solve/kkt/kkt_common.h"
 
 #define HALVINGS  40
@@ -173,6 +174,8 @@ static bool solve_system(sinew_solve *s, bool definite)
                 return true;
             }
         }
+        if (sinew_stop_came())
+            return false;
         if (definite)
             shift = shift > 0 ? 8 * shift : again;
         else
@@ -315,7 +318,7 @@ static bool search(sinew_solve *s, double scale)
     const double left = kkt_residuals_left(s, scale), slope = find_slope(s);
     save_iterate(s);
     const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    for (int k = 0; k < HALVINGS; k++, fraction /= 2) {
+    for (int k = 0; k < HALVINGS && !sinew_stop_came(); k++, fraction /= 2) {
         move_to_trial(s, p->fraction = fraction);
         const double now = merit_at(s);
         if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * fraction * slope + noise)

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
+
 #define ROUND_OFF   1e-14 /* pivots up to this count as zero */
 #define CLEAR       1e-2  /* pivots above this cause little round-off */
 #define REFINEMENTS 8
@@ -104,7 +106,7 @@ static double constraint_product(const sinew_saddle *s, int32_t k, const double 
 /* T = J_D u_D, [count][SINEW_RANK_CHECK_MAX] */
 static void find_left(sinew_saddle *s, int32_t count)
 {
-    for (int32_t e = 0; e < count; e++) {
+    for (int32_t e = 0; e < count && !sinew_stop_came(); e++) {
         const int32_t k = s->uncertain[e];
         memset(s->right, 0, (size_t)s->count * sizeof *s->right);
         for (size_t at = s->column[k]; at + 1 < s->column[k + 1]; at++)

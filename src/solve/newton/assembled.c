@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "linear/factor/cholesky.h"
 #include "linear/krylov/gauss_seidel.h"
 #include "linear/factor/indefinite_solver.h"
@@ -215,7 +216,7 @@ static bool shift(sinew_solve *s, sinew_newton *n)
 {
     assembled *a = n->memory;
     const double mean = s->stiffness / sqrt(3.0 * fmax(1, a->assembly->free_count));
-    for (n->shift = 1e-10; n->shift < 1e3; n->shift *= 100)
+    for (n->shift = 1e-10; n->shift < 1e3 && !sinew_stop_came(); n->shift *= 100)
         if (factorise_direct(s, a, n->shift * mean))
             return resolve_direct(s, n);
     return false;
@@ -343,7 +344,7 @@ static void sweep_to(sinew_solve *s, sinew_newton *n, double target)
     const int32_t max = sinew_newton_inner(n);
     assembled_gather_right(s, a);
     memset(a->solution, 0, 3 * (size_t)a->assembly->free_count * sizeof *a->solution);
-    for (int32_t sweep = 1; sweep <= max; sweep++) {
+    for (int32_t sweep = 1; sweep <= max && !sinew_stop_came(); sweep++) {
         sinew_gauss_seidel_sweep(&a->gs, n->omega, a->right, a->solution);
         s->linear_iterations++;
         if (target > 0 && sweep % SWEEPS_PER_CHECK == 0 &&

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/stop.h"
 #include "objective/global_constraints.h"
 
 sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *r, const sinew_objective *o, const sinew_assembly *as,
@@ -69,7 +70,7 @@ bool sinew_rank_one_terms_take(sinew_rank_one_terms *r, const sinew_objective *o
         r->weights[k] = sinew_global_constraint_gradient(o, (int32_t)k, q, r->gradient);
         for (size_t i = 0; i < r->size; i++)
             slope[i] = (double)r->gradient[4 * (size_t)as->particle[i / 3] + i % 3];
-        if (!solve(context, slope, r->answers + k * r->size))
+        if (sinew_stop_came() || !solve(context, slope, r->answers + k * r->size))
             return false;
         for (size_t j = 0; j <= k; j++)
             r->small[k * n + j] = rank_one_dot(slope, r->answers + j * r->size, r->size);

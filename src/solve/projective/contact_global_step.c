@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 
 #define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
 #define TOLERANCE                                                                                                      \
@@ -65,7 +66,7 @@ void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global 
     double target = 0;
     memcpy(s->x, q, size * sizeof *q);
     memcpy(s->r, b, size * sizeof *b);
-    for (int k = 0; k < NEWTONS; k++) {
+    for (int k = 0; k < NEWTONS && !sinew_stop_came(); k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
         const double value =
             sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t); /* t = b - S d - psi_c' */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/reduce.h"
+#include "base/stop.h"
 #include "linear/krylov/block_jacobi.h"
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
@@ -209,7 +210,7 @@ static void spectrum_run(sinew_objective *o, sinew_global *global, const turning
     memcpy(l->p, l->z, 4 * (size_t)n * sizeof *l->p);
     double rz = sinew_dot(l->r, l->z, n, threads);
     const double enough = rz * (double)FLT_EPSILON;
-    while (l->count < STEPS && rz > enough) {
+    while (l->count < STEPS && rz > enough && !sinew_stop_came()) {
         sinew_objective_product(o, l->p, l->Hp);
         const double curvature = sinew_dot(l->p, l->Hp, n, threads);
         if (!(curvature > 0))

@@ -29,6 +29,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "solve/vertex_sweep/mpbng_layers.h"
 #include "solve/parameters.h"
 #include "solve/solver.h"
@@ -250,7 +251,7 @@ static void sweep_layers(sinew_solve *s, memory *m)
     sinew_layers_follow(l, s->q);
     scale_subsystem(m, &m->coarsest, 0, kappa);
     scale_subsystem(m, &m->others, kappa, kappa);
-    for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS]; k++)
+    for (int k = 0; k < (int)s->def.parameters[COARSE_SWEEPS] && !sinew_stop_came(); k++)
         sinew_vertex_layout_run(&m->coarsest.layout, 1, false, l->q);
     sinew_vertex_layout_run(&m->others.layout, 1, false, l->q);
     memcpy(s->q, l->q, bytes);
@@ -265,7 +266,8 @@ static uint32_t mpbng_iterate(sinew_solve *s)
         sinew_vertex_layout_run(&m->fine, 1, false, s->q);
     m->iteration++;
     s->in_subproblem = m->layers.count > 1 && m->iteration < s->def.iterations;
-    for (int k = 0; m->iteration == s->def.iterations && k < (int)s->def.parameters[FINE_SWEEPS]; k++)
+    const int fine_sweeps = m->iteration == s->def.iterations ? (int)s->def.parameters[FINE_SWEEPS] : 0;
+    for (int k = 0; k < fine_sweeps && !sinew_stop_came(); k++)
         sinew_vertex_layout_run(&m->fine, 1, false, s->q);
     s->gradient_known = false;
     return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "mesh/mesh.h"
 #include "world/bodies/tear.h"
 
@@ -282,6 +283,8 @@ static sinew_status tear_body(sinew_world *world, sinew_body body, sinew_error *
     else if (status == SINEW_OK && count > 0)
         status = remove_edges(world, body, taut, count < record->tear->def.max ? count : record->tear->def.max, error);
     sinew_release(&world->allocator, taut);
+    if (status == SINEW_OK && count > 0)
+        record->tear->torn_step = world->step_count;
     return status;
 }
 
@@ -293,7 +296,7 @@ sinew_status sinew_world_tear(sinew_world *world, sinew_error *error)
         if (tear && tear->torn_apart)
             status = sinew_fail(error, SINEW_ERROR_MEMORY,
                                 "body %d was left half torn for want of memory; build the world anew", i);
-        else if (tear && world->step_count > 0)
+        else if (tear && world->step_count > 0 && tear->torn_step != world->step_count && !sinew_stop_came())
             status = tear_body(world, (sinew_body){i, world->bodies[i].generation}, error);
     }
     return status;

@@ -402,7 +402,7 @@ sinew_status sinew_world_load_forces(sinew_world *world, int32_t first, int32_t 
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, f)))
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "sinew_world_load_forces needs a world, particles of it and an array");
-    const sinew_status status = sinew_world_prepare(world, error);
+    const sinew_status status = sinew_world_make_ready(world, error);
     if (status != SINEW_OK)
         return status;
     sinew_world_predict(world);

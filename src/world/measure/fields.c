@@ -94,7 +94,7 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
     /* SINEW_FIELD_FORCE excludes the contact forces of the last step. */
     if (field == SINEW_FIELD_FORCE)
         sinew_contact_detach(world);
-    sinew_status status = sinew_world_prepare(world, error);
+    sinew_status status = sinew_world_make_ready(world, error);
     if (status != SINEW_OK)
         return status;
     const size_t n = (size_t)world->particle_count;

@@ -42,7 +42,7 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
         return SINEW_ERROR_USAGE;
     if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
-    sinew_status status = sinew_world_prepare(world, &world->error);
+    sinew_status status = sinew_world_make_ready(world, &world->error);
     if (status != SINEW_OK)
         return status;
     sinew_objective *o = &world->objective;
@@ -63,7 +63,7 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
 
 double sinew_world_violation(sinew_world *world)
 {
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
+    if (!SINEW_ASSERT(world) || sinew_world_make_ready(world, &world->error) != SINEW_OK)
         return NAN;
     if (!sinew_world_may_change(world, __func__, &world->error))
         return NAN;
@@ -78,7 +78,7 @@ sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, doub
         return SINEW_ERROR_USAGE;
     if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
-    sinew_status status = sinew_world_prepare(world, &world->error);
+    sinew_status status = sinew_world_make_ready(world, &world->error);
     if (status != SINEW_OK)
         return status;
     sinew_solve *s = &world->solve;
@@ -99,7 +99,7 @@ sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int3
         return SINEW_ERROR_USAGE;
     if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
-    const sinew_status status = sinew_world_prepare(world, &world->error);
+    const sinew_status status = sinew_world_make_ready(world, &world->error);
     *colour_count = 0;
     for (int32_t i = 0; colours && i < world->number_count; i++)
         colours[i] = -1;

@@ -17,7 +17,7 @@ sinew_status sinew_world_stability(sinew_world *world, sinew_stability *stabilit
     if (!SINEW_ASSERT(world && stability))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_stability needs a world and a place for the answer");
     *stability = (sinew_stability){.growth = NAN, .time_step_max = HUGE_VAL};
-    sinew_status status = sinew_world_prepare(world, error);
+    sinew_status status = sinew_world_make_ready(world, error);
     if (status != SINEW_OK)
         return status;
     sinew_fastest fastest;

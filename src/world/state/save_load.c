@@ -5,6 +5,7 @@
  *     TIME   int64 steps taken, double time (s)
  *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
  *     TEAR   one per torn body: uint64 edges, copies, refusals; the log of int32 (tear.h)
+ *     TORN   one per body that was torn for the next step, which was interrupted; empty
  *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
  *     PINS   one per pin, same content as GOAL
  *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
@@ -25,7 +26,7 @@
 #include "world/bodies/tear.h"
 
 static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
-                                         "GENS", "SIGN", "NOTE", "TEAR", SINEW_CONTACT_TAGS};
+                                         "GENS", "SIGN", "NOTE", "TEAR", "TORN", SINEW_CONTACT_TAGS};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
@@ -54,12 +55,16 @@ static void state_put_body(const sinew_world *world, int32_t index, sinew_sectio
     sinew_section_end(writer);
 }
 
-static void put_tear(const sinew_tear *tear, int32_t index, sinew_section_writer *writer)
+static void put_tear(const sinew_tear *tear, int32_t index, int64_t step_count, sinew_section_writer *writer)
 {
     const int64_t head[3] = {tear->report.edges, tear->report.vertices, tear->report.refused};
     sinew_section_begin(writer, "TEAR", true, (uint32_t)index);
     sinew_section_put(writer, head, sizeof head);
     sinew_section_put(writer, tear->log, tear->log_count * sizeof *tear->log);
+    sinew_section_end(writer);
+    if (tear->torn_step != step_count)
+        return;
+    sinew_section_begin(writer, "TORN", true, (uint32_t)index);
     sinew_section_end(writer);
 }
 
@@ -73,27 +78,22 @@ static void put_trajectory(const sinew_trajectory *trajectory, const char *tag, 
     sinew_section_end(writer);
 }
 
-/* True if the solver has data for the next step. Pending changes that the solver can refresh keep the data; other
- * changes reset it. */
-static bool solver_remembers(const sinew_world *world)
-{
-    const sinew_solver_ops *ops = world->solve.ops;
-    return ops && !(world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF)) && ops->state_size &&
-           ops->state_size(&world->solve) > 0;
-}
-
 static void state_put_solver(const sinew_world *world, sinew_section_writer *writer)
 {
     const sinew_solve *solve = &world->solve;
-    if (!solver_remembers(world))
+    if (!sinew_world_solver_remembers(world))
         return;
+    const bool pending = world->solver_state_pending;
+    const sinew_solver_ops *ops = pending ? sinew_solver_get_ops(world->def.solver.kind) : solve->ops;
     char name[SOLVER_NAME] = "";
-    strncpy(name, solve->ops->info.name, sizeof name - 1);
+    strncpy(name, ops->info.name, sizeof name - 1);
     sinew_section_begin(writer, "SOLV", true, 0);
     sinew_section_put(writer, name, sizeof name);
-    void *reserved = sinew_section_reserve(writer, solve->ops->state_size(solve));
-    if (reserved)
-        solve->ops->state_save(solve, reserved);
+    void *reserved = sinew_section_reserve(writer, pending ? world->solver_state_size : ops->state_size(solve));
+    if (reserved && pending)
+        memcpy(reserved, world->solver_state, world->solver_state_size);
+    else if (reserved)
+        ops->state_save(solve, reserved);
     sinew_section_end(writer);
 }
 
@@ -147,7 +147,7 @@ static void put_sections(const sinew_world *world, sinew_section_writer *writer)
         if (world->bodies[i].mesh) {
             state_put_body(world, i, writer);
             if (world->bodies[i].tear && world->bodies[i].tear->log_count > 0)
-                put_tear(world->bodies[i].tear, i, writer);
+                put_tear(world->bodies[i].tear, i, world->step_count, writer);
         }
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
@@ -399,7 +399,7 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
         forget_steps(world);
         return SINEW_OK;
     }
-    const sinew_status status = sinew_world_prepare(world, error);
+    const sinew_status status = sinew_world_make_ready(world, error);
     if (status == SINEW_ERROR_MEMORY)
         return status;
     if (status != SINEW_OK) {
@@ -425,6 +425,15 @@ static void take_body(sinew_world *world, int32_t index, sinew_section_reader *r
         for (int32_t i = body->first; i < body->first + body->count; i++, at += 3 * sizeof(sinew_real))
             memcpy(arrays[a] + 4 * (size_t)world->inside[i], at, 3 * sizeof(sinew_real));
     sinew_contact_take_body(world, index, reader);
+}
+
+/* Whether the tears of a body already belong to the next step. */
+static void take_torn(const sinew_world *world, int32_t index, sinew_section_reader *reader)
+{
+    size_t size;
+    if (world->bodies[index].tear)
+        world->bodies[index].tear->torn_step =
+            sinew_sections_find(reader, "TORN", (uint32_t)index, &size) ? world->step_count : 0;
 }
 
 static void take_trajectory(sinew_trajectory *trajectory, const char *tag, int32_t index, sinew_section_reader *reader)
@@ -473,8 +482,10 @@ static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
     take_time(world, reader);
     for (int32_t i = 0; i < world->body_count; i++)
-        if (world->bodies[i].mesh)
+        if (world->bodies[i].mesh) {
             take_body(world, i, reader);
+            take_torn(world, i, reader);
+        }
     for (int32_t i = 0; i < world->energy_count; i++)
         if (world->energies[i].targets.count > 0)
             take_trajectory(&world->energies[i].targets, "GOAL", i, reader);
@@ -600,8 +611,10 @@ static sinew_status restore_body(sinew_world *world, saved_state *saved, int32_t
         !same_generation(world, saved, OF_BODIES, slot))
         return SINEW_ERROR_DATA;
     const sinew_status status = check_body(world, slot, &saved->reader, error);
-    if (status == SINEW_OK && take)
+    if (status == SINEW_OK && take) {
         take_body(world, slot, &saved->reader);
+        take_torn(world, slot, &saved->reader);
+    }
     return status;
 }
 

@@ -10,11 +10,17 @@
  *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
  *     damping   reduces v by the damping of bodies and energies
  *
- * A step that becomes non-finite, or that cannot be prepared, leaves the state unchanged.
+ * A step that becomes non-finite, that cannot be prepared or that is interrupted leaves the state unchanged. Tears are
+ * the exception: they remain, and the next attempt does not tear again (torn_step in tear.h).
+ *
+ * Interruption (base/stop.h): the step polls until the solver has ended; from then on it is accepted. A discarded step
+ * may leave an incomplete solver, which is prepared again. The data that a solver keeps between steps is copied before
+ * each step and loaded after that preparation.
  */
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "base/tasks.h"
 #include "contact/contact.h"
 #include "world/world.h"
@@ -177,6 +183,54 @@ static void show_parameters(sinew_world *world, bool show)
         }
 }
 
+static sinew_status fail_interrupted(sinew_error *error)
+{
+    return sinew_fail(error, SINEW_ERROR_INTERRUPTED, "interrupted; the next step or preparation starts over");
+}
+
+bool sinew_world_solver_remembers(const sinew_world *world)
+{
+    const bool pending = world->solver_state_pending;
+    const sinew_solver_ops *ops = pending ? sinew_solver_get_ops(world->def.solver.kind) : world->solve.ops;
+    if (!ops || !ops->state_size || world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF |
+                                                              (pending ? SINEW_CHANGED_DISCARDED : 0u)))
+        return false;
+    return pending ? world->solver_state_size > 0 : ops->state_size(&world->solve) > 0;
+}
+
+/* Copies the data that the solver keeps between steps, for the case that the step is interrupted. */
+static sinew_status keep_solver_state(sinew_world *world, sinew_error *error)
+{
+    if (world->solver_state_pending)
+        return SINEW_OK;
+    world->solver_state_size = 0;
+    if (!sinew_world_solver_remembers(world))
+        return SINEW_OK;
+    const size_t size = world->solve.ops->state_size(&world->solve);
+    if (!sinew_reserve(&world->allocator, &world->solver_state, &world->solver_state_capacity, size, 1))
+        return sinew_fail_memory(error, "the state of the solver");
+    world->solve.ops->state_save(&world->solve, world->solver_state);
+    world->solver_state_size = size;
+    return SINEW_OK;
+}
+
+/* The solver may be incomplete: the next preparation starts over and loads the data from before the step. */
+static void discard_solver(sinew_world *world)
+{
+    world->solver_state_pending = true;
+    sinew_world_mark_changed(world, SINEW_CHANGED_DISCARDED |
+                                        (sinew_contact_is_on(world) ? (uint32_t)SINEW_CHANGED_TRANSIENT : 0u));
+}
+
+/* Loads the data from before an interrupted step into the solver that was prepared again. */
+static void restore_solver_state(sinew_world *world, bool remembers)
+{
+    if (remembers)
+        world->solve.ops->state_load(&world->solve, world->solver_state, world->solver_state_size);
+    if (!sinew_stop_came())
+        world->solver_state_pending = false;
+}
+
 /* Preparation uses the rest shape and all elements, including those that are off, so that a loaded state continues with
  * the same bits; the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
@@ -186,6 +240,7 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
     const bool anew = changed & all || changed & ~refreshes;
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
+    const bool pending = world->solver_state_pending, remembers = pending && sinew_world_solver_remembers(world);
     sinew_status status = SINEW_OK;
     if (changed) {
         if (anew)
@@ -198,6 +253,13 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     }
     if (status == SINEW_OK && off)
         status = sinew_solve_refresh(&world->solve, &world->def.solver, SINEW_CHANGED_SWITCHED, error);
+    if (status == SINEW_OK && pending)
+        restore_solver_state(world, remembers);
+    if (sinew_stop_came()) {
+        discard_solver(world);
+        return fail_interrupted(error);
+    }
+    world->solver_state_pending &= status == SINEW_OK;
     if (status == SINEW_OK)
         world->solver_changed = 0;
     else
@@ -205,10 +267,10 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     return status;
 }
 
-sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
+sinew_status sinew_world_make_ready(sinew_world *world, sinew_error *error)
 {
     sinew_error_clear(error);
-    if (!sinew_world_may_change(world, __func__, error))
+    if (!sinew_world_may_change(world, "sinew_world_prepare", error))
         return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
@@ -227,9 +289,44 @@ sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
         status = sinew_damping_prepare(world, error);
     if (status != SINEW_OK || world->solver_changed == 0)
         return status;
+    status = keep_solver_state(world, error);
+    if (status != SINEW_OK)
+        return status;
     sinew_world_predict(world);
     status = world->solver_changed == SINEW_CHANGED_DEF ? SINEW_OK : sinew_world_check(world, error);
     return status == SINEW_OK ? prepare_solver(world, error) : status;
+}
+
+/* ---- Interruption ---------------------------------------------------------------------------- */
+
+void sinew_world_interrupt(sinew_world *world)
+{
+    if (world)
+        atomic_store_explicit(&world->interrupted, true, memory_order_relaxed);
+}
+
+/* Selects the flag of the world. Returns the flag of a step of another world that this thread is in, or NULL. */
+static const atomic_bool *begin_interruptible(sinew_world *world)
+{
+    return sinew_stop_use(&world->interrupted);
+}
+
+/* Selects the former flag again. A call that was ended by the flag clears it. */
+static void end_interruptible(sinew_world *world, const atomic_bool *before, bool ended)
+{
+    sinew_stop_use(before);
+    if (ended)
+        atomic_store_explicit(&world->interrupted, false, memory_order_relaxed);
+}
+
+sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
+{
+    if (!world || world->stepping)
+        return sinew_world_make_ready(world, error);
+    const atomic_bool *before = begin_interruptible(world);
+    const sinew_status status = sinew_stop_came() ? fail_interrupted(error) : sinew_world_make_ready(world, error);
+    end_interruptible(world, before, status == SINEW_ERROR_INTERRUPTED);
+    return status;
 }
 
 /* ---- Step ------------------------------------------------------------------------------------ */
@@ -277,6 +374,16 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
+/* The step was interrupted: keeps the state. */
+static uint32_t discard_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
+{
+    if (view->contact)
+        sinew_contact_abandon(view);
+    discard_solver(world);
+    *out = unprepared;
+    return out->bits = SINEW_STEP_INTERRUPTED;
+}
+
 /* Memory for contacts is short: keeps the state, and the next step prepares the solver again. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
@@ -299,10 +406,15 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)
-        return lose_step(world, &view, out);
+        return (sinew_stop_came() ? discard_step : lose_step)(world, &view, out);
     memcpy(solve->q, world->q, 4 * (size_t)world->particle_count * sizeof *solve->q);
     move_pins_to_targets(world, solve->q);
-    if (sinew_solve_run(solve, out) & SINEW_STEP_UNPREPARED)
+    sinew_solve_run(solve, out);
+    if (sinew_stop_came())
+        return discard_step(world, &view, out);
+    /* The step is accepted from here on. */
+    sinew_stop_use(NULL);
+    if (out->bits & SINEW_STEP_UNPREPARED)
         return lose_step(world, &view, out);
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
@@ -330,18 +442,35 @@ bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_er
     return false;
 }
 
+/* Polls before and after tearing: nothing needs to be discarded there. */
+static uint32_t prepare_and_step(sinew_world *world, sinew_step_result *out)
+{
+    const bool ready = !sinew_stop_came() && sinew_world_tear(world, &world->error) == SINEW_OK &&
+                       !sinew_stop_came() && sinew_world_make_ready(world, &world->error) == SINEW_OK &&
+                       keep_solver_state(world, &world->error) == SINEW_OK &&
+                       sinew_balance_prepare(world, &world->error) == SINEW_OK;
+    if (sinew_stop_came()) {
+        sinew_error_clear(&world->error);
+        return out->bits = SINEW_STEP_INTERRUPTED;
+    }
+    if (!ready)
+        return out->bits;
+    world->stepping = true;
+    const uint32_t bits = take_step(world, out);
+    world->stepping = false;
+    return bits;
+}
+
 uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
 {
     sinew_step_result own;
     sinew_step_result *out = result ? result : &own;
     *out = unprepared;
-    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error) ||
-        sinew_world_tear(world, &world->error) != SINEW_OK || sinew_world_prepare(world, &world->error) != SINEW_OK ||
-        sinew_balance_prepare(world, &world->error) != SINEW_OK)
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error))
         return out->bits;
-    world->stepping = true;
-    const uint32_t bits = take_step(world, out);
-    world->stepping = false;
+    const atomic_bool *before = begin_interruptible(world);
+    const uint32_t bits = prepare_and_step(world, out);
+    end_interruptible(world, before, bits & SINEW_STEP_INTERRUPTED);
     return bits;
 }
 
@@ -362,7 +491,8 @@ const char *sinew_step_bit_name(uint32_t bit)
 {
     static const char *const names[] = {"not_converged", "not_finite",   "inverted",   "indefinite",  "stalled",
                                         "unprepared",    "round_off",    "unmeasured", "contact",     "truncated",
-                                        "contact_full",  "intersecting", "explicit",   "constraints", "contradictory"};
+                                        "contact_full",  "intersecting", "explicit",   "constraints", "contradictory",
+                                        "interrupted"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

@@ -89,6 +89,7 @@ void sinew_world_destroy(sinew_world *world)
     sinew_balance_release(world);
     sinew_damping_release(world);
     sinew_solve_release(&world->solve);
+    sinew_release(&allocator, world->solver_state);
     sinew_objective_clear(&world->objective);
     for (int32_t i = 0; i < world->energy_count; i++)
         sinew_energy_record_destroy(&allocator, &world->energies[i]);

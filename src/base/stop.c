@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stop.c: see stop.h.
+ */
+#include "base/stop.h"
+
+#include <stddef.h>
+
+static _Thread_local const atomic_bool *selected;
+
+const atomic_bool *sinew_stop_use(const atomic_bool *flag)
+{
+    const atomic_bool *before = selected;
+    selected = flag;
+    return before;
+}
+
+const atomic_bool *sinew_stop_flag(void)
+{
+    return selected;
+}
+
+bool sinew_stop_is_set(const atomic_bool *flag)
+{
+    /* Relaxed: the flag orders no other data. */
+    return flag && atomic_load_explicit(flag, memory_order_relaxed);
+}
+
+bool sinew_stop_came(void)
+{
+    return sinew_stop_is_set(selected);
+}

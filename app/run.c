@@ -286,7 +286,8 @@ static sinew_step_result run_take_step(sinew_run *r)
 {
     sinew_step_result result = {0};
     const int64_t step = sinew_world_step_count(r->world) + 1;
-    sinew_world_step(r->world, &result);
+    if (sinew_world_step(r->world, &result) & SINEW_STEP_INTERRUPTED)
+        return result;
     r->steps_now++;
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
@@ -315,6 +316,8 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
     for (double last = sinew_run_clock(); step < end && !sinew_signal_came() && !failed->bits;) {
         char note[64];
         sinew_step_result result = run_take_step(r);
+        if (result.bits & SINEW_STEP_INTERRUPTED)
+            break;
         step = sinew_world_step_count(r->world);
         if (result.bits & last_bits)
             *failed = result;
@@ -404,7 +407,9 @@ static int run_scene(sinew_run *r)
     sinew_progress progress;
     sinew_step_result failed = {0};
     sinew_progress_start(&progress, r->frames * r->per_frame, quiet);
+    sinew_signals_interrupt(r->world);
     bool good = simulate(r, interval, &progress, &failed);
+    sinew_signals_interrupt(NULL);
     double seconds = sinew_progress_end(&progress);
     const bool complete = sinew_world_step_count(r->world) == r->frames * r->per_frame;
     if (failed.bits & SINEW_STEP_UNPREPARED)

@@ -3,6 +3,7 @@
  * signals.c: SIGINT and SIGTERM end a command at a point where its files are complete.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -12,6 +13,8 @@
 static volatile sig_atomic_t came;
 /* True while files are being written; before that, a signal may end the program at once. */
 static volatile sig_atomic_t deferring;
+/* The world whose steps a deferred signal interrupts; NULL: none. */
+static _Atomic(sinew_world *) stepped;
 
 static void on_signal(int signal_number)
 {
@@ -19,6 +22,7 @@ static void on_signal(int signal_number)
     if (!deferring || came)
         _exit(128 + signal_number);
     came = signal_number;
+    sinew_world_interrupt(atomic_load(&stepped));
 }
 
 void sinew_watch_signals(void)
@@ -32,6 +36,11 @@ void sinew_watch_signals(void)
 void sinew_signals_defer(bool defer)
 {
     deferring = defer;
+}
+
+void sinew_signals_interrupt(sinew_world *world)
+{
+    atomic_store(&stepped, world);
 }
 
 int sinew_signal_came(void)

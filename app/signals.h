@@ -7,12 +7,17 @@
 
 #include <stdbool.h>
 
+#include "sinew/sinew.h"
+
 /* Installs the handlers. A signal is recorded while the command defers signals, and else ends the program at once. A
  * second signal also ends the program at once.
  */
 void sinew_watch_signals(void);
 /* Defers signals while files are being written: a signal ends the command at the next point with complete files. */
 void sinew_signals_defer(bool defer);
+/* Interrupts the steps of a world on a deferred signal (sinew_world_interrupt()). NULL: none, before the world is
+ * destroyed. */
+void sinew_signals_interrupt(sinew_world *world);
 int sinew_signal_came(void); /* number of the received signal, 0: none */
 /* SINEW_EXIT_INTERRUPTED or _TERMINATED for the received signal. */
 int sinew_signal_status(void);

@@ -192,8 +192,8 @@ bool sinew_world_solver_remembers(const sinew_world *world)
 {
     const bool pending = world->solver_state_pending;
     const sinew_solver_ops *ops = pending ? sinew_solver_get_ops(world->def.solver.kind) : world->solve.ops;
-    if (!ops || !ops->state_size || world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF |
-                                                              (pending ? SINEW_CHANGED_DISCARDED : 0u)))
+    if (!ops || !ops->state_size ||
+        world->solver_changed & ~(ops->refreshes | SINEW_CHANGED_DEF | (pending ? SINEW_CHANGED_DISCARDED : 0u)))
         return false;
     return pending ? world->solver_state_size > 0 : ops->state_size(&world->solve) > 0;
 }
@@ -445,8 +445,8 @@ bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_er
 /* Polls before and after tearing: nothing needs to be discarded there. */
 static uint32_t prepare_and_step(sinew_world *world, sinew_step_result *out)
 {
-    const bool ready = !sinew_stop_came() && sinew_world_tear(world, &world->error) == SINEW_OK &&
-                       !sinew_stop_came() && sinew_world_make_ready(world, &world->error) == SINEW_OK &&
+    const bool ready = !sinew_stop_came() && sinew_world_tear(world, &world->error) == SINEW_OK && !sinew_stop_came() &&
+                       sinew_world_make_ready(world, &world->error) == SINEW_OK &&
                        keep_solver_state(world, &world->error) == SINEW_OK &&
                        sinew_balance_prepare(world, &world->error) == SINEW_OK;
     if (sinew_stop_came()) {
@@ -489,10 +489,10 @@ const char *sinew_world_error(const sinew_world *world)
 
 const char *sinew_step_bit_name(uint32_t bit)
 {
-    static const char *const names[] = {"not_converged", "not_finite",   "inverted",   "indefinite",  "stalled",
-                                        "unprepared",    "round_off",    "unmeasured", "contact",     "truncated",
-                                        "contact_full",  "intersecting", "explicit",   "constraints", "contradictory",
-                                        "interrupted"};
+    static const char *const names[] = {"not_converged", "not_finite",  "inverted",      "indefinite",
+                                        "stalled",       "unprepared",  "round_off",     "unmeasured",
+                                        "contact",       "truncated",   "contact_full",  "intersecting",
+                                        "explicit",      "constraints", "contradictory", "interrupted"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (bit == 1u << i)
             return names[i];

@@ -64,7 +64,7 @@ check: test
 verify: setup-check
 	@tools/lint --quick
 	@tools/build release -j $(JOBS) --target benchmarks
-	@tools/build tsan -j $(JOBS) --target tests_threads
+	@tools/build tsan -j $(JOBS) --target tests_threads tests_polls
 	@tools/ctest tsan --label-regex threads -j $(JOBS)
 	@tools/build asan -j $(JOBS)
 	@tools/ctest asan -j $(JOBS)

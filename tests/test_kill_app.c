@@ -33,6 +33,16 @@ static const char contact_text[] =
     "{\"translate\": [0.1, 0.62, 0.05]}, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": \"50 kPa\", "
     "\"poisson\": 0.3}]}]}";
 
+/* A cloth that is pulled apart: most steps begin with tears, which an interrupted step keeps. */
+static const char torn_text[] =
+    "{\"sinew\": 1, \"time_step\": 0.01, \"steps_per_frame\": 3, \"frames\": 10, \"solver\": {\"name\": \"newton\", "
+    "\"tolerance\": 1e-3}, \"bodies\": [{\"mesh\": {\"generator\": \"cloth\", \"vertices\": [21, 15], \"origin\": "
+    "[-0.6, "
+    "0, 0], \"width\": 1.2, \"length\": 1}, \"density\": 0.2, \"energies\": [{\"energy\": \"spring\", \"stiffness\": "
+    "50}], \"tear\": {\"strain\": 0.1, \"most\": 2}, \"pins\": [{\"select\": {\"half_space\": {\"point\": [-0.59, 0, "
+    "0], \"normal\": [-1, 0, 0]}}}, {\"select\": {\"half_space\": {\"point\": [0.59, 0, 0], \"normal\": [1, 0, 0]}}, "
+    "\"motion\": {\"keys\": [{\"time\": 0}, {\"time\": 0.2, \"translate\": [0.7, 0, 0]}]}}]}]}";
+
 static double now(void)
 {
     struct timespec time;
@@ -172,6 +182,12 @@ static void test_contact(void **state)
     kill_scene("npy", contact_text);
 }
 
+static void test_tears(void **state)
+{
+    (void)state;
+    kill_scene("obj", torn_text);
+}
+
 static void test_pc2(void **state)
 {
     (void)state;
@@ -219,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pc2),  cmocka_unit_test(test_obj),     cmocka_unit_test(test_vtu),
         cmocka_unit_test(test_gltf), cmocka_unit_test(test_csv),     cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_usda), cmocka_unit_test(test_contact),
+        cmocka_unit_test(test_usda), cmocka_unit_test(test_contact), cmocka_unit_test(test_tears),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -510,7 +510,7 @@ static outcome stop(pid_t child, const char *file, off_t size, int signal_number
     return finish(child);
 }
 
-static void test_signals_finish_the_step(void **state)
+static void test_signals_interrupt_the_step(void **state)
 {
     (void)state;
     static const struct {
@@ -533,6 +533,42 @@ static void test_signals_finish_the_step(void **state)
         assert_non_null(strstr(o.out, "/swinging_rope.json --resume stopped"));
         go("run swinging_rope --threads 1 --frames 400 --record --resume stopped --quiet", 0);
         assert_true(same_results("unstopped", "stopped"));
+    }
+}
+
+/* A beam whose steps are long, so that the signal comes within a step. */
+static const char slow_text[] =
+    "{\"sinew\": 1, \"time_step\": 0.01, \"frames\": 2, \"solver\": {\"name\": \"%s\", \"tolerance\": 1e-9, "
+    "\"iterations\": %d}, \"bodies\": [{\"mesh\": {\"generator\": \"beam\", \"cells\": [%d, 6, 6], \"size\": [4, 1, "
+    "1]}, \"initial\": {\"velocity\": [0, 3, 1]}, \"energies\": [{\"energy\": \"strain\", \"stiffness\": 1e5}], "
+    "\"pins\": [{\"select\": {\"half_space\": {\"point\": [-1.99, 0, 0], \"normal\": [-1, 0, 0]}}}]}]}";
+
+/* A run that is stopped within its first step has the checkpoint from before it, and goes on with the same bytes. */
+static void test_signals_within_the_first_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *solver;
+        int iterations, cells;
+    } cases[] = {{"newton", 40, 24}, {"xpbd", 3000, 24}, {"primal-dual", 20, 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1024];
+        struct timespec pause = {0, 2000000};
+        snprintf(text, sizeof text, slow_text, cases[i].solver, cases[i].iterations, cases[i].cells);
+        write_text(scratch("slow.json"), text);
+        remove_files("slow_whole");
+        remove_files("slow");
+        outcome whole = sinew("run slow.json --threads 1 --format npy --out slow_whole --quiet");
+        assert_true(whole.status == 0 || whole.status == 1);
+        pid_t child = start(SINEW_COMMAND, "run slow.json --threads 1 --format npy --out slow --quiet", 0);
+        for (int k = 0; k < 10000 && size_of("slow/state.bin") < 0; k++)
+            nanosleep(&pause, NULL);
+        outcome o = stop(child, "slow/state.bin", 1, SIGTERM);
+        expect(&o, 143, "run, interrupted in its first step");
+        assert_int_equal(count_files("slow", ".partial"), 0);
+        o = sinew("run slow.json --threads 1 --resume slow --quiet");
+        assert_int_equal(o.status, whole.status);
+        assert_true(same_results("slow_whole", "slow"));
     }
 }
 
@@ -572,7 +608,8 @@ int main(void)
         cmocka_unit_test(test_bad_constraints_are_refused),
         cmocka_unit_test(test_full_disk_leaves_nothing),
         cmocka_unit_test(test_full_disk_can_be_gone_on_from),
-        cmocka_unit_test(test_signals_finish_the_step),
+        cmocka_unit_test(test_signals_interrupt_the_step),
+        cmocka_unit_test(test_signals_within_the_first_step),
         cmocka_unit_test(test_one_run_a_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

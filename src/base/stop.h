@@ -16,6 +16,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Selects the flag that the calling thread polls; NULL: none. Returns the flag selected before. */
 const atomic_bool *sinew_stop_use(const atomic_bool *flag);
@@ -25,5 +26,11 @@ const atomic_bool *sinew_stop_flag(void);
 bool sinew_stop_is_set(const atomic_bool *flag);
 /* True if the flag of the calling thread is set. */
 bool sinew_stop_came(void);
+
+/* sinew_stop_came() in every 1024th round of a loop over short items, numbered from 0. */
+static inline bool sinew_stop_came_in(int64_t round)
+{
+    return (round & 1023) == 1023 && sinew_stop_came();
+}
 
 #endif

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "base/tasks.h"
 #include "collide/narrow_phase.h"
 #include "collide/broad_phase_search.h"
@@ -356,6 +357,7 @@ typedef struct list_filling {
     int64_t count; /* capacity of the list: hits at higher offsets are dropped */
     sinew_candidate *pairs;
     int32_t (*primitives)[2];
+    const atomic_bool *stop; /* flag of the calling thread (base/stop.h); NULL: the list is always completed */
 } list_filling;
 
 /* Offsets of the features that a chunk searches: vertices, edges, or primitives. */
@@ -467,7 +469,7 @@ static void list_fill_chunks(const void *context, int32_t member, int32_t first,
 {
     (void)member;
     const list_filling *f = context;
-    for (int32_t i = first; i < last; i++)
+    for (int32_t i = first; i < last && !sinew_stop_is_set(f->stop); i++)
         list_fill_chunk(f, f->run->chunks + i);
 }
 
@@ -486,7 +488,7 @@ sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_input *in
                           sinew_candidates *pairs, sinew_error *error)
 {
     sinew_detector *d = detector;
-    list_filling filling = {.d = d, .run = &d->pairs, .x = input->x};
+    list_filling filling = {.d = d, .run = &d->pairs, .x = input->x, .stop = sinew_stop_flag()};
     pairs->count = pairs->dropped = 0;
     if (!detector_run_searches(d, &d->pairs, input))
         return sinew_fail_memory(error, "the search for contacts");
@@ -497,6 +499,8 @@ sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_input *in
         return sinew_fail_memory(error, "the list of contacts");
     filling.pairs = pairs->list;
     sinew_tasks_for(d->thread_count, d->pairs.chunk_count, 1, list_fill_chunks, &filling);
+    if (sinew_stop_came())
+        return SINEW_ERROR_INTERRUPTED;
     pairs->count = filling.count;
     pairs->dropped = all - filling.count;
     return SINEW_OK;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "collide/narrow_phase.h"
 #include "mesh/sort_pairs.h"
 
@@ -244,7 +245,7 @@ bool sinew_contact_list_find(sinew_contact_list *contacts, const sinew_collision
     if (!sinew_reserve_spare(m, &contacts->found, &contacts->found_capacity, (size_t)pairs->count + 1,
                              sizeof *contacts->found))
         return false;
-    for (int64_t k = 0; k < pairs->count; k++)
+    for (int64_t k = 0; k < pairs->count && !sinew_stop_came_in(k); k++)
         found += contact_from_candidate(f, &pairs->list[k], rule, &contacts->found[found]);
     if (!sinew_reserve_spare(m, &contacts->list, &contacts->capacity_bytes, (size_t)found, sizeof *contacts->list) ||
         !sinew_reserve_spare(m, &contacts->work, &contacts->work_capacity, 2 * (size_t)found, sizeof *contacts->work))
@@ -278,7 +279,7 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
                                                const sinew_real *x_start, const sinew_real *x_end)
 {
     sinew_penetration found = {0, 0};
-    for (int64_t k = 0; k < pairs->count; k++) {
+    for (int64_t k = 0; k < pairs->count && !sinew_stop_came_in(k); k++) {
         sinew_candidate p = pairs->list[k];
         if (p.kind == SINEW_CANDIDATE_VERTEX_PLANE || p.inside)
             continue;

@@ -269,6 +269,8 @@ static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *e
     c->contacts = swap;
     if (!sinew_contact_list_find(&c->contacts, &c->mesh, &c->pairs, &rule))
         return sinew_fail_memory(error, "contacts");
+    if (sinew_stop_came())
+        return SINEW_ERROR_INTERRUPTED;
     const sinew_status status = sinew_contact_add_skins(view, error);
     if (status == SINEW_OK && !sinew_contact_list_warm_start(&c->contacts, &c->previous, &c->mesh))
         return sinew_fail_memory(error, "contacts");

@@ -116,9 +116,9 @@ bool sinew_step_filter_build(sinew_step_filter *g, const sinew_collision_mesh *f
                              sizeof *g->near_pairs) ||
         !sinew_reserve_spare(&f->allocator, &g->seen, &g->seen_capacity, (size_t)pairs->count, sizeof *g->seen))
         return false;
-    for (int64_t k = 0; k < pairs->count; k++)
+    for (int64_t k = 0; k < pairs->count && !sinew_stop_came_in(k); k++)
         filter_take_pair(g, &g->pairs[k], f, &pairs->list[k], x);
-    return true;
+    return !sinew_stop_came();
 }
 
 void sinew_step_filter_release(sinew_step_filter *g, const sinew_allocator *allocator)
@@ -194,7 +194,7 @@ static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_m
     if (g->pair_count == 0)
         return;
     sinew_over_particles(threads, g->vertex_count, filter_deviation_range, &pass);
-    for (int64_t k = 0; k < g->pair_count; k++)
+    for (int64_t k = 0; k < g->pair_count && !sinew_stop_came_in(k); k++)
         if (!pair_stays_separated(g, &g->pairs[k]))
             g->near_pairs[g->near_count++] = (int32_t)k;
 }
@@ -358,7 +358,7 @@ static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pa
 static bool filter_separate_pairs(sinew_step_filter *g)
 {
     bool all = true;
-    for (int64_t k = 0; k < g->near_count; k++) {
+    for (int64_t k = 0; k < g->near_count && !sinew_stop_came_in(k); k++) {
         sinew_filter_pair *p = &g->pairs[g->near_pairs[k]];
         if (g->seen[k] == 0 || pair_last_stamp(g, p) > abs(g->seen[k])) {
             const int32_t now = g->moves;
@@ -388,7 +388,7 @@ static bool filter_truncate_pass(sinew_step_filter *g, int pass)
     bool any = false;
     for (int32_t v = 0; v < g->vertex_count; v++)
         g->work[2 * (size_t)v] = 1;
-    for (int64_t k = 0; k < g->near_count; k++) {
+    for (int64_t k = 0; k < g->near_count && !sinew_stop_came_in(k); k++) {
         sinew_filter_pair *p = &g->pairs[g->near_pairs[k]];
         if (pair_last_stamp(g, p) < pass)
             continue;

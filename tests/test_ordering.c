@@ -338,7 +338,7 @@ static double panel_error(const sinew_dense_kernels *k, int32_t rows, int32_t co
             for (size_t c = 0; c <= j; c++)
                 A[j * height + i] += L[c * height + i] * L[c * height + j];
     double worst = 0;
-    assert_int_equal(k->factorise(rows, columns, A, NULL, C, work), -1);
+    assert_int_equal(k->factorise(rows, columns, A, NULL, C, work, NULL), -1);
     for (size_t j = 0; j < (size_t)columns; j++)
         for (size_t i = j; i < height; i++)
             worst = fmax(worst, fabs(A[j * height + i] - L[j * height + i]));

@@ -632,8 +632,9 @@ typedef struct sinew_step_result {
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
 /* Ends the step in progress, or else the next step, as soon as possible with SINEW_STEP_INTERRUPTED. The world keeps
  * the state before the step, and the next step has the same result as if the interrupted one had not been tried; its
- * measurements (records, contacts, balance) are lost, and the solver is prepared again. Bodies that tear may already
- * have torn; the next step does not tear them again. Also ends sinew_world_prepare() (SINEW_ERROR_INTERRUPTED). The
+ * measurements (records, contacts, balance) are lost, and the solver is prepared again: if pins, switches or materials
+ * have changed since it was prepared, solvers that factorise may differ by round-off. Bodies that tear may already have
+ * torn; the next step does not tear them again. Also ends sinew_world_prepare() (SINEW_ERROR_INTERRUPTED). The
  * call that was ended clears the request. May be called from any thread and from a signal handler while the world
  * exists; does nothing without a world. */
 SINEW_API void sinew_world_interrupt(sinew_world *world);

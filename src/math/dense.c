@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "base/stop.h"
 #include "math/simd.h"
 
 typedef double quad __attribute__((vector_size(32)));
@@ -23,7 +22,7 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8, /* products of at most this many columns read their factors in place, without packing */
+    DIRECT = 8,           /* products of at most this many columns read their factors in place, without packing */
     POLL_ROWS = 32 * TILE /* rows of a product between two polls; smaller products do not poll */
 };
 
@@ -103,6 +102,7 @@ typedef struct depth_pass {
     bool direct, add;
     const double *sign; /* [depth] S of the product, or NULL: identity */
     double *packed_rows, *packed_columns;
+    sinew_dense_poll *poll;
 } depth_pass;
 
 static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, double *C)
@@ -115,7 +115,7 @@ static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, do
         else
             pack_rows(1, p->depth, p->A + j, p->stride, p->packed_columns + (size_t)j * (size_t)p->depth);
     for (int32_t i = 0; i < rows; i += 4 * TILE) {
-        if (i % POLL_ROWS == 0 && i > 0 && sinew_stop_came())
+        if (i % POLL_ROWS == 0 && i > 0 && p->poll && p->poll())
             return;
         const int32_t left = (rows - i + 3) / 4;
         const int quads = left < TILE ? (int)left : TILE;
@@ -135,7 +135,7 @@ static void depth_product(const depth_pass *p, int32_t rows, int32_t columns, do
 }
 
 static void dense_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride,
-                          const double *sign, double *C, double *work)
+                          const double *sign, double *C, double *work, sinew_dense_poll *poll)
 {
     for (int32_t k = 0; k < depth; k += DEPTH)
         depth_product(&(depth_pass){.A = A + (size_t)k * stride,
@@ -145,7 +145,8 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
                                     .add = k > 0,
                                     .sign = sign ? sign + k : NULL,
                                     .packed_rows = work,
-                                    .packed_columns = work + (size_t)(4 * TILE) * DEPTH},
+                                    .packed_columns = work + (size_t)(4 * TILE) * DEPTH,
+                                    .poll = poll},
                       rows, columns, C);
 }
 
@@ -276,16 +277,16 @@ static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *s
 }
 
 static int32_t dense_factorise(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs,
-                               double *C, double *work)
+                               double *C, double *work, sinew_dense_poll *poll)
 {
     const size_t stride = (size_t)rows;
     for (int32_t first = 0; first < columns; first += BLOCK) {
         const int32_t n = columns - first < BLOCK ? columns - first : BLOCK, below = rows - first;
         if (first > 0) {
-            if (sinew_stop_came())
+            if (poll && poll())
                 return first;
             const size_t height = sinew_dense_round((size_t)below);
-            dense_product(below, n, first, supernode + first, stride, signs ? signs->sign : NULL, C, work);
+            dense_product(below, n, first, supernode + first, stride, signs ? signs->sign : NULL, C, work, poll);
             for (int32_t j = 0; j < n; j++) {
                 double *out = supernode + (size_t)(first + j) * stride + first;
                 const double *c = C + (size_t)j * height;

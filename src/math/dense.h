@@ -27,17 +27,21 @@ typedef struct sinew_dense_signs {
     double *pivot;       /* [columns] pivots d, including pivots that count as zero */
 } sinew_dense_signs;
 
+/* Polled by long products and factorisations; true: they return early, with incomplete results. NULL: never. */
+typedef bool sinew_dense_poll(void);
+
 typedef struct sinew_dense_kernels {
     /* C = A S B^T at and below the diagonal. S is the identity if sign [depth] is NULL. A [rows][depth] has `stride`
      * numbers from column to column; B is its first `columns` rows. C [rows][columns] is stored with both sizes
      * rounded up to multiples of four. work [sinew_dense_work(columns)]. */
     void (*product)(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride, const double *sign,
-                    double *C, double *work);
+                    double *C, double *work, sinew_dense_poll *poll);
     /* Replaces a supernode [rows][columns] of A by the supernode of L, and sets S if `signs` is not NULL. Returns
      * -1, or a column: without signs where A is not positive definite; with signs where the pivot is not finite, or
-     * is zero with a floor of 0. C is the result buffer of a product of SINEW_DENSE_BLOCK columns. */
+     * is zero with a floor of 0; any column after an early return. C is the result buffer of a product of
+     * SINEW_DENSE_BLOCK columns. */
     int32_t (*factorise)(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs, double *C,
-                         double *work);
+                         double *work, sinew_dense_poll *poll);
     /* w [rows]: the first `columns` become L11^-1 w1, the others w2 - L21 w1. */
     void (*forward)(int32_t rows, int32_t columns, const double *supernode, double *w);
     /* w1 = L11^-T (w1 - L21^T w2) */

@@ -164,7 +164,7 @@ struct sinew_world {
      * interruption. */
     void *solver_state;
     size_t solver_state_size, solver_state_capacity; /* bytes; size 0: the solver keeps no data between steps */
-    bool solver_state_pending; /* a step was interrupted: the next preparation loads solver_state */
+    bool solver_state_pending;          /* a step was interrupted: the next preparation loads solver_state */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
     double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
     struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */

@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "base/stop.h"
-
 /* y -= f x for numbers first .. count - 1, in 32 bits. */
 static void subtract(int32_t first, int32_t count, float f, const double *x, double *y)
 {
@@ -18,12 +16,12 @@ static void subtract(int32_t first, int32_t count, float f, const double *x, dou
 }
 
 static void single_product(int32_t rows, int32_t columns, int32_t depth, const double *A, size_t stride,
-                           const double *sign, double *C, double *work)
+                           const double *sign, double *C, double *work, sinew_dense_poll *poll)
 {
     const size_t height = sinew_dense_round((size_t)rows);
     (void)sign;
     (void)work;
-    for (int32_t j = 0; j < columns && !sinew_stop_came(); j++) {
+    for (int32_t j = 0; j < columns && !(poll && poll()); j++) {
         double *c = C + (size_t)j * height;
         for (int32_t r = j; r < rows; r++)
             c[r] = 0;
@@ -33,14 +31,14 @@ static void single_product(int32_t rows, int32_t columns, int32_t depth, const d
 }
 
 static int32_t single_factorise(int32_t rows, int32_t columns, double *supernode, const sinew_dense_signs *signs,
-                                double *C, double *work)
+                                double *C, double *work, sinew_dense_poll *poll)
 {
     (void)signs;
     (void)C;
     (void)work;
     for (int32_t j = 0; j < columns; j++) {
         double *own = supernode + (size_t)j * (size_t)rows;
-        if (j > 0 && sinew_stop_came())
+        if (j > 0 && poll && poll())
             return j;
         for (int32_t k = 0; k < j; k++) {
             const double *before = supernode + (size_t)k * (size_t)rows;

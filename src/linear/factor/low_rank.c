@@ -297,15 +297,17 @@ static bool factorise_small(sinew_low_rank *l, const sinew_dense_kernels *dense)
 {
     const int32_t added = l->count - l->taken;
     if (l->taken > 0) {
-        if (dense->factorise(l->count, l->taken, l->taken_block, NULL, l->product, l->work) >= 0 || !enough_left(l))
+        if (dense->factorise(l->count, l->taken, l->taken_block, NULL, l->product, l->work, sinew_stop_came) >= 0 ||
+            !enough_left(l))
             return false;
-        dense->product(added, added, l->taken, l->taken_block + l->taken, (size_t)l->count, NULL, l->product, l->work);
+        dense->product(added, added, l->taken, l->taken_block + l->taken, (size_t)l->count, NULL, l->product, l->work,
+                       sinew_stop_came);
         const size_t stride = sinew_dense_round((size_t)added);
         for (size_t c = 0; c < (size_t)added; c++)
             for (size_t r = c; r < (size_t)added; r++)
                 l->added_block[c * (size_t)added + r] += l->product[c * stride + r];
     }
-    return dense->factorise(added, added, l->added_block, NULL, l->product, l->work) < 0;
+    return dense->factorise(added, added, l->added_block, NULL, l->product, l->work, sinew_stop_came) < 0;
 }
 
 /* w = C^-1 w */

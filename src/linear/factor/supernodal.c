@@ -158,7 +158,7 @@ static void supernodal_apply(sinew_supernodal *f, int32_t k, int32_t d)
     while (columns < count && rows[columns] < f->supernodes.column[k + 1])
         columns++;
     f->kernels->product(count, columns, supernodal_width(f, d), f->values + f->start[d] + from, (size_t)height,
-                        f->sign ? f->sign + f->supernodes.column[d] : NULL, f->product, f->work);
+                        f->sign ? f->sign + f->supernodes.column[d] : NULL, f->product, f->work, sinew_stop_came);
     for (int32_t r = 0; r < count; r++)
         f->relative[r] = f->row_index[rows[r]];
     const size_t stride = sinew_dense_round((size_t)count);
@@ -179,10 +179,10 @@ static int32_t supernodal_factorise_one(sinew_supernodal *f, int32_t k, const do
     double *supernode = f->values + f->start[k];
     if (!f->sign || !floor)
         return f->kernels->factorise(supernodal_height(f, k), supernodal_width(f, k), supernode, NULL, f->product,
-                                     f->work);
+                                     f->work, sinew_stop_came);
     const sinew_dense_signs signs = {f->sign + first, floor + first, f->pivot + first};
     return f->kernels->factorise(supernodal_height(f, k), supernodal_width(f, k), supernode, &signs, f->product,
-                                 f->work);
+                                 f->work, sinew_stop_came);
 }
 
 static int32_t supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift,

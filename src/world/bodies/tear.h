@@ -25,7 +25,7 @@ typedef struct sinew_tear {
     int32_t *log; /* [log_count] operations, one after the other */
     size_t log_count, log_capacity;
     int64_t torn_step; /* step_count at the last tears: a step that is tried again does not tear again; 0: none */
-    bool torn_apart; /* an operation ran out of memory and is incomplete: the world cannot be stepped */
+    bool torn_apart;   /* an operation ran out of memory and is incomplete: the world cannot be stepped */
 } sinew_tear;
 
 enum {

@@ -25,8 +25,8 @@
 #include "world/state/contact_sections.h"
 #include "world/bodies/tear.h"
 
-static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
-                                         "GENS", "SIGN", "NOTE", "TEAR", "TORN", SINEW_CONTACT_TAGS};
+static const char *const known_tags[] = {
+    "TIME", "BODY", "GOAL", "PINS", "SOLV", "GENS", "SIGN", "NOTE", "TEAR", "TORN", SINEW_CONTACT_TAGS};
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,

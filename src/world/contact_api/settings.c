@@ -90,6 +90,9 @@ sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def
     if (!contact_need_work(world, error))
         return SINEW_ERROR_MEMORY;
     world->contact->def = *def;
+    /* The contacts of the last step are part of the objective until they are replaced. */
+    if (!def->on)
+        sinew_contact_detach(world);
     return SINEW_OK;
 }
 

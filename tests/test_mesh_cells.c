@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_cells.c: every type of cell that Gmsh and VTK files may hold. Cells that the library does not simulate are
+ * test_mesh_cells.c: every type of cell that Gmsh, VTK and glTF files may hold. Cells that the library does not simulate are
  * skipped by their number of nodes, which this file has from the formulas of Lagrange elements, and are counted by name.
  */
 #include "mesh_files.h"
@@ -32,23 +32,23 @@ typedef struct cell_type {
 
 /* Gmsh reference manual, "MSH file format". */
 static const cell_type gmsh_types[] = {
-    {1, LINE, 1},           {2, TRIANGLE, 1},
-    {3, QUADRILATERAL, 1},  {4, TET, 1},
-    {5, HEXAHEDRON, 1},     {6, PRISM, 1},
-    {7, PYRAMID, 1},        {8, LINE, 2},
-    {9, TRIANGLE, 2},       {10, QUADRILATERAL, 2},
-    {11, TET, 2},           {12, HEXAHEDRON, 2},
-    {13, PRISM, 2},         {14, PYRAMID, 2},
-    {15, POINT, 1},         {16, QUADRILATERAL, 2, true},
-    {18, PRISM, 2, true},   {17, HEXAHEDRON, 2, true},
-    {19, PYRAMID, 2, true}, {20, TRIANGLE, 3, true},
-    {21, TRIANGLE, 3},      {22, TRIANGLE, 4, true},
-    {23, TRIANGLE, 4},      {24, TRIANGLE, 5, true},
-    {25, TRIANGLE, 5},      {26, LINE, 3},
-    {27, LINE, 4},          {28, LINE, 5},
-    {29, TET, 3},           {30, TET, 4},
-    {31, TET, 5},           {92, HEXAHEDRON, 3},
-    {93, HEXAHEDRON, 4},
+    {1, LINE, 1, false},          {2, TRIANGLE, 1, false},
+    {3, QUADRILATERAL, 1, false}, {4, TET, 1, false},
+    {5, HEXAHEDRON, 1, false},    {6, PRISM, 1, false},
+    {7, PYRAMID, 1, false},       {8, LINE, 2, false},
+    {9, TRIANGLE, 2, false},      {10, QUADRILATERAL, 2, false},
+    {11, TET, 2, false},          {12, HEXAHEDRON, 2, false},
+    {13, PRISM, 2, false},        {14, PYRAMID, 2, false},
+    {15, POINT, 1, false},        {16, QUADRILATERAL, 2, true},
+    {18, PRISM, 2, true},         {17, HEXAHEDRON, 2, true},
+    {19, PYRAMID, 2, true},       {20, TRIANGLE, 3, true},
+    {21, TRIANGLE, 3, false},     {22, TRIANGLE, 4, true},
+    {23, TRIANGLE, 4, false},     {24, TRIANGLE, 5, true},
+    {25, TRIANGLE, 5, false},     {26, LINE, 3, false},
+    {27, LINE, 4, false},         {28, LINE, 5, false},
+    {29, TET, 3, false},          {30, TET, 4, false},
+    {31, TET, 5, false},          {92, HEXAHEDRON, 3, false},
+    {93, HEXAHEDRON, 4, false},
 };
 
 /* Nodes of a Lagrange element of order p, or of its serendipity form: corners and p - 1 nodes an edge. */
@@ -298,13 +298,87 @@ static void unknown_types_are_counted_by_number(void **state)
     sinew_mesh_destroy(mesh);
 }
 
+/* ---- glTF -------------------------------------------------------------------------------------------- */
+
+enum {
+    GLTF_MAX = 6
+};
+
+/* Primitives without indices of the first `count` of six vertices, in each mode (glTF 2.0, 3.7.2.1). */
+static const struct {
+    int mode, count, edge_count, triangle_count;
+    int32_t edges[GLTF_MAX][2], triangles[GLTF_MAX][3];
+    const char *notes;
+} gltf_modes[] = {
+    {0, 6, 0, 0, .notes = "ignored 6 points"},
+    {1, 6, 3, 0, .edges = {{0, 1}, {2, 3}, {4, 5}}, .notes = ""},
+    {2, 6, 6, 0, .edges = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}, .notes = ""},
+    {2, 3, 3, 0, .edges = {{0, 1}, {1, 2}, {2, 0}}, .notes = ""},
+    {2, 2, 1, 0, .edges = {{0, 1}}, .notes = ""},
+    {3, 6, 5, 0, .edges = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}}, .notes = ""},
+    {4, 6, 0, 2, .triangles = {{0, 1, 2}, {3, 4, 5}}, .notes = ""},
+    {5, 6, 0, 4, .triangles = {{0, 1, 2}, {1, 3, 2}, {2, 3, 4}, {3, 5, 4}}, .notes = ""},
+    {6, 6, 0, 4, .triangles = {{1, 2, 0}, {2, 3, 0}, {3, 4, 0}, {4, 5, 0}}, .notes = ""},
+};
+
+static void write_gltf(int mode, int count)
+{
+    static buffer b;
+    float x[3 * GLTF_MAX];
+    for (int i = 0; i < 3 * GLTF_MAX; i++) {
+        double p[3];
+        place(i / 3, p);
+        x[i] = (float)p[i % 3];
+    }
+    store(SCRATCH("modes.bin"), x, sizeof x);
+    b.size = 0;
+    put(&b,
+        "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"byteLength\": %zu, \"uri\": \"modes.bin\"}], "
+        "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": %zu}], \"accessors\": [{\"bufferView\": 0, "
+        "\"componentType\": 5126, \"count\": %d, \"type\": \"VEC3\", \"min\": [0, 0, 0], \"max\": [9, 9, 9]}], "
+        "\"meshes\": [{\"primitives\": [{\"mode\": %d, \"attributes\": {\"POSITION\": 0}}]}], "
+        "\"nodes\": [{\"mesh\": 0}], \"scenes\": [{\"nodes\": [0]}], \"scene\": 0}",
+        sizeof x, sizeof x, count, mode);
+    store(SCRATCH("modes.gltf"), b.bytes, b.size);
+}
+
+/* Whether a triangle is another one, which may begin with any of its corners. */
+static bool same_turn(const int32_t *a, const int32_t *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (a[0] == b[k] && a[1] == b[(k + 1) % 3] && a[2] == b[(k + 2) % 3])
+            return true;
+    return false;
+}
+
+static void gltf_modes_become_cells(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof gltf_modes / sizeof gltf_modes[0]; i++) {
+        write_gltf(gltf_modes[i].mode, gltf_modes[i].count);
+        sinew_mesh *mesh = must_read(SCRATCH("modes.gltf"));
+        assert_int_equal(sinew_mesh_vertex_count(mesh), gltf_modes[i].count);
+        assert_int_equal(sinew_mesh_edge_count(mesh), gltf_modes[i].edge_count);
+        assert_int_equal(sinew_mesh_triangle_count(mesh), gltf_modes[i].triangle_count);
+        assert_string_equal(sinew_mesh_warnings(mesh), gltf_modes[i].notes);
+        for (int k = 0; k < gltf_modes[i].edge_count; k++)
+            assert_memory_equal(sinew_mesh_edges(mesh) + 2 * k, gltf_modes[i].edges[k], 8);
+        for (int k = 0; k < gltf_modes[i].triangle_count; k++)
+            assert_true(same_turn(sinew_mesh_triangles(mesh) + 3 * k, gltf_modes[i].triangles[k]));
+        sinew_mesh_destroy(mesh);
+    }
+    sinew_error error = {0};
+    write_gltf(7, 6);
+    assert_null(sinew_mesh_read(SCRATCH("modes.gltf"), NULL, &error));
+    assert_non_null(strstr(error.text, "a primitive has the unknown mode 7"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gmsh_types_have_their_nodes),
-        cmocka_unit_test(vtk_types_are_counted_by_name),
-        cmocka_unit_test(vtk_types_become_cells),
-        cmocka_unit_test(unknown_types_are_counted_by_number),
+        cmocka_unit_test(gmsh_types_have_their_nodes), cmocka_unit_test(vtk_types_are_counted_by_name),
+        cmocka_unit_test(vtk_types_become_cells),      cmocka_unit_test(unknown_types_are_counted_by_number),
+        cmocka_unit_test(gltf_modes_become_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

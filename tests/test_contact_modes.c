@@ -4,6 +4,7 @@
  * half_space (PD, section 6), each on a block that falls, rests and slides.
  */
 #include "contact_worlds.h"
+#include "random_cases.h"
 
 #ifdef SINEW_SINGLE
 #define RESTS 1e-4 /* m */
@@ -148,6 +149,45 @@ static void projection(void **state)
     sinew_world_destroy(world);
 }
 
+/* Gives each vertex a random velocity. */
+static void shake(sinew_world *world, random_cases *r)
+{
+    const int32_t n = sinew_world_particle_count(world);
+    sinew_real *v = make_array(3 * (size_t)n, sizeof *v);
+    for (int32_t i = 0; i < 3 * n; i++)
+        v[i] = (sinew_real)(random_between(r, -2, 2) - (i % 3 == 1));
+    assert_int_equal(sinew_world_set_velocities(world, 0, n, v), SINEW_OK);
+    free(v);
+}
+
+/* A vertex that begins a step at the surface or inside ends it outside or at the surface, each on its own. */
+static void projection_of_each_vertex(void **state)
+{
+    (void)state;
+    random_cases r = random_cases_begin("shaken boxes", 6, 100);
+    int32_t held = 0;
+    for (int32_t k = 0; k < r.count; k++) {
+        sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+        add_box(world, SINEW_SOLVER_PBNG, 2, 0.2, (const double[]){0, 0.101, 0}, 1e5);
+        for (int i = 0; i < 12; i++) {
+            if (i % 3 == 0)
+                shake(world, &r);
+            sinew_real *before = positions_of(world);
+            run(world, 1);
+            sinew_real *after = positions_of(world);
+            for (int32_t p = 0; p < sinew_world_particle_count(world); p++)
+                if ((double)before[3 * p + 1] <= 0.004) {
+                    assert_true((double)after[3 * p + 1] >= 0.004 - 1e-6);
+                    held += (double)after[3 * p + 1] <= 0.004 + 1e-6;
+                }
+            free(before);
+            free(after);
+        }
+        sinew_world_destroy(world);
+    }
+    assert_true(held > 0);
+}
+
 /* Planes that push and do not pull; friction takes from velocities mu g h a step, bouncing gives them back. */
 static void half_space(void **state)
 {
@@ -189,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(penalty),
         cmocka_unit_test(projection),
+        cmocka_unit_test(projection_of_each_vertex),
         cmocka_unit_test(half_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

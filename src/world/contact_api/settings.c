@@ -258,27 +258,43 @@ sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_
     return status;
 }
 
+/* Particles, weights and point of a contact, the vertices of side a first. sign: -1 if a is the second side of t. */
+static void contact_describe_sides(const sinew_world *world, const sinew_contact_constraint *t, int sign,
+                                   sinew_contact *out)
+{
+    const sinew_contact_work *c = world->contact;
+    int next = 0;
+    for (int k = 0; k < 8; k++) {
+        const int a = k % 4;
+        const sinew_real w = (sinew_real)sign * t->w[a];
+        if ((w > 0) != (k < 4))
+            continue;
+        const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
+        out->weights[next] = w;
+        out->particles[next++] =
+            t->v[a] < c->mesh.moved_count && (double)w != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
+        for (size_t i = 0; i < 3; i++)
+            out->point[i] += w > 0 ? w * x[i] : 0;
+    }
+}
+
+/* Side a is a body, also where a vertex or edge of a collider touches a face or edge of the body. */
 static sinew_contact contact_describe(const sinew_world *world, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = world->contact;
-    sinew_contact out = {.a = sinew_contact_object_of(c, t->first), .b = sinew_contact_object_of(c, t->second)};
+    const bool swapped = sinew_contact_object_of(c, t->first).body.index < 0;
+    const int sign = swapped ? -1 : 1;
+    sinew_contact out = {.a = sinew_contact_object_of(c, swapped ? t->second : t->first),
+                         .b = sinew_contact_object_of(c, swapped ? t->first : t->second)};
     out.force = t->force;
     out.clearance = (sinew_real)t->clearance;
     out.event = t->force > 0 && t->was_active ? SINEW_CONTACT_STAYED
                 : t->was_active               ? SINEW_CONTACT_ENDED
                                               : SINEW_CONTACT_BEGAN;
-    for (int a = 0; a < 4; a++) {
-        out.weights[a] = t->w[a];
-        out.particles[a] =
-            t->v[a] < c->mesh.moved_count && (double)t->w[a] != 0 ? world->outside[c->mesh.particle[t->v[a]]] : -1;
-        for (size_t i = 0; i < 3; i++) {
-            const sinew_real *x = c->step_filter.x_accepted + 4 * (size_t)t->v[a];
-            out.point[i] += t->w[a] > 0 ? t->w[a] * x[i] : 0;
-        }
-    }
+    contact_describe_sides(world, t, sign, &out);
     for (int i = 0; i < 3; i++) {
-        out.normal[i] = (sinew_real)t->n[i];
-        out.friction[i] = t->friction[i];
+        out.normal[i] = (sinew_real)(sign * t->n[i]);
+        out.friction[i] = sign * t->friction[i];
     }
     return out;
 }

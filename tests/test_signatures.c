@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "contact_worlds.h"
+#include "saved_state.h"
 #include "sinew/scene.h"
 
 /* Settings that signatures leave out at their default stand at another value: cases take them back to it. */
@@ -118,22 +120,7 @@ static sinew_scene *read_with(const char *setting)
     return scene;
 }
 
-typedef struct saved_bytes {
-    char *bytes;
-    size_t size;
-} saved_bytes;
-
-static saved_bytes save_state(const sinew_scene *scene)
-{
-    const sinew_world *world = sinew_scene_world((sinew_scene *)scene);
-    saved_bytes s = {.size = sinew_world_state_size(world)};
-    s.bytes = malloc(s.size);
-    assert_non_null(s.bytes);
-    assert_int_equal(sinew_world_state_save(world, s.bytes, s.size), SINEW_OK);
-    return s;
-}
-
-static void assert_differs(sinew_scene *scene, const saved_bytes *state, const char *setting, const char *name)
+static void assert_differs(sinew_scene *scene, const saved *state, const char *setting, const char *name)
 {
     sinew_error error = {0};
     const sinew_status status = sinew_world_state_check(sinew_scene_world(scene), state->bytes, state->size, &error);
@@ -145,12 +132,12 @@ static void differences_are_named(void **state)
 {
     (void)state;
     sinew_scene *scene = read_with(NULL);
-    const saved_bytes before = save_state(scene);
+    const saved before = save(sinew_scene_world(scene));
     assert_int_equal(sinew_world_state_check(sinew_scene_world(scene), before.bytes, before.size, NULL), SINEW_OK);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         char name[64];
         sinew_scene *other = read_with(changes[i].setting);
-        const saved_bytes after = save_state(other);
+        const saved after = save(sinew_scene_world(other));
         assert_differs(other, &before, changes[i].setting, changes[i].name);
         /* The other way round the same line differs. */
         snprintf(name, sizeof name, "%.*s ", (int)strcspn(changes[i].name, " "), changes[i].name);
@@ -162,8 +149,47 @@ static void differences_are_named(void **state)
     sinew_scene_destroy(scene);
 }
 
+/* ---- Caches of colliders --------------------------------------------------------------------------- */
+
+/* A mesh collider with two frames. change: 1, a coordinate of the last frame; 2, the time between frames; 3, none. */
+static sinew_world *make_cached(int change)
+{
+    sinew_world *world = make_touching_world(SINEW_SOLVER_NEWTON, 1);
+    sinew_mesh *mesh = make_beam(1, 1, 1, 1, 1, 1);
+    const size_t each = 3 * (size_t)sinew_mesh_vertex_count(mesh);
+    sinew_real *frames = make_array(2 * each, sizeof *frames);
+    for (size_t i = 0; i < 2 * each; i++)
+        frames[i] = sinew_mesh_positions(mesh)[i % each];
+    frames[2 * each - 1] += (sinew_real)(change == 1 ? 0.25 : 0);
+    sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_MESH);
+    def.mesh = mesh;
+    def.frames = frames;
+    def.frame_count = change == 3 ? 0 : 2;
+    def.frame_time = change == 2 ? 2 : 1;
+    add_collider(world, &def);
+    free(frames);
+    sinew_mesh_destroy(mesh);
+    return world;
+}
+
+static void caches_are_compared(void **state)
+{
+    (void)state;
+    for (int change = 0; change < 4; change++) {
+        sinew_error error = {0};
+        sinew_world *first = make_cached(0), *second = make_cached(change);
+        const saved before = save(first);
+        const sinew_status status = sinew_world_state_check(second, before.bytes, before.size, &error);
+        assert_int_equal(status, change == 0 ? SINEW_OK : SINEW_ERROR_DATA);
+        assert_true(change == 0 || strstr(error.text, "colliders.0 was mesh (checksum"));
+        free(before.bytes);
+        sinew_world_destroy(first);
+        sinew_world_destroy(second);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(differences_are_named), cmocka_unit_test(caches_are_compared)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

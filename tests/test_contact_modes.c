@@ -188,6 +188,26 @@ static void projection_of_each_vertex(void **state)
     assert_true(held > 0);
 }
 
+/* What begins inside is put on the surface, and its velocity stays as it was. */
+static void projection_keeps_velocities(void **state)
+{
+    (void)state;
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    assert_int_equal(sinew_world_set_gravity(world, (const sinew_real[3]){0, 0, 0}, NULL), SINEW_OK);
+    sinew_mesh *mesh = make_rope(2, (const double[]){0, 0.001, 0}, (const double[]){1, 0.001, 0});
+    add_springs(world, add_mesh(world, mesh, 1, NULL, NULL), 1e4);
+    sinew_mesh_destroy(mesh);
+    push(world, 0.5);
+    run(world, 1);
+    const look l = look_at(world);
+    assert_true(fabs(l.low - 0.004) < 1e-5 && fabs(l.high - 0.004) < 1e-5);
+    sinew_real v[6];
+    assert_int_equal(sinew_world_get_velocities(world, 0, 2, v), SINEW_OK);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs((double)v[i] - (i % 3 == 0 ? 0.5 : 0)) < 1e-3);
+    sinew_world_destroy(world);
+}
+
 /* Planes that push and do not pull; friction takes from velocities mu g h a step, bouncing gives them back. */
 static void half_space(void **state)
 {
@@ -230,6 +250,7 @@ int main(void)
         cmocka_unit_test(penalty),
         cmocka_unit_test(projection),
         cmocka_unit_test(projection_of_each_vertex),
+        cmocka_unit_test(projection_keeps_velocities),
         cmocka_unit_test(half_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * reduce.h: sums over particles whose bits do not depend on the number of threads.
  *
  * Vectors over particles are [count][4] reals; the fourth number is always zero, so that a vector may be read as one
- * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose borders depend on the count alone; each block is
- * summed by one thread in four interleaved double accumulators, and the block sums are added in order.
+ * flat array. A sum is cut into at most SINEW_SUM_BLOCKS blocks whose bounds depend on the count alone; one thread sums
+ * a block in double, and the block sums are added in order. Inner products use four accumulators, one per component.
  */
 #ifndef SINEW_SRC_BASE_REDUCE_H
 #define SINEW_SRC_BASE_REDUCE_H
@@ -14,7 +14,7 @@
 
 #define SINEW_SUM_BLOCKS 256
 
-/* Below these sizes waking other threads costs more than it saves. */
+/* Particles, and tasks of elements, below which waking other threads costs more than it saves. */
 #define SINEW_PARALLEL_PARTICLES 8192
 #ifdef SINEW_SINGLE
 #define SINEW_PARALLEL_TASKS 4 /* a task has three times as many elements as in double precision */

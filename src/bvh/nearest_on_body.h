@@ -32,7 +32,8 @@ typedef struct sinew_search {
     sinew_allocator allocator;
 } sinew_search;
 
-/* The mesh and the positions of its vertices must outlive the search. vertices: search vertices only. */
+/* Builds the BVH of the search; `vertices`: over the vertices only. The mesh and the positions of its vertices must
+ * outlive the search. sinew_search_end() must follow, also after a failure. */
 sinew_status sinew_search_begin(sinew_search *search, const sinew_mesh *mesh, const sinew_real *positions,
                                 bool vertices, sinew_error *error);
 void sinew_search_end(sinew_search *search); /* accepts a zeroed struct */

@@ -54,8 +54,8 @@ typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
     float normal[3][SINEW_TREE_WIDE]; /* sum of area normals */
-    float second[6][SINEW_TREE_WIDE]; /* second moments: xx yy zz xy yz zx */
-    float third[10][SINEW_TREE_WIDE]; /* third moments: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
+    float second[6][SINEW_TREE_WIDE]; /* second moments with their factors: xx yy zz xy yz zx */
+    float third[10][SINEW_TREE_WIDE]; /* third moments with factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
 
 /* The data that building a tree creates and a rebuild replaces. */
@@ -122,8 +122,9 @@ const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
 /* The SIMD variants of this build that the processor supports, best first; for tests. */
 const sinew_tree_kernel *const *sinew_tree_kernels(int32_t *count);
 
-/* Prepares a query; false: the query has no answer (not finite, no direction, a negative limit). `exponent` is the
- * scale of the query, which is smaller than the tree's for very distant points. */
+/* Prepare a query; false: the query has no answer (not finite, no direction, a negative limit, an empty range, a ray
+ * from too far away). A computed distance, or ray parameter, times 2^-exponent is the distance in m, or the parameter
+ * of the ray. */
 bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], double limit,
                              sinew_nearest_query *query, int *exponent);
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *query, int *exponent);

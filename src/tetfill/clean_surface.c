@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * clean_surface.c: cleans the surface before filling: coincident vertices are merged, triangles without area and
- * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component with
- * negative volume is flipped as a whole, unless it lies in the box of another component and may bound a cavity.
+ * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component of
+ * four or more triangles with negative volume is flipped as a whole, unless it lies in the box of another component and
+ * may bound a cavity.
  *
  * Winding numbers tolerate many defects, but not a flipped patch: just outside the patch they have the values of the
  * inside.

@@ -301,8 +301,8 @@ static sinew_status ask_tree(fill *f, bool all)
     return good ? SINEW_OK : sinew_fail_memory(f->error, "the winding numbers of a lattice");
 }
 
-/* A point of no intersected tet takes the winding number of its neighbour along x: no intersected tet has their
- * edge. */
+/* A point of no intersected tet takes the winding number of its lower neighbour along x, because the surface does not
+ * pass between them; the first point of a row takes 0. */
 static void carry_on(fill_lattice *l)
 {
     const int64_t row = 2 * (l->n[0] + 1);

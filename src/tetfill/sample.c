@@ -85,8 +85,8 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
-/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a border in the
- * tet: counts then depend on the path around the border. */
+/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a boundary
+ * edge in the tet: counts then depend on the path around it. */
 static bool corners_agree(const double w[4], const fill_trace *trace)
 {
     double low = INFINITY, high = -INFINITY;

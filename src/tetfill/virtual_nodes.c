@@ -124,7 +124,8 @@ static void match_corners(const splitter *s, const side *a, const side *b, int t
     }
 }
 
-/* The sample of b on the other side of triangle n of a's face; -1: none. */
+/* Each face is divided into FILL_FACE triangles, one for each sub-tet at the face; samples are centroids of sub-tets.
+ * Returns the sample of b whose sub-tet shares triangle n of a's face; -1: none. */
 static int sample_behind(const fill_pattern *pattern, const side *a, const side *b, const int turn[4], int n)
 {
     int8_t turned[4] = {0};

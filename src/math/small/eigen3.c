@@ -9,7 +9,7 @@
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* Elements whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
+/* Mask of matrices whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
 static inline wide_mask eigen3_unfinished(const wide a[6])
 {
     wide off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];

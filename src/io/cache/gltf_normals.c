@@ -18,7 +18,7 @@ static const double crease_cosine = 0.6967067093471654; /* cosine of 0.8 rad */
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Rest positions of the body's points; of a skin, its vertices as read from the file. */
+/* Undeformed positions of the body's points, [3 * point_count] m: vertices of its skin, else of its mesh. */
 static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
@@ -86,7 +86,8 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
                 gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
-/* Union-find over triangle corners: parents[corner] forms one tree per group. */
+/* Joins corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group. `edges`
+ * is scratch [6 * triangle_count]. */
 static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;

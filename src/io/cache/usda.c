@@ -36,7 +36,7 @@ typedef struct usda_reader {
     locale_t plain; /* locale with a decimal point */
 } usda_reader;
 
-/* Skips to just after the next occurrence of `text`. Correct only if no proper suffix of a partial match, except single
+/* Skips to just after the next occurrence of `text`; false: none. Correct only if no proper suffix of a partial match, except single
  * letters, starts `text` again. */
 static bool find_text(FILE *stream, const char *text)
 {

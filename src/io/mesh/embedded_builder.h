@@ -45,7 +45,8 @@ void sinew_skin_builder_close(sinew_builder *builder, sinew_embedded_builder *sk
  * builder). */
 bool sinew_skin_builder_face(sinew_builder *builder, const int32_t *corners, int64_t count);
 bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, int64_t c);
-/* Reverses a face that is one triangle; the caller reverses the cell. */
+/* Swaps the last two corners of the face that consists of triangle `triangle` of the builder; the caller reverses the
+ * triangle itself. */
 void sinew_skin_builder_turn(sinew_builder *builder, int64_t triangle);
 
 bool sinew_skin_builder_uv(sinew_builder *builder, float u, float v);

@@ -92,6 +92,9 @@ static void print_steps(const sinew_run_statistics *s)
     if (s->gap.step)
         printf(" (step %lld)", (long long)s->gap.step);
     printf("\n");
+    sinew_run_position_text(s, text, sizeof text);
+    if (text[0])
+        printf("           %s in the worst step\n", text);
     sinew_run_constraint_text(s, text, sizeof text);
     if (text[0])
         printf("           %s\n", text);

@@ -195,10 +195,10 @@ static bool open_run(sinew_render *r, const char *directory, const json_t *summa
     r->scene = sinew_open_scene(command, file, &r->settings);
     if (!r->scene || !sinew_style_read(&r->arguments, r->scene, &r->style))
         return false;
-    if (r->style.snapshot.colour == SINEW_COLOUR_RESIDUAL || r->style.snapshot.colour == SINEW_COLOUR_CONTACT_FORCE) {
+    if (sinew_colour_is_of_steps(r->style.snapshot.colour)) {
         sinew_usage_error(command,
-                          "--colour %s: caches hold places and not the forces of steps; render the scene %s "
-                          "instead",
+                          "--colour %s: caches hold positions and not the forces and errors of steps; render the "
+                          "scene %s instead",
                           sinew_colour_name(r->style.snapshot.colour), file);
         return false;
     }

@@ -54,8 +54,12 @@ static sinew_solver_def render_scene_solver_of(const sinew_render *r, const sine
     }
     def.record = SINEW_RECORD_NONE;
     /* The gap appears below panels; its computation takes time but does not change positions. */
-    if (!c->label[0])
+    if (!c->label[0] && r->style.snapshot.colour != SINEW_COLOUR_POSITION_ERROR)
         def.measure = SINEW_MEASURE_RESIDUAL;
+    if (r->style.snapshot.colour == SINEW_COLOUR_POSITION_ERROR) {
+        def.measure = SINEW_MEASURE_GAP;
+        def.gap_every = 1;
+    }
     return def;
 }
 

@@ -34,6 +34,7 @@ typedef struct sinew_run_statistics {
         int64_t first, count; /* number of steps that set the bit */
     } bits[SINEW_RUN_BITS];
     sinew_run_worst residual, relative, gap, gap_below;
+    sinew_run_worst position, position_below; /* m: position errors, estimates and bounds */
     int64_t gap_counts[4]; /* number of steps for each sinew_gap_kind */
     int64_t gap_unknown_first;
     char gap_reason[128];                       /* reason of the first step whose gap is unknown */
@@ -53,6 +54,8 @@ json_t *sinew_run_statistics_json(const sinew_run_statistics *statistics); /* NU
 bool sinew_run_statistics_read(sinew_run_statistics *statistics, const json_t *json);
 /* Formats "gap about 3.1e-7 J in the worst step", "gap unknown in 3 of 10 steps: ...". */
 void sinew_run_gap_text(const sinew_run_statistics *statistics, char *text, size_t size);
+/* Formats "positions within about 0.031 mm of the minimum", of the worst step; "" if no step has a position error. */
+void sinew_run_position_text(const sinew_run_statistics *statistics, char *text, size_t size);
 /* Formats "hard constraints violated by at most 2.1e-12"; "" if there are none. */
 void sinew_run_constraint_text(const sinew_run_statistics *statistics, char *text, size_t size);
 void sinew_run_residual_text(const sinew_run_statistics *statistics, char *text, size_t size);

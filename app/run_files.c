@@ -31,7 +31,7 @@ static bool run_files_fail(const sinew_run *r)
 /* ---- Files of a run -------------------------------------------------------------------------- */
 
 enum {
-    SINEW_ENDINGS_MAX = 19
+    SINEW_ENDINGS_MAX = 20
 };
 
 /* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
@@ -47,8 +47,8 @@ static const struct format_files {
     [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
-                          ".contact_force.npy", ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy",
-                          ".skin_vertices.npy", ".skin_weights.npy"},
+                          ".contact_force.npy", ".position_error.npy", ".tets.npy", ".material.npy", ".triangles.npy",
+                          ".edges.npy", ".skin_vertices.npy", ".skin_weights.npy"},
                          NULL},
 };
 

@@ -25,6 +25,7 @@ static const struct {
     [SINEW_COLOUR_ENERGY] = {"energy", "J/m\u00b3", "energy density"},
     [SINEW_COLOUR_RESIDUAL] = {"residual", "N", "residual"},
     [SINEW_COLOUR_CONTACT_FORCE] = {"contact_force", "N", "contact force"},
+    [SINEW_COLOUR_POSITION_ERROR] = {"position_error", "m", "position error"},
     [SINEW_COLOUR_CLASS] = {"class", "", "colour class"},
     [SINEW_COLOUR_GIVEN] = {"given", "", ""},
 };
@@ -32,6 +33,11 @@ static const struct {
 const char *sinew_colour_name(sinew_colour_kind kind)
 {
     return (unsigned)kind < SINEW_COLOUR_COUNT ? kinds[kind].name : NULL;
+}
+
+bool sinew_colour_is_of_steps(sinew_colour_kind kind)
+{
+    return kind == SINEW_COLOUR_RESIDUAL || kind == SINEW_COLOUR_CONTACT_FORCE || kind == SINEW_COLOUR_POSITION_ERROR;
 }
 
 const char *sinew_colour_unit(sinew_colour_kind kind)

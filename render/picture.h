@@ -18,20 +18,23 @@
 /* ---- Colour fields -------------------------------------------------------------------------- */
 
 typedef enum sinew_colour_kind {
-    SINEW_COLOUR_BODY = 0,      /* one colour for each body (or for each material of its skin) */
-    SINEW_COLOUR_SPEED,         /* m/s */
-    SINEW_COLOUR_STRETCH,       /* largest principal stretch */
-    SINEW_COLOUR_VON_MISES,     /* Pa */
-    SINEW_COLOUR_ENERGY,        /* J/m3 */
-    SINEW_COLOUR_RESIDUAL,      /* N */
-    SINEW_COLOUR_CONTACT_FORCE, /* N, contact force of the last step */
-    SINEW_COLOUR_CLASS,         /* colour class of a particle in the solver's sweeps: discrete */
-    SINEW_COLOUR_GIVEN,         /* values of the caller (sinew_snapshot_def) */
+    SINEW_COLOUR_BODY = 0,       /* one colour for each body (or for each material of its skin) */
+    SINEW_COLOUR_SPEED,          /* m/s */
+    SINEW_COLOUR_STRETCH,        /* largest principal stretch */
+    SINEW_COLOUR_VON_MISES,      /* Pa */
+    SINEW_COLOUR_ENERGY,         /* J/m3 */
+    SINEW_COLOUR_RESIDUAL,       /* N */
+    SINEW_COLOUR_CONTACT_FORCE,  /* N, contact force of the last step */
+    SINEW_COLOUR_POSITION_ERROR, /* m, distance from the end of the last step to the minimum, estimated */
+    SINEW_COLOUR_CLASS,          /* colour class of a particle in the solver's sweeps: discrete */
+    SINEW_COLOUR_GIVEN,          /* values of the caller (sinew_snapshot_def) */
     SINEW_COLOUR_COUNT
 } sinew_colour_kind;
 const char *sinew_colour_name(sinew_colour_kind kind);    /* "body" "speed" "stretch" "von_mises" ... */
 sinew_colour_kind sinew_colour_by_name(const char *name); /* SINEW_COLOUR_COUNT when unknown */
 const char *sinew_colour_unit(sinew_colour_kind kind);
+/* True for residuals, contact forces and position errors: a state that no step led to has none. */
+bool sinew_colour_is_of_steps(sinew_colour_kind kind);
 /* The colour of a value: t = 0 at the low end of the range, 1 at the high end. sRGB. */
 void sinew_colour_ramp(double t, uint8_t rgb[3]);
 /* The sRGB colour of a body by its index in the world. */

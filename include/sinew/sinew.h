@@ -612,9 +612,13 @@ typedef struct sinew_step_result {
     sinew_gap_kind gap_kind;            /* meaning of `gap` */
     double gap;                         /* J: optimality gap, g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
-    double gap_seconds;                 /* s spent on the gap */
+    double gap_seconds;                 /* s spent on the gap and on the position error */
     int32_t gap_steps;                  /* Newton steps on a copy for the gap */
     int32_t gap_linear_iterations;      /* CG iterations in these Newton steps; 0: a small world, which factorises */
+    sinew_gap_kind position_error_kind; /* meaning of position_error; measured together with the gap */
+    double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
+    double position_error_rms;          /* m: root mean square of these distances over the free particles */
+    const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
     int32_t linear_iterations;          /* sum over inner linear solvers; pd, qn and admm: solves with the factor */
     /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
      * stationarity then exclude hard energies, whose force is J^T lambda. */
@@ -628,6 +632,9 @@ typedef struct sinew_step_result {
 /* Takes one step. Returns the bits, which are also in result (may be NULL). After the first steps it does not allocate,
  * except with `linear` = lu and qr of newton, whose libraries allocate each factor. */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
+/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns false,
+ * with NaN, if the step has none (position_error_kind) or the world has changed since. */
+SINEW_API bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms);
 /* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
 /* The error text of SINEW_STEP_UNPREPARED; "" otherwise. */
@@ -791,7 +798,9 @@ typedef enum sinew_field_kind {
                                 det F is 0, NaN if the energy is infinite */
     SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
     /* Another field of particles, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE, /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate (sinew_step_result.position_error);
+                                   NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 

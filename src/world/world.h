@@ -156,7 +156,9 @@ struct sinew_world {
     char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
-    bool stepping;     /* a step is in progress: callbacks may read the world and may not change it */
+    sinew_gap_kind position_error_kind; /* of the last step */
+    int64_t position_error_version;     /* q_version after that step: a change of positions ends its validity */
+    bool stepping;                      /* a step is in progress: callbacks may read the world and may not change it */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
     double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
     struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */

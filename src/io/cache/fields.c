@@ -41,7 +41,7 @@ static bool shows_tets(const sinew_cache *cache)
 static const char *missing(const sinew_cache *cache, sinew_field_kind field)
 {
     const sinew_world *world = cache->world;
-    if (field == SINEW_FIELD_FORCE)
+    if (field == SINEW_FIELD_FORCE || field == SINEW_FIELD_POSITION_ERROR)
         return NULL;
     if (field == SINEW_FIELD_CONTACT_FORCE)
         return sinew_world_contact(world).on ? NULL : "nothing touches in it: give its scene `contact`";

@@ -8,7 +8,7 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_ARRAYS = 16 /* upper bound: positions, velocities, time, the fields, and six constant arrays */
+    SINEW_NPY_ARRAYS = 18 /* upper bound: positions, velocities, time, the fields, and six constant arrays */
 };
 
 typedef struct sinew_npy_array {

@@ -36,6 +36,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"von_mises", "frame,tet"},
         {"energy", "frame,tet"},
         {"contact_force", "frame,particle,xyz"},
+        {"position_error", "frame,particle,xyz"},
         {"tets", "tet,corner"},
         {"material", "tet"},
         {"triangles", "triangle,corner"},

@@ -61,7 +61,7 @@ typedef struct sinew_shape {
 } sinew_shape;
 
 /* Values for colouring pictures, separated by '|'. */
-#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|class"
+#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|position_error|class"
 
 /* Channels of an image, separated by '|', in order. */
 #define SINEW_CHANNEL_NAMES "red|green|blue"

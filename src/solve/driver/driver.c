@@ -377,25 +377,34 @@ static bool ended_in_numbers(const sinew_solve *s)
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
 }
 
+/* The estimate of a step without one: not requested (NONE), or unknown for a reason. */
+static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
+{
+    const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
+    return (sinew_gap_estimate){.kind = kind,
+                                .value = value,
+                                .reason = reason,
+                                .position_kind = kind,
+                                .position_max = value,
+                                .position_rms = value,
+                                .position_reason = reason};
+}
+
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+        return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
     const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
     if (!asked || (!s->gap && wants_gap(s)))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
+        return without_gap(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+        return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
     if (sinew_objective_is_hard(s->objective))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
-                                    .value = HUGE_VAL,
-                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
     if (!wants_gap(s))
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
     return sinew_gap_find(s);
 }
 
@@ -413,6 +422,10 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;
+    result->position_error_kind = gap->position_kind;
+    result->position_error = gap->position_max;
+    result->position_error_rms = gap->position_rms;
+    result->position_error_reason = gap->position_reason;
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;

@@ -16,6 +16,7 @@ typedef struct sinew_gap_vectors {
     sinew_real *d, *right;              /* Newton's direction; right-hand side of its system */
     sinew_real *trial, *trial_gradient; /* work space of steps and line searches */
     sinew_real *kept_q, *kept_gradient; /* start of a sequence of unchecked full steps */
+    sinew_real *error;                  /* m: estimate of q* - q */
 } sinew_gap_vectors;
 
 /* Newton's method on a copy of the step's positions. sinew_newton needs the vectors of a sinew_solve: `copy` and
@@ -29,6 +30,7 @@ typedef struct sinew_gap {
     sinew_block_inverse blocks;
     double *diagonal; /* [particle_count][9] */
     bool exact;       /* the last direction came from the exact Hessian */
+    bool current;     /* newton.d is the direction at copy.q */
     int32_t linear_iterations, linear_max;
 } sinew_gap;
 

@@ -257,6 +257,9 @@ static uint32_t inversion_bit(sinew_world *world)
 static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .gap = NAN,
                                              .gap_reason = "",
+                                             .position_error = NAN,
+                                             .position_error_rms = NAN,
+                                             .position_error_reason = "",
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
@@ -307,6 +310,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);
+        world->position_error_kind = out->position_error_kind;
+        world->position_error_version = world->q_version;
         view.time = world->time;
         if (contact)
             sinew_contact_end(&view, out);

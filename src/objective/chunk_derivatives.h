@@ -2,7 +2,7 @@
  *
  * chunk_derivatives.h: value, gradient and Hessian of the elements of one chunk, or of one element, without the sums
  * over chunks of objective.h. Damping, contact blocks and projections of single elements use them. Only src/objective
- * calls these kernels.
+ * calls the energies' value, gradient and Hessian kernels.
  *
  * Local vectors are [chunk->slot_count][4] reals, one entry for each particle of the chunk.
  */

@@ -33,8 +33,8 @@ static double global_constraint_weight(const sinew_batch *batch)
     return max;
 }
 
-/* Runs one task's kernel at q in the first thread's scratch. g: NULL, or the task's slots, to which the gradient is
- * written. Returns multiplier C / alpha.
+/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier C / alpha, C summed over the elements
+ * of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
 static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
                                sinew_real multiplier, sinew_real *g)

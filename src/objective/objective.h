@@ -50,8 +50,8 @@ typedef struct sinew_step_inputs {
     const sinew_real *force; /* [particle_count][4] N, all external forces */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
     /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
-     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S + (1 - S): descent
-     * directions computed from both have no component along a constrained direction. */
+     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
+     * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
     const sinew_real
         *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: no particle has constrained directions */
     const int32_t *constrained; /* [constrained_count] particles whose S is not 1, ascending, none of them pinned */
@@ -81,8 +81,9 @@ typedef struct sinew_objective {
     size_t scratch_size;             /* count of reals of one thread's scratch */
 
     /* Work space, with capacities in bytes. */
-    sinew_real *slot_values;          /* [fixed_slot_count + 1 + slots of transient tasks][4] */
-    double *task_values;              /* [task_count] J: value of each task */
+    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] */
+    /* [task_count] J: value of each task; other passes over tasks use it as work space */
+    double *task_values;
     sinew_real *scratch;              /* [thread_count][scratch_size] */
     sinew_real *tangents;             /* [tangent_total], NULL until sinew_objective_need_tangents */
     sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
@@ -99,18 +100,19 @@ sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *cons
  * no transient batches. */
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of build */
-/* Allocates the tangents once; later calls of set_transient keep them. */
+void sinew_objective_clear(sinew_objective *objective); /* frees all arrays, tangents included */
+/* Allocates the tangents on the first call; later calls of sinew_objective_set_transient grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
 void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the tangents */
 
 double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
-/* g(q), and gradient = grad g(q), zero at pins */
+/* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
 /* Computes second derivatives of all energies at q in the tangents, exact or projected element by element. */
 void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
-/* out = (M/h^2 + sum H_j) p with the last linearisation. p must be zero at pins; out is zero there. */
+/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pins;
+ * out is zero there. */
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);

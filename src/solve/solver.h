@@ -138,8 +138,9 @@ typedef struct sinew_solver_ops {
     /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step. Returns false if the
      * batch is not part of the solver. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
-    /* Optional: number of colours that an iteration processes in sequence. colours (may be NULL) [particle_count]:
-     * colours[outside[p]] is set for particles p that have a colour. */
+    /* Optional: returns the number of colours that an iteration processes in sequence. outside [particle_count]: the
+     * public number of each particle. colours may be NULL; else colours[outside[p]] is set for particles p that have a
+     * colour. */
     int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
     /* Optional, both or neither, for explicit integrators. growth: the factor by which a small motion of frequency
      * omega (1/s) grows in a step of h, with velocities first multiplied by exp(-damping h). stable_step: the h (s)
@@ -172,7 +173,7 @@ struct sinew_solve {
 
     sinew_real *q;             /* [particle_count][4] the iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, if gradient_known */
-    sinew_real *velocity;      /* [particle_count][4] work space of the records */
+    sinew_real *velocity;      /* [particle_count][4] work space for the momenta of iteration records */
     const sinew_real *q_start; /* [particle_count][4] positions q_n at the start of the step, pins included */
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
@@ -182,7 +183,7 @@ struct sinew_solve {
     bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, at least noise */
     double start_residual;         /* |gradient| at the starting guess */
-    sinew_terms start_terms;       /* J: g at the starting guess */
+    sinew_terms start_terms;       /* J: terms of g at the starting guess */
     double noise;                  /* N: the residual's round-off */
     double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
     sinew_contact_hooks *contact;  /* NULL: no contact */
@@ -214,7 +215,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_ene
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
-/* The driver. sinew_solve_prepare allocates; sinew_solve_run does not. */
+/* Prepares a solver for s->objective and s->def (driver/driver.c). Allocates; on failure the solver is released. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
 /* Applies a def and changes (SINEW_CHANGED_...); prepares the solver again if it cannot refresh. Elements are switched
  * as `refresh` requires. On failure the solver is released. */
@@ -223,13 +224,15 @@ sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, ui
  * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
-/* Updates elastic_of and stiffness_of. */
+/* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
-/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER). If g is infinite there and
- * finite at the other guess, the iterate moves to the other guess. */
+/* Moves s->q, which is at q_n, to the first guess of a dynamic step: 0 inertia (s->first_guess, or q_tilde if NULL), 1
+ * previous (q_n; inertia if s->first_guess is set). If g is infinite there and finite at the other guess, s->q moves to
+ * the other guess. Quasistatic steps keep s->q. */
 void sinew_solve_start(sinew_solve *s, int start);
-/* Evaluates gradient, terms and residual at q. */
+/* Evaluates gradient, terms and residual at s->q unless they are known. The first evaluation of a step also sets scale,
+ * start_residual and start_terms. */
 void sinew_solve_evaluate(sinew_solve *s);
 
 #endif

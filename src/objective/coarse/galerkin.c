@@ -244,8 +244,8 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     }
 }
 
-/* Adds the masses of an aggregate to the diagonal of its block, and sets a one on the diagonal for each unused
- * function. */
+/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal block, and sets a one on the diagonal for each
+ * unused function. */
 static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
                                 double *block)
 {

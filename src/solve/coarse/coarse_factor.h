@@ -17,7 +17,7 @@ enum {
 typedef struct sinew_coarse_matrix {
     int32_t count;
     const int32_t *column, *row;
-    const double *values; /* [pairs][9][SINEW_MODES][SINEW_MODES] */
+    const double *values; /* [column[count]][9][SINEW_MODES][SINEW_MODES] */
 } sinew_coarse_matrix;
 
 /* A block of the matrix, and its block row in the factor. */
@@ -30,9 +30,9 @@ typedef struct sinew_coarse_entry {
 typedef struct sinew_coarse_system {
     sinew_coarse_matrix matrix;
     int32_t *position;         /* [count] position of each block row in the order of elimination */
-    int32_t *first_slot;       /* [count + 1] first slot of each column */
+    int32_t *first_slot;       /* [count + 1] index of each column's first block in `slots` */
     sinew_coarse_entry *slots; /* blocks of each column, the diagonal first, then rows ascending */
-    int32_t *column;           /* [SINEW_MODES * count + 1] the factor's pattern */
+    int32_t *column;           /* [SINEW_MODES * count + 1] first 3x3 block of each of the factor's block columns */
     sinew_cholesky *factor;
     double *right; /* [12 * count] right-hand side, by position */
 } sinew_coarse_system;

@@ -14,7 +14,8 @@
 #include "linear/krylov/pcg.h"
 #include "solve/coarse/coarse_factor.h"
 
-/* A block of a row of the first-level matrix, in either triangle. */
+/* A block of a row of the first-level matrix, in either triangle: its column `other`, the index `pair` of its stored
+ * block, and whether it is the transpose of the stored block. */
 typedef struct sinew_coarse_link {
     int32_t other, pair;
     bool transposed;
@@ -31,7 +32,7 @@ typedef struct sinew_second_level {
     double *transfer;                               /* [lower.count][SINEW_MODES][SINEW_MODES] R */
     double *inverse;                                /* [lower.count][12][12] inverse diagonal blocks */
     sinew_coarse_matrix matrix;                     /* R^T A R */
-    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * pair of A + transposed */
+    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * block of A + transposed */
     double *values;
     sinew_pcg pcg;
     sinew_real *b, *x;                 /* [lower.count][12] */

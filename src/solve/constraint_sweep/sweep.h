@@ -17,8 +17,9 @@
  * Jacobi sweeps may be extrapolated (Chebyshev; Wang 2015): positions and multipliers together, so that M (x - q_tilde)
  * = sum lambda grad C is preserved (chebyshev.c, which also restores XPBD's dropped residual).
  *
- * Transient batches (objective.h) run after the fixed batches. Their colours are separate, first fit in the order of
- * their elements. A change lays out the transient batches again, in reused memory, independently of the fixed batches.
+ * Transient batches (objective.h) run after the fixed batches, unless sinew_sweep_arrange() puts coupling energies
+ * last. Their colours are separate, first fit in the order of their elements. A change lays out the transient batches
+ * again, in reused memory, independently of the fixed batches.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
@@ -99,7 +100,7 @@ typedef struct sinew_sweep {
     size_t number_capacity; /* bytes */
 } sinew_sweep;
 
-/* Allocates; the objective must be built. */
+/* Allocates; on failure nothing stays allocated. The objective must be built. */
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, const sinew_sweep_rule *rule,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
@@ -110,7 +111,8 @@ sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, 
  * both groups is kept. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Functions for a batch that is one global constraint: allocation of its work space, and its projection. */
+/* Functions for a batch that is one global constraint: allocation of its work space (false without memory), and its
+ * projection. */
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *batch);
 void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                 const sinew_constrain_kernel *how);
@@ -135,7 +137,8 @@ void sinew_sweep_keep(sinew_sweep *sweep);
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
 /* lambda = -C / alpha~ of every compliant constraint, thesis 4.1.6 (rule: numbers). */
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* x = q_tilde + M^-1 sum lambda grad C(x): the residual of the momentum equation becomes zero (rule: numbers). */
+/* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): the residual of the
+ * momentum equation becomes zero (rule: numbers). */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
 /* Copies the positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);

@@ -21,7 +21,8 @@
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
-/* Near round-off: the same limit, and the largest fraction of a real remainder that a Newton step leaves. */
+/* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
+ * this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
 /* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30

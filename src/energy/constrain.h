@@ -108,7 +108,8 @@ KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
         dx[i] = scale * c->gradient[3 * a + i];
 }
 
-/* Writes the new positions of the particles. */
+/* Moves the particles by the step: writes their new positions to kernel->xw, or adds the displacements to kernel->dx if
+ * it is not NULL. */
 KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                   const constrained *c)
 {
@@ -127,7 +128,7 @@ KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const in
     }
 }
 
-/* Also updates c->x, for the next constraint of the same group. */
+/* Adds the displacements of the step to c->x, for the next constraint of the same group. */
 KERNEL_INLINE void constrain_follow(int n, constrained *c)
 {
     for (int a = 0; a < n; a++) {

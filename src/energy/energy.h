@@ -122,7 +122,8 @@ typedef struct sinew_vertex_kernel {
 } sinew_vertex_kernel;
 
 /* The block of a node is an upper bound: at any x its quadratic model bounds the energy from above while the node
- * moves. The model's minimum then does not increase the energy, and needs no check. */
+ * moves. The model's minimum then does not increase the energy, and needs no check. CHEAP: the approximate
+ * block is such a bound, EXACT: the exact block is. */
 enum {
     SINEW_BOUND_CHEAP = 1 << 0,
     SINEW_BOUND_EXACT = 1 << 1

@@ -28,7 +28,7 @@
 #include "energy/dense_element.h"
 #include "math/small/jacobi.h"
 
-#define HINGE_THIN  1e-6 /* a rest height below this fraction of the edge, or an edge of the height: no area */
+#define HINGE_THIN  1e-6 /* rest height over edge, or edge over height, below which a triangle has no area */
 #define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
 
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */

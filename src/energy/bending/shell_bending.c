@@ -89,7 +89,7 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* unit vectors in the plane */
+    double area, warp[3], weft[3]; /* m2; unit vectors in the plane */
     double along[3];               /* m2: r . e at rest */
     double offset[3];              /* m: offsets of the director points */
 } shell_rest;

@@ -8,7 +8,7 @@
  * PBNG (18), (19). The eight signed weights are the four of the first point (sum 1) and minus the four of the second. C
  * is the vector between the points, so a translation of both costs no energy. psi is quadratic, with a constant,
  * positive semi-definite Hessian. K does not rotate with the body: use the energy for one step, or with kn = kt. For
- * PD, psi is the squared distance to the origin if kn = kt; else k = max(kn, kt) bounds it.
+ * PD, psi is the squared distance to the origin if kn = kt; else k = max(kn, kt) bounds its curvature.
  */
 #include "energy/constrain.h"
 #include "energy/curvature.h"
@@ -286,7 +286,8 @@ static void weak_curvature(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* A pair may contain a vertex more than once: its first entry takes the sum of its weights. */
+/* A pair of points may contain a vertex more than once: the incidence takes the sum of the vertex's weights, and
+ * repeated entries have weight zero. */
 static void weak_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     double own = 0;

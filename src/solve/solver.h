@@ -129,8 +129,8 @@ typedef struct sinew_solver_ops {
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
     /* Optional: SINEW_CAN_ bits that energies need with these parameters; NULL: info.needs for all parameters. */
     uint32_t (*needs)(const sinew_solver_def *def);
-    /* Optional: NULL if contacts are supported with the parameters of this def, else the parameters that support them, as
-     * text for the user. */
+    /* Optional: returns NULL if contacts are supported with the parameters of this def, else a text for the user that
+     * names the parameters that support them. */
     const char *(*contact_refused_by)(const sinew_solver_def *def);
     /* Optional: J: the function that iterations decrease, at q with s->terms known, if parameters make it different
      * from g. NULL: g. */

@@ -196,7 +196,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
                       takers[0] ? ", " : "");
 }
 
-/* Records are counted in 32 bits; there is one more than iterations. */
+/* Largest `iterations` of a def: iteration records, one more than iterations, are counted in 32 bits. */
 static const int32_t iterations_max = 1000000000;
 
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)

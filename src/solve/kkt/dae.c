@@ -84,7 +84,8 @@ static void dae_begin(sinew_solve *s)
     ((dae *)((sinew_kkt *)s->memory)->own)->stepped = false;
 }
 
-/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins. */
+/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins to their
+ * targets. */
 static void add_values(sinew_solve *s, bool along_pins, double by, double factor, double *out)
 {
     sinew_kkt *r = s->memory;

@@ -118,7 +118,7 @@ static double force_scale(const sinew_solve *s)
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Updates gradient, constraints and their forces to q and lambda. */
+/* Evaluates constraints at q, chooses the active set, and evaluates gradient and residual with the forces of lambda. */
 static void evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -267,7 +267,7 @@ static double weighted_violation(const sinew_kkt *r)
 }
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
- * the violation, which a full step removes to first order. */
+ * the weighted violation, which a full step removes to first order. */
 static double find_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

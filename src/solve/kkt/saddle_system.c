@@ -377,7 +377,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Mean and norm of A's diagonal. */
+/* Sets s->mean and s->trace_norm from the diagonal of A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;
@@ -455,8 +455,9 @@ static void fill_scaled(sinew_saddle *s, double shift)
         }
 }
 
-/* Constraints have negative pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off
- * after a small pivot: the floor is raised until no pivot of a constraint is positive. */
+/* Factorises s->scaled, with a rank check if pivots are uncertain. Returns false on failure. Constraints have negative
+ * pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off after a small pivot: the
+ * floor is raised until no pivot of a constraint is positive. */
 static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);

@@ -11,8 +11,8 @@
  * Order (elimination_order.h): hard constraints follow all of their particles, so that their diagonal is not zero when
  * they are eliminated. The matrix is scaled to a diagonal of size one, particles by A, constraints by J diag(A)^-1 J^T
  * + alpha, so that the same floor detects all zero pivots. A hard constraint whose independent component is below about
- * 3e-6 (the square root of the floor) is redundant and dropped. A rank check decides about uncertain small pivots
- * (rank_check.h).
+ * 3e-6 (the square root of the floor; 3e-5 in single precision) is redundant and dropped. A rank check decides about
+ * uncertain small pivots (rank_check.h).
  *
  * Inactive inequalities stay in the pattern with -1 on the diagonal.
  */
@@ -51,7 +51,7 @@ typedef struct sinew_saddle {
     int32_t *block_at;    /* entry of each number of constraints->blocks */
     double *scale, *floors, *right, *solution; /* [count] */
     uint8_t *is_multiplier;                    /* [count] 1 where an unknown is a multiplier */
-    int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last factorisation (rank_check.h) */
+    int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
     double *left;       /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
     sinew_ldl *ldl;
     sinew_pivots inertia; /* pivots of the last factorisation */

@@ -39,8 +39,8 @@ typedef struct sinew_newton_linear {
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
     /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; returns false on failure */
     bool (*resolve)(sinew_solve *s, sinew_newton *n);
-    /* Computes a descent direction by a shift of H, after SINEW_NEWTON_INDEFINITE. NULL: d already is a descent
-     * direction. */
+    /* Computes a descent direction d by a shift of H, after SINEW_NEWTON_INDEFINITE; returns false on failure. NULL: d
+     * already is a descent direction. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
     bool tells;     /* solve detects that H is not positive definite */
     bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */

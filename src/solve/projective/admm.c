@@ -23,7 +23,8 @@
  * in 20 iterations, 29 % at best, against 99.9 % without the split.
  *
  * Iterates may have an infinite energy: if an energy has a barrier, the returned positions are moved back towards the
- * last finite iterate. Non-finite iterates restart at q_n with a larger weight.
+ * last finite iterate. With an automatic weight, non-finite iterates restart at q_n with a larger one, up to six times
+ * a step.
  */
 #include <float.h>
 #include <math.h>
@@ -64,7 +65,7 @@ typedef struct admm {
     size_t *first_weight; /* [task_count] offset of each task in weights */
     size_t *first_dual;   /* [task_count] offset of each task in u */
     size_t dual_count, weight_count;
-    sinew_real *weights; /* w^2 of each element lane */
+    sinew_real *weights; /* [weight_count] w^2 of each element, padding included */
     sinew_real *u;       /* [dual_count] */
     sinew_real *b;       /* [particle_count][4] */
     sinew_real *dq;      /* [particle_count][4]; the same array as b if the weight is not automatic */
@@ -77,7 +78,7 @@ typedef struct admm {
     bool automatic;
     sinew_weight_rule rule;
     int32_t restarts;      /* number of restarts in this step */
-    sinew_real *stiffness; /* stiffness k of each element lane */
+    sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
     sinew_real *u_before;  /* [dual_count] */
     double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
@@ -429,7 +430,7 @@ static void inertia_terms(const void *context, int32_t first, int32_t last, doub
         }
 }
 
-/* Restarts the iterations of the step with a larger weight. */
+/* Moves the iterate back to q_n, sets the duals u to zero and increases the weight. */
 static void admm_restart(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -452,8 +453,8 @@ static double round_off_size(const sinew_solve *s)
     return 3 * sqrt(s->value_noise * epsilon);
 }
 
-/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight. |dq|_S^2 is the sum of an inertia
- * term and w^2 |D dq|^2. */
+/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not finite.
+ * |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
 static void watch(sinew_solve *s)
 {
     enum {

@@ -19,11 +19,11 @@ typedef struct sinew_global_matrix {
     size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
     double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
     double *value;   /* [entries] S */
-    double *locals;  /* [local_count] */
+    double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
     sinew_real *D;   /* work space: D of the largest task */
 } sinew_global_matrix;
 
-/* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]]. */
+/* The entries of S between free particles and pins, without `scale`: value[k] adds to S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
     int32_t *row, *pin; /* particles */

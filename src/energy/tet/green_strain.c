@@ -214,7 +214,7 @@ KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t g
 }
 
 /* A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the symmetric matrix of the factors. With
- * SINEW_FORM_ENERGY, C = C^T K C / 2 per unit of weight also adds products of the strains' gradients. */
+ * SINEW_FORM_ENERGY the constraint is C^T K C / 2 per unit of weight, which adds products of the strains' gradients. */
 static void strain_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

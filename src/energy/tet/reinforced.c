@@ -207,7 +207,8 @@ static void reinforced_hessian(const sinew_kernel *kernel)
     }
 }
 
-/* One stiffness for all directions: the stiffness along the fibres, which is the largest. */
+/* psi and stress with fibres along the first axis, along which tet_fit_stiffness() stretches. The stiffness along the
+ * fibres, which is the largest, then serves for all directions. */
 KERNEL_INLINE wide stress_along(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide zero = wide_set(0), a[3] = {wide_set(1), zero, zero};

@@ -11,7 +11,7 @@
  * which is not isotropic for large F, stores Q and rotates back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
- * and a material has one dimensionless number. Data: w, L (6), then the material's own numbers.
+ * and the numbers of a material have no unit. Data: w, L (6), then the material's own numbers.
  *
  * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy splits into one
  * 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 numbers are
@@ -61,7 +61,8 @@ typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_re
 #define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major. */
+/* data = modulus x filled rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major.
+ * With element->rest_known only the weight is computed, from element->size. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);

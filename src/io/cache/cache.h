@@ -21,14 +21,14 @@ typedef struct sinew_cache_ops {
     const char *name; /* name on the command line */
     size_t own_size;  /* bytes of the format's own data, zeroed before open */
     bool bodies;      /* the format writes the simulated bodies, not their skins */
-    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them. After a
-     * failure only drop is called. */
+    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them.
+     * After a failure only drop is called. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends cache->q and cache->v */
     /* Rebuilds the data that depends on the topology of the world; NULL: all frames of this format share one
      * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* flushes all frames written so far to the disk */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error); /* flushes all frames written so far to the disk */
     /* Completes the files and renames them to their final names. */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error);
     /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */

@@ -173,7 +173,7 @@ struct sinew_solve {
 
     sinew_real *q;             /* [particle_count][4] the iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, if gradient_known */
-    sinew_real *velocity;      /* [particle_count][4] work space for the momenta of iteration records */
+    sinew_real *velocity;      /* [particle_count][4] work space, also of iteration records */
     const sinew_real *q_start; /* [particle_count][4] positions q_n at the start of the step, pins included */
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
@@ -192,8 +192,10 @@ struct sinew_solve {
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
-    int64_t factorisations; /* number of factorisations of constant matrices, over all steps; contacts cause none */
-    int64_t step;           /* number of the current step, from 1 */
+    /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
+     * with a component that nothing else holds (projective/global_system.h) */
+    int64_t factorisations;
+    int64_t step; /* number of the current step, from 1 */
 
     /* Stiffness, computed lazily by the first step that needs it after a change. */
     double stiffness;     /* N/m: noise per unit of position round-off */
@@ -226,10 +228,12 @@ sinew_status sinew_solve_take_contacts(sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
 /* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
+/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with
+ * contact. */
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
-/* Moves s->q, which is at q_n, to the first guess of a dynamic step: 0 inertia (s->first_guess, or q_tilde if NULL), 1
- * previous (q_n; inertia if s->first_guess is set). If g is infinite there and finite at the other guess, s->q moves to
- * the other guess. Quasistatic steps keep s->q. */
+/* Moves s->q, which is at q_n with pins at their targets, to the first guess of a dynamic step: 0 inertia
+ * (s->first_guess, or q_tilde if NULL), 1 previous (q_n; inertia if s->first_guess is set). If g is infinite there and
+ * finite at the other guess, s->q moves to the other guess. Quasistatic steps keep s->q. */
 void sinew_solve_start(sinew_solve *s, int start);
 /* Evaluates gradient, terms and residual at s->q unless they are known. The first evaluation of a step also sets scale,
  * start_residual and start_terms. */

@@ -48,12 +48,12 @@ typedef struct sinew_kkt {
     sinew_constraints *constraints;
     sinew_saddle *saddle;
     double size;                 /* m: diagonal of the rest shape's box */
-    double *lambda;              /* [constraint_count] */
+    double *lambda;              /* [constraint_count] multipliers; N if C is a length */
     double *change;              /* [constraint_count] change of lambda */
-    double *right;               /* [constraint_count] */
+    double *right;               /* [constraint_count] right-hand side of constraints */
     double *comply;              /* [constraint_count] alpha lambda */
     double *norm;                /* [constraint_count] |J_i| */
-    uint8_t *active;             /* [constraint_count] */
+    uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
     uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
     double *force;               /* [particle_count][3] J^T lambda */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */

@@ -49,12 +49,14 @@ typedef struct sinew_saddle {
     int32_t *jacobian_at; /* entry of each number of constraints->J; -1 at pins */
     int32_t *alpha_at;    /* entry of each number of constraints->alpha; -1: the mirror image is stored */
     int32_t *block_at;    /* entry of each number of constraints->blocks */
-    double *scale, *floors, *right, *solution; /* [count] */
-    uint8_t *is_multiplier;                    /* [count] 1 where an unknown is a multiplier */
-    int32_t *uncertain; /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
-    double *left;       /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
+    /* [count] scaling of the matrix; floor of each pivot: above 0 for hard constraints, below 0 for early ones, 0 for
+     * other unknowns; scaled right-hand side and solution */
+    double *scale, *floors, *right, *solution;
+    uint8_t *is_multiplier; /* [count] 1 where an unknown is a multiplier */
+    int32_t *uncertain;     /* [SINEW_RANK_CHECK_MAX] uncertain constraints of the last rank check (rank_check.h) */
+    double *left;           /* [SINEW_RANK_CHECK_MAX][SINEW_RANK_CHECK_MAX] matrix T of rank_check.h */
     sinew_ldl *ldl;
-    sinew_pivots inertia; /* pivots of the last factorisation */
+    sinew_pivots inertia; /* numbers of positive, negative and dropped pivots of the last factorisation */
     double pivot_min;     /* pivots of hard constraints up to this size count as zero, if above the default floor */
     double mean;          /* mean diagonal of A in the last fill */
     double trace_norm;    /* norm of the traces of the particles' diagonal blocks of A */

@@ -57,7 +57,7 @@ struct sinew_newton {
     bool linearised; /* H was computed in this step, so `resolve` can use it */
     /* auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
     int32_t wait, patience;
-    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
+    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction; work space */
     void *memory;                           /* data of the linear solver */
     int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
     int32_t inner_max;      /* largest number of inner iterations if inner is 0 */

@@ -66,9 +66,9 @@ typedef struct admm {
     size_t *first_dual;   /* [task_count] offset of each task in u */
     size_t dual_count, weight_count;
     sinew_real *weights; /* [weight_count] w^2 of each element, padding included */
-    sinew_real *u;       /* [dual_count] */
-    sinew_real *b;       /* [particle_count][4] */
-    sinew_real *dq;      /* [particle_count][4]; the same array as b if the weight is not automatic */
+    sinew_real *u;       /* [dual_count] scaled duals u_j */
+    sinew_real *b;       /* [particle_count][4] right-hand side of the global step */
+    sinew_real *dq;      /* [particle_count][4] increment of q; the same array as b if the weight is not automatic */
     sinew_contact_global_step touch;
     bool any_hard;
     size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
@@ -79,7 +79,7 @@ typedef struct admm {
     sinew_weight_rule rule;
     int32_t restarts;      /* number of restarts in this step */
     sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
-    sinew_real *u_before;  /* [dual_count] */
+    sinew_real *u_before;  /* [dual_count] u before the local step */
     double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
     /* Members for energies with barriers only. */

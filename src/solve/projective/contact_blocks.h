@@ -17,8 +17,8 @@
 
 typedef struct sinew_contact_block {
     int32_t particle[SINEW_CONTACT_VERTICES]; /* particles of the contact; -1: pinned or unused */
-    double w[SINEW_CONTACT_VERTICES];
-    double K[6]; /* K_c as 00 11 22 01 02 12 */
+    double w[SINEW_CONTACT_VERTICES];         /* weights of the particles in z */
+    double K[6];                              /* K_c as 00 11 22 01 02 12 */
 } sinew_contact_block;
 
 typedef struct sinew_contact_blocks {

@@ -86,13 +86,14 @@ typedef struct qn {
     int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
     int search;
     sinew_global global;
-    /* old_q is the start of the last iteration of this step, old_gradient the gradient there without contacts. */
+    /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
+     * contacts. */
     bool old_known;
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
     sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
     sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
-    double rho[WINDOW_MAX];
-    double scale; /* m/N: initial H as a multiple of the identity */
+    double rho[WINDOW_MAX];                                /* 1 / (s . y) of each pair */
+    double scale;                                          /* m/N: initial H as a multiple of the identity */
 } qn;
 
 /* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */

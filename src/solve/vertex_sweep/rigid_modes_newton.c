@@ -46,7 +46,7 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* Returns the normal force at z. u: slip vector, *slip: its length, *stick: friction force per slip. */
+/* Returns the normal force (N) at z. u: slip vector (m), *slip: its length, *stick: friction force per slip (N/m). */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
@@ -351,7 +351,7 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         }
 }
 
-/* J: change of the objective for the fraction alpha of the step X */
+/* Sets the trial move of all bodies to the fraction alpha of X. Returns the change of the objective, J. */
 static double try_step(const cluster *c, double alpha)
 {
     double change = 0;

@@ -77,16 +77,17 @@ typedef struct sinew_vertex_layout {
     struct sinew_transient_layout *transient_work; /* transient_layout.c; NULL before the first transient elements */
 } sinew_vertex_layout;
 
-/* Allocates; the objective must be built and its masses and pins set. */
+/* Allocates; on failure nothing stays allocated. The objective must be built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
 void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* accepts a zeroed struct */
 /* Updates the layout after a change of transient elements; the result equals a new layout. Allocates only to grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);
 
-/* Copies changed element data. */
+/* Copies element data that have changed in the batches. */
 void sinew_vertex_layout_begin(sinew_vertex_layout *layout);
-/* Moves every node of q [particle_count][4] once, in the order of colours; relaxation is a factor of each step. */
+/* Sweeps once over the nodes of q [particle_count][4] in the order of colours, reversed if `backward`, with `inner`
+ * steps of each node; relaxation is a factor of each step. */
 void sinew_vertex_layout_run(const sinew_vertex_layout *layout, double relaxation, bool backward, sinew_real *q);
 
 #endif

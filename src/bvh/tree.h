@@ -99,7 +99,7 @@ typedef struct sinew_ray_query {
     sinew_real o[3], d[3]; /* scaled origin and direction; the largest component of d lies in [0.5, 1) */
     sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
     int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
-    sinew_real sx, sy, sz; /* shear (leaf_ray.h) */
+    sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
     sinew_real pad;        /* scaled: round-off of sheared corners */
     sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */

@@ -151,7 +151,7 @@ typedef struct sinew_element {
     const sinew_real *rest; /* [vertex_count of the energy][3] m rest positions */
     const sinew_real *parameters; /* [parameter_count] described by the energy's info, in range */
     const sinew_real *weights;    /* PAIR: [8] signed: weights of the first point, then minus those of the second */
-    const sinew_real *normal;     /* PAIR: unit vector */
+    const sinew_real *normal;     /* PAIR: [3] unit vector */
     const sinew_real *target;     /* VERTEX: [3] m */
     const sinew_real *fraction;   /* TET: NULL, or the filled fraction of its rest volume, in (0, 1] */
     const sinew_real *examples;   /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
@@ -236,7 +236,7 @@ typedef struct sinew_energy_ops {
      * a tet, z are the columns of F Q, Q a rotation of its rest shape (tet/tet.h); for an edge, the difference of
      * its ends. */
     int32_t reduced_count;                              /* 0: none */
-    void (*reduce)(const sinew_reduced_kernel *kernel); /* D */
+    void (*reduce)(const sinew_reduced_kernel *kernel); /* writes D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
      * projecting energy a bound is enough: psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2,
@@ -296,7 +296,7 @@ typedef struct sinew_vertex_step_kernels {
     /* Adds the change of the inertia term and halves steps that would increase the objective (`last`: sets such
      * steps to zero). Returns whether any step was changed. */
     bool (*shorten)(const sinew_vertex_move *move, bool last);
-    /* x += step */
+    /* Moves the nodes: x += step. */
     void (*move)(const sinew_vertex_move *move);
 } sinew_vertex_step_kernels;
 

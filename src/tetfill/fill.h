@@ -47,7 +47,7 @@ typedef struct fill_surface {
     int32_t count;
     double box[6]; /* min x y z, max x y z of the triangles */
     double volume; /* m3: signed volume that the closed surface encloses */
-    double area;   /* m2 */
+    double area;   /* m2: sum over all given triangles */
     bool closed;   /* every edge is used by an even number of triangles */
 } fill_surface;
 
@@ -78,10 +78,10 @@ void sinew_fill_pattern(fill_pattern *pattern);
  * the cell above that corner, p = (k (n1 + 1) + j) (n0 + 1) + i. */
 typedef struct fill_lattice {
     double origin[3];
-    double cell;     /* m */
+    double cell;     /* m: edge length of a cell */
     int64_t n[3];    /* number of cells, including a layer around the surface's box */
     int64_t corners; /* number of cell corners; there are twice as many points */
-    float *winding;  /* [2 * corners] */
+    float *winding;  /* [2 * corners] winding number at each lattice point */
     uint8_t *near;   /* [2 * corners] 1: corner of a tet that the surface intersects */
 } fill_lattice;
 

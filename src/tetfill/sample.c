@@ -463,7 +463,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [members] */
+    fill_scratch *scratch; /* [thread_count] work space of each thread */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

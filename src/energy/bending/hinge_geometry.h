@@ -169,7 +169,7 @@ KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
-/* d theta / dx_a */
+/* g = d theta / dx_a: the gradient of the bending angle by vertex a */
 KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
     const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];

@@ -264,7 +264,7 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints --------------------------------------------------------------------------------- */
 
-/* C = strain i, alpha = 1 / stiffness */
+/* Strain i (two bendings, twist) as a constraint with the compliance alpha = 1 / stiffness. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;

@@ -56,7 +56,7 @@ enum {
 typedef struct rod_frame {
     wide axis[3][3]; /* t, d, n */
     wide l, rho;
-    wide slant; /* mu / l */
+    wide slant; /* mu / l: offset of the director point along the edge */
 } rod_frame;
 
 typedef struct rod_now {
@@ -64,7 +64,7 @@ typedef struct rod_now {
     wide chi;
     wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
     wide kappa[2];              /* kappa_1 and kappa_2 */
-    wide slope[ROD_STRAINS][3]; /* v */
+    wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
     wide turn[3];               /* t_a x t_b */
 } rod_now;
 

@@ -108,7 +108,7 @@ KERNEL_INLINE void strain_matrix(const constrained *c, const wide g[STRAINS][12]
     }
 }
 
-/* K V C + c lambda + b J (x - x_old) */
+/* f = K V C + c lambda + b J (x - x_old): elastic, multiplier and damping terms of the six strains */
 KERNEL_INLINE void strain_force(const sinew_constrain_kernel *kernel, const int32_t *vertex, const constrained *c,
                                 const wide g[STRAINS][12], wide w, wide r, const wide C[STRAINS],
                                 const wide lambda[STRAINS], wide f[STRAINS])

@@ -19,7 +19,7 @@ enum {
     RATIO = 0,
     FRAME = 1,
     DATA_COUNT = TET_MATERIAL + FRAME + 9
-}; /* lambda / mu, Q */
+}; /* numbers of the material: lambda / mu, Q */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 

@@ -19,7 +19,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* kappa / mu */
+}; /* number of the material: kappa / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 

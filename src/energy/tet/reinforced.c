@@ -26,12 +26,12 @@ enum {
     SLACK = 2, /* lower bound of I4 - 1: -1, or 0 for fibres without compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-}; /* l / mu, k / mu, slack, Q^T a */
+}; /* numbers of the material: l / mu, k / mu, slack, Q^T a */
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
@@ -105,7 +105,7 @@ KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real
     return neo_hookean_near_rest(F, ratio, plain) + fibre_stress(F, a, material, P);
 }
 
-/* Second derivatives of the matrix alone. */
+/* Second derivatives of the rubber matrix, without fibres. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;

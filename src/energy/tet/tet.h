@@ -35,7 +35,7 @@ enum {
     TET_WEIGHT = 0,
     TET_LOWER = 1,
     TET_MATERIAL = 7
-}; /* data */
+}; /* indices in data: weight, L, numbers of the material */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,7 +43,7 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* tangent */
+}; /* indices in the tangent */
 
 /* The second derivatives in the frames of the singular value decomposition. Pairs are in the order 01 02 12. */
 typedef struct tet_tangent {
@@ -74,7 +74,7 @@ void sinew_tet_hessian(const sinew_kernel *kernel);
 static const int tet_fan_vertex[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
 static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
 
-/* Ds of the tets of one fan. */
+/* Ds = [x1-x0  x2-x0  x3-x0] of the tets of one fan. */
 KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, wide Ds[][9])
 {
     wide edge[SINEW_FAN + 2][3];
@@ -115,7 +115,7 @@ KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, c
     multiply3_lower(Ds[0], lower, F);
 }
 
-/* g += the forces of P. */
+/* Adds the gradient P L^T of a stress P to g of the four vertices. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
     wide f[1][9];

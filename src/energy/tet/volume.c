@@ -29,7 +29,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define NEWTON_ITERATIONS 60
 #define FLAT_SAMPLES      32
@@ -49,7 +49,7 @@ static const char *volume_prepare(const sinew_element *element, sinew_real *data
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-/* Computes s0 and s1 for s2 = t, and r. */
+/* Computes the stationary s with s2 = t, and r_i = 2 s_i - sigma_i. */
 KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];

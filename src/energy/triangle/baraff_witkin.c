@@ -26,7 +26,7 @@ enum {
     STRETCH_WEFT,
     SHEAR,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 

@@ -85,7 +85,7 @@ static void enclosed_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface */
 KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)

@@ -4,8 +4,8 @@
  *
  * A writer fills <path>.partial, and commit renames that file to <path>. abandon removes the partial file unless the
  * keep flag is set; reopen continues a kept file. sync and commit report failed writes, so a full disk or a read-only
-  * folder is an error with the path and the system's reason. open creates files exclusively; neither open nor reopen
-  * follows symbolic links.
+ * folder is an error with the path and the system's reason. open creates files exclusively; neither open nor reopen
+ * follows symbolic links.
  */
 #ifndef SINEW_SRC_IO_FILE_H
 #define SINEW_SRC_IO_FILE_H

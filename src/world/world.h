@@ -25,10 +25,9 @@ typedef struct sinew_body_record {
     int32_t reserved;     /* >= count: outside numbers reserved for the body, including spare ones */
     int32_t start;        /* inside number of the body's first particle */
     uint32_t generation;
-    char *name;         /* NULL: none */
-    bool rigid;         /* four particles joined by hard distances (rigid.c); its surface lies outside their tet */
-    sinew_real damping; /* 1/s: decay rate of the velocities */
-    sinew_real velocity_filter; /* fraction of the velocities beside the rigid motion that each step removes */
+    char *name; /* NULL: none */
+    bool rigid; /* four particles joined by hard distances (rigid.c); its surface lies outside their tet */
+    sinew_real damping, velocity_filter; /* 1/s; fraction of the non-rigid velocities that each step removes */
     sinew_body_contact contact;
     /* The embedded surface (embedding.c); all NULL without one. */
     sinew_skin *skin;
@@ -277,7 +276,7 @@ sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_r
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
 /* The next batch of an energy: build_next builds it from the store beside the current batch, for example after a
  * renumbering; take_next replaces the current batch; drop_next releases the next batch, complete or not (a
-  * transient energy keeps it for reuse). */
+ * transient energy keeps it for reuse). */
 sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
 void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);

@@ -123,8 +123,8 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-/* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the caller
- * releases. NULL: out of memory. */
+/* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
+ * caller releases. NULL: out of memory. */
 static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];

@@ -304,7 +304,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Fails if an energy or a pin acts on this and on other bodies: objects of other bodies are never removed implicitly. */
+/* Fails if an energy or a pin acts on this and on other bodies, whose objects are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {

@@ -2,7 +2,7 @@
  *
  * embedding.c: the embedded surface of a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
  * found once at rest (embed_point.h). Velocities use the same weights. Steps use it only for contact on the embedded
-  * surface.
+ * surface.
  */
 #include <math.h>
 #include <string.h>

@@ -193,8 +193,8 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* Copies the data of a batch that do not depend on its elements (transient, hard, PBD stiffness, number), and increments
- * its version. */
+/* Copies the data of a batch that do not depend on its elements (transient, hard, PBD stiffness, number), and
+ * increments its version. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;

@@ -8,8 +8,8 @@
  *
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
  *
- * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of example
-  * i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
+ * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of
+ * example i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
  */
 #include <math.h>
 #include <string.h>

@@ -49,7 +49,7 @@ typedef struct sinew_tree_node {
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child is far beyond this number of radii */
+#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
@@ -75,8 +75,8 @@ struct sinew_tree {
     sinew_allocator allocator;
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
-    sinew_real *positions; /* [3 * vertex_count] */
-    int32_t *cells;        /* [width * cell_count] */
+    sinew_real *positions; /* [3 * vertex_count] m: copy of the caller's positions */
+    int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
     double scale;          /* 2^exponent */
     double origin[3];      /* scaled: middle of the boxes */

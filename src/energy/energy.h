@@ -39,7 +39,7 @@
 typedef struct sinew_groups {
     int32_t count;
     int32_t threes, twos;   /* leading groups of fans of three, next of two (batch_layout.h); multiples of 3 and of 2 */
-    const int32_t *vertex;  /* [count][vertex_count][W] */
+    const int32_t *vertex;  /* [count][vertex_count][W] SINEW_POINT times the index of each vertex */
     const sinew_real *data; /* [count][data_count][W] */
 } sinew_groups;
 
@@ -50,7 +50,7 @@ typedef struct sinew_groups {
 typedef struct sinew_kernel {
     sinew_groups groups;
     const sinew_real *x;   /* [local vertex][4] m */
-    const sinew_real *p;   /* [local vertex][4] a direction (product) */
+    const sinew_real *p;   /* [local vertex][4] the vector p of a product H p */
     sinew_real *g;         /* [local vertex][4] accumulated into (gradient, product) */
     sinew_real *tangent;   /* [groups.count][tangent_count][W] written by linearise, read by product, hessian */
     sinew_real *blocks;    /* [groups.count][block_count][9][W] written by hessian; block_count = n(n+1)/2, pairs
@@ -82,7 +82,7 @@ typedef struct sinew_constrain_kernel {
     sinew_real stiffness;               /* PBD's k in (0, 1]: factor of every change; 1 for XPBD */
     const sinew_real *x_old;            /* [particle][4] q_n, for damping; NULL: no damping */
     sinew_real damping;                 /* beta of XPBD (26), s; gamma = alpha beta / h */
-    int32_t form;                       /* SINEW_FORM_... */
+    int32_t form;                       /* form of the constraints: SINEW_FORM_... */
     bool apart; /* groups share no vertex with each other, or changes are added to dx: a group may be loaded early */
 } sinew_constrain_kernel;
 
@@ -92,7 +92,7 @@ typedef struct sinew_constrain_kernel {
 typedef struct sinew_jacobian_kernel {
     sinew_groups groups;
     const sinew_real *x;      /* [local vertex][4] m */
-    int32_t form;             /* SINEW_FORM_... */
+    int32_t form;             /* form of the constraints: SINEW_FORM_... */
     bool hard;                /* hard constraints: C is zero at rest, and all compliances are zero */
     sinew_real *C;            /* [groups.count][constraint_count][W] */
     sinew_real *jacobian;     /* [groups.count][constraint_count][vertex_count][3][W] dC/dx */
@@ -118,7 +118,7 @@ typedef struct sinew_vertex_kernel {
     bool exact;                     /* block of projected second derivatives; false: approximate block */
     sinew_real *sum;                /* [group_count][SINEW_VERTEX_SUM][W] `vertex` adds gradient and block */
     const sinew_real *step;         /* [group_count][3][W] vertex_change: displacement of each node, m */
-    sinew_real *change;             /* [group_count][2][W] vertex_change adds the change of psi (J), its round-off */
+    sinew_real *change;             /* [group_count][2][W] J: vertex_change adds the change of psi and its round-off */
 } sinew_vertex_kernel;
 
 /* The block of a node is an upper bound: at any x its quadratic model bounds the energy from above while the node
@@ -235,7 +235,7 @@ typedef struct sinew_energy_ops {
      * coordinates of projective methods. z = D x has reduced_count 3-vectors, vector r being sum_a D[r][a] x_a. For
      * a tet, z are the columns of F Q, Q a rotation of its rest shape (tet/tet.h); for an edge, the difference of
      * its ends. */
-    int32_t reduced_count;                              /* 0: none */
+    int32_t reduced_count;                              /* number of 3-vectors of z; 0: none */
     void (*reduce)(const sinew_reduced_kernel *kernel); /* writes D */
     /* weights = k such that psi = k/2 |z - proj z|^2 if the energy can project; else the k whose quadratic fits psi
      * best over the stretches low .. high, thesis (4.64). Rest volume included: N m per unit of z squared. For a
@@ -265,7 +265,7 @@ typedef struct sinew_energy_ops {
 
     /* SINEW_CAN_VERTEX: an element as a function of one of its vertices. */
     int32_t other_count;          /* number of vertices of an element minus one */
-    int32_t incidence_data_count; /* numbers of an incidence; number 0 is the weight data[0]; 0 disables it */
+    int32_t incidence_data_count; /* numbers of an incidence; the first is the weight data[0], 0 for fillers */
     /* Fills the data `out` and the other particles of vertex `node` of an element. Scalar code, runs once per
      * incidence. */
     void (*incidence)(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others);

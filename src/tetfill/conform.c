@@ -176,7 +176,7 @@ typedef struct push {
     sinew_real *middle;        /* [3 * count] m: centroids of the faces */
     sinew_real *winding;       /* [count] winding numbers at the centroids */
     sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
-    double *out;               /* [4 * vertex_count] sum of normals, distance */
+    double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */
 } push;
 
 /* Computes a displacement of each boundary vertex: along the sum of its face normals, by the largest depth of the

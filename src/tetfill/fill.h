@@ -79,7 +79,7 @@ void sinew_fill_pattern(fill_pattern *pattern);
 typedef struct fill_lattice {
     double origin[3];
     double cell;     /* m: edge length of a cell */
-    int64_t n[3];    /* number of cells, including a layer around the surface's box */
+    int64_t n[3];    /* cells along each axis, including a layer around the surface's box */
     int64_t corners; /* number of cell corners; there are twice as many points */
     float *winding;  /* [2 * corners] winding number at each lattice point */
     uint8_t *near;   /* [2 * corners] 1: corner of a tet that the surface intersects */
@@ -131,7 +131,7 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 /* The intersections of a segment with triangles, in order along the segment. */
 typedef struct fill_crossings {
     int32_t count; /* number of crossings */
-    int32_t sum;   /* sum of their signs: +1 if the segment leaves through the front of a triangle */
+    int32_t sum;   /* sum of the signs of the crossings: +1 if the segment leaves through the front of a triangle */
     double at[16]; /* [min(count, 16)] parameters along the segment, 0 .. 1, ascending */
     int8_t sign[16];
     int32_t last; /* triangle crossed last; -1: none */

@@ -35,7 +35,7 @@
 
 typedef struct hinge_rest {
     double length, height[2], t[2]; /* m, m, position of the foot on the edge in lengths */
-    double edge[3], m[2][3];        /* unit vectors */
+    double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
     double angle;                   /* rad */
     double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3; zero if flat */
 } hinge_rest;

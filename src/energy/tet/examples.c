@@ -27,7 +27,7 @@ enum {
     WEIGHTS = GIVEN + 1,
     DATA_COUNT = TET_MATERIAL + WEIGHTS + EXAMPLES,
     UNKNOWNS = 3 + EXAMPLES,
-    PACKED = 45, /* the lower triangle of 9 rows */
+    PACKED = 45, /* numbers of the lower triangle of a 9x9 matrix */
     TANGENT_ROTATION = PACKED,
     TANGENT_COUNT = PACKED + 9
 };

@@ -244,7 +244,7 @@ static void reinforced_incidence(const sinew_real *data, const int32_t *particle
         out[TET_MATERIAL + AXIS + i] = (sinew_real)dot_of(q[i], direction);
 }
 
-/* As one node moves, the matrix is quadratic and the fibres are quartic, so the block is no upper bound. */
+/* As one node moves, psi of the rubber is quadratic and psi of the fibres quartic, so the block is no upper bound. */
 KERNEL_INLINE void reinforced_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;

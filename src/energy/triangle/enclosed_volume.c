@@ -21,7 +21,7 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* 1 / alpha */
+    DATA_WEIGHT, /* weight 1 / alpha */
     DATA_CENTRE,
     DATA_REST_VOLUME = DATA_CENTRE + 3, /* contribution of a triangle to f V_0 */
     DATA_COUNT

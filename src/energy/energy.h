@@ -157,7 +157,7 @@ typedef struct sinew_element {
     const sinew_real *examples;   /* TET: NULL, or [SINEW_EXAMPLE_MAX][6] symmetric stretches of the examples minus 1:
                                      00 11 22 01 02 12; zero: no such example */
     char *reason;                 /* NULL, or [SINEW_REASON_MAX] buffer for a reason that contains numbers */
-    double *size;                 /* NULL, or output of energies with `keeps_size`: a measure of the rest shape */
+    double *size;                 /* NULL, or output of energies with `keeps_size`: rest area, or six filled volumes */
     bool rest_known; /* data hold the result of an earlier `prepare` for the same rest shape, which is not given; only
                         the parameters are new, and *size is an input */
 } sinew_element;

@@ -318,7 +318,7 @@ static void contact_local_prox(const sinew_reduced_kernel *kernel)
 
 /* ---- As a hard constraint ---------------------------------------------------------------------- */
 
-/* x_a += w_a / m_a move; c->x is updated, too. */
+/* Moves each vertex a by w_a / m_a move, in kernel->xw or, if it is not NULL, in kernel->dx; also updates c->x. */
 KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
                                 const wide move[3], constrained *c)
 {

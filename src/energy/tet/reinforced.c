@@ -134,7 +134,7 @@ KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide 
     block_add(K, strength * across, strength * along, Fa);
 }
 
-/* The kernel of one group; its tangent starts with the tangent of the matrix. */
+/* The kernel of one group; its tangent starts with the tangent of the rubber matrix. */
 KERNEL_INLINE sinew_kernel one_group(const sinew_kernel *kernel, int32_t group)
 {
     sinew_kernel one = *kernel;

@@ -11,7 +11,7 @@
 /* Open-addressing hash table from (row, column) to the index of a local block of the current task. */
 typedef struct sinew_block_table {
     size_t mask;
-    int64_t *keys;   /* row << 32 | column */
+    int64_t *keys;   /* [mask + 1] row << 32 | column of a local block */
     int32_t *locals; /* [mask + 1] local block of each key, valid if its stamp is the current task */
     int32_t *stamps;
 } sinew_block_table;

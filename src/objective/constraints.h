@@ -115,7 +115,7 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *cons
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
 /* out [particle][3] += scale J^T lambda, summed in the order of elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
-/* out [constraint_count] = alpha lambda */
+/* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);
 /* out [constraint_count] = |J_i|, the norm of each constraint's gradient over the free particles; approximate for
  * global constraints */

@@ -20,7 +20,7 @@ int32_t sinew_global_constraints_count(const sinew_objective *o)
     return count;
 }
 
-/* 1 / alpha, which all active elements share; 0 if no element is active. */
+/* Weight 1 / alpha of a global constraint, which all active elements share; 0 if no element is active. */
 static double global_constraint_weight(const sinew_batch *batch)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;

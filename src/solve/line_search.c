@@ -10,7 +10,7 @@
 #include "base/reduce.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* bounds of the factor of one backtracking step */
+#define SHRINK_MIN       0.1 /* smallest and largest factor by which a backtracking trial shrinks alpha */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
@@ -64,7 +64,7 @@ static double longest_step(sinew_solve *s, const sinew_real *d, double max)
     return limit < max ? BARRIER_FRACTION * limit : max;
 }
 
-/* Accepts the last trial point as the iterate. */
+/* Accepts the last trial point: copies its positions, gradient, terms and residual to s. Returns its alpha. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;

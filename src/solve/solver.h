@@ -63,7 +63,7 @@ typedef struct sinew_contact_hooks {
     sinew_batch *const *batches;
     int32_t batch_count;
     double seconds;     /* s: time in this step that the driver spent on updates of transient elements */
-    sinew_error *error; /* error of a failed update */
+    sinew_error *error; /* receives the error of a failed update */
 } sinew_contact_hooks;
 
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
@@ -80,7 +80,7 @@ typedef struct sinew_kkt_residuals {
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
 typedef struct sinew_kkt_residual_table {
     void (*take_step)(sinew_solve *s);       /* copies h, q_tilde and the other inputs of a new step */
-    void (*subtract_forces)(sinew_solve *s); /* gradient -= J^T lambda at s->q */
+    void (*subtract_forces)(sinew_solve *s); /* subtracts constraint forces: s->gradient -= J^T lambda at s->q */
     void (*measure)(sinew_solve *s,
                     sinew_kkt_residuals *outcome); /* computes the residuals at s->q, whose gradient is known */
 } sinew_kkt_residual_table;
@@ -184,7 +184,7 @@ struct sinew_solve {
     double scale;        /* |gradient| at the starting guess, at least noise */
     double start_residual;         /* |gradient| at the starting guess */
     sinew_terms start_terms;       /* J: terms of g at the starting guess */
-    double noise;                  /* N: the residual's round-off */
+    double noise;                  /* N: round-off of the residual |gradient| */
     double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
     sinew_contact_hooks *contact;  /* NULL: no contact */
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */

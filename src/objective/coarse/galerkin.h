@@ -17,8 +17,8 @@
 #include "objective/objective.h"
 
 enum {
-    SINEW_MODES = 4,                                   /* functions of an aggregate */
-    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* numbers in a block of A */
+    SINEW_MODES = 4,                                   /* number of functions of an aggregate */
+    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* count of numbers in a 12x12 block of A */
 };
 
 /* P: the aggregate of each particle, and the values of the aggregate's functions at the particle. */
@@ -34,7 +34,7 @@ typedef struct sinew_coarse_space {
 typedef struct sinew_galerkin {
     const sinew_coarse_space *space; /* borrowed */
     int32_t *column; /* [space->count + 1] first block of each block column: the diagonal block, then rows ascending */
-    int32_t *row;    /* [column[space->count]] */
+    int32_t *row;    /* [column[space->count]] row of each block, an aggregate */
     /* [column[space->count]][9][SINEW_MODES][SINEW_MODES] blocks of A: entry (r, c) of the 3x3 blocks, function of the
      * row, function of the column */
     double *values;
@@ -57,7 +57,7 @@ typedef struct sinew_galerkin {
 sinew_status sinew_galerkin_create(sinew_galerkin *galerkin, const sinew_objective *objective,
                                    const sinew_coarse_space *space, sinew_error *error);
 void sinew_galerkin_destroy(sinew_galerkin *galerkin, const sinew_objective *objective); /* accepts a zeroed struct */
-/* values = A at q. Does not allocate. */
+/* Assembles A at positions q into galerkin->values. Does not allocate. */
 void sinew_galerkin_fill(sinew_galerkin *galerkin, const sinew_objective *objective, const sinew_real *q);
 
 #endif

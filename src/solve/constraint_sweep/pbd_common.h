@@ -50,9 +50,11 @@ typedef struct sinew_pbd sinew_pbd;
 
 /* Operations of a kind of substeps, around the sweeps of a step (substeps.c). */
 typedef struct sinew_pbd_time {
-    sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error); /* also called after changes */
-    void (*begin)(sinew_solve *s, sinew_pbd *w);                               /* called at the start of a step */
-    void (*before_sweep)(sinew_solve *s, sinew_pbd *w); /* called after w->sweep_count sweeps of the step */
+    /* Sets substep_h and allocates vectors; also called after changes. */
+    sinew_status (*prepare)(sinew_solve *s, sinew_pbd *w, sinew_error *error);
+    void (*begin)(sinew_solve *s, sinew_pbd *w); /* called at the start of a step */
+    /* Called before each sweep; w->sweep_count sweeps of the step are done. */
+    void (*before_sweep)(sinew_solve *s, sinew_pbd *w);
     void (*after_sweep)(sinew_solve *s, sinew_pbd *w);
 } sinew_pbd_time;
 

@@ -71,7 +71,7 @@ static void start_sweeps(const sinew_solve *s, sinew_pbd *w)
     sinew_pbd_start(s, w);
 }
 
-/* v = keep (q - q_last) / h */
+/* Copies positions to s->q and sets the velocity at the end of a substep: v = keep (q - q_last) / h. */
 static void end_substep(sinew_solve *s, sinew_pbd *w, double keep)
 {
     sinew_pbd_flush(s);

@@ -431,7 +431,7 @@ static void contacts_changed(sinew_solve *s, uint32_t what)
         s->ops->contacts_changed(s, what);
 }
 
-/* Applies the step filter after an iteration, or after the first guess. */
+/* Truncates displacements in s->q by the step filter, after an iteration or after the first guess. */
 static void filter_step(sinew_solve *s)
 {
     if (!s->contact)

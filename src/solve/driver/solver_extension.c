@@ -22,7 +22,7 @@ typedef struct solver_slot {
 static solver_slot slots[SINEW_REGISTERED_SOLVER_MAX];
 static int slot_count;
 
-/* Memory of one prepared solver. */
+/* Memory of one prepared solver of an extension. */
 typedef struct extension_memory {
     void *own;                          /* result of the extension's create */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */

@@ -108,7 +108,7 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
     return def;
 }
 
-/* Names of missing capabilities, in the order of the SINEW_CAN_ bits. */
+/* Messages about capabilities that an energy lacks, in the order of the SINEW_CAN_ bits. */
 static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
                                     "it is not a distance to a constraint set",
                                     "it has no proximal map",

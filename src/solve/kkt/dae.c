@@ -157,7 +157,7 @@ static uint32_t dae_step(sinew_solve *s)
     return bits;
 }
 
-/* One Newton step onto C = 0 from the current iterate. */
+/* Moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already hold. */
 static uint32_t dae_project(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

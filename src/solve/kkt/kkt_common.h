@@ -51,11 +51,11 @@ typedef struct sinew_kkt {
     double *lambda;              /* [constraint_count] multipliers; N if C is a length */
     double *change;              /* [constraint_count] change of lambda */
     double *right;               /* [constraint_count] right-hand side of constraints */
-    double *comply;              /* [constraint_count] alpha lambda */
-    double *norm;                /* [constraint_count] |J_i| */
+    double *comply;              /* [constraint_count] alpha lambda at the last evaluation */
+    double *norm;                /* [constraint_count] |J_i|, norm of the gradient of each constraint */
     uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
     uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
-    double *force;               /* [particle_count][3] J^T lambda */
+    double *force;               /* [particle_count][3] N: constraint forces J^T lambda */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */
     sinew_real *gradient;        /* [particle_count][4] gradient of `rest` */
     int32_t redundant_count;
@@ -87,7 +87,7 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
-/* Evaluates the constraints at q, with |J_i| and alpha lambda. */
+/* Evaluates C, J and alpha of the constraints at q, their norms |J_i| (r->norm) and alpha lambda (r->comply). */
 void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
 /* Marks the active inequalities, by lambda and C + alpha lambda in their natural scales; force (N) is the scale of
  * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
@@ -95,13 +95,13 @@ void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
 void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
 /* particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free particles */
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* right = -(C + alpha lambda), zero for inactive constraints */
+/* Sets the right-hand side of constraints: r->right = -(C + alpha lambda), zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
-/* q += scale move */
+/* q [particle_count][4] += scale r->move at the free particles */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
 /* Largest |C + alpha lambda| of active constraints, in the natural scale; `all`: redundant constraints included. */
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
-/* Marks the constraints that the last factorisation dropped. */
+/* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
 double sinew_kkt_tolerance(const sinew_solve *s);
 double sinew_kkt_force(const sinew_kkt *r); /* N: norm of the forces of single constraints */
@@ -118,9 +118,9 @@ void sinew_kkt_predict_active(sinew_solve *s);
 /* Solves the system of `fill` for particle_rhs and right, and accepts the solution. The matrix is shifted until it is
  * definite within the constraints, with a warning. Returns SINEW_STEP_ bits. */
 uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
-/* q += move, lambda += change; marks the step as converged. */
+/* Applies a solution: s->q += move, lambda += change; marks the step as converged. */
 void sinew_kkt_accept(sinew_solve *s);
-/* Appends to s->constraint_message. */
+/* Appends a text to s->constraint_message. */
 void sinew_kkt_add_message(sinew_solve *s, const char *text);
 
 /* Appends to s->constraint_message the redundant constraints, by energy and element. If one is violated above the

@@ -19,7 +19,7 @@
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
 #define INVOLVED_MIN (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
-/* Text with a fixed capacity. */
+/* A message of fixed capacity: `used` of `size` bytes, and the number of constraints that did not fit. */
 typedef struct message {
     char *text;
     size_t size, used;

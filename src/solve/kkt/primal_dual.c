@@ -52,9 +52,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINE
 
 /* Data of the solver. The arrays are separate allocations. */
 typedef struct primal_dual {
-    double shift;         /* shift of the last system */
+    double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
     double fraction;      /* fraction of the last step that the search accepted */
-    bool restoring;       /* restoration is active */
+    bool restoring;       /* feasibility restoration is active */
     int32_t moves;        /* restoration moves in this step; RESTORE_MAX: restoration has ended */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
@@ -250,7 +250,7 @@ static bool primal_dual_restore(sinew_solve *s)
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
 
-/* sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+/* J: violation term of the merit function, sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
 static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;

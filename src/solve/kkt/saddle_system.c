@@ -103,7 +103,7 @@ static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j
     key_list *keys = context;
     (void)list;
     (void)at;
-    /* Column, then row: the upper triangle. */
+    /* Key: column << 32 | row of an entry of the upper triangle. */
     if (keys->keys)
         keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
     keys->count++;
@@ -442,7 +442,7 @@ static void find_scales(sinew_saddle *s, double shift)
     }
 }
 
-/* scaled = D (matrix + shift) D with D = diag(scale) */
+/* s->scaled = D (matrix + shift) D with D = diag(s->scale); `shift` times the mean diagonal is added to A. */
 static void fill_scaled(sinew_saddle *s, double shift)
 {
     for (int32_t k = 0; k < s->count; k++)

@@ -22,10 +22,10 @@ struct sinew_schur {
     int32_t spare_count, spare; /* number of padding rows of S, and the first of them */
     int32_t *slot;              /* [constraint_count] row of each constraint in S */
     int32_t *first;             /* [free_count + 1] first incidence of each particle */
-    incidence *incidences;      /* constraints at each particle */
+    incidence *incidences;      /* [first[free_count]] vertices of constraints, particle by particle */
     int32_t *column, *at;       /* pattern of blocks: columns and rows */
     size_t *pair_at;  /* entry of each pair of incidences of a particle in the matrix, in the order of summation */
-    size_t *alpha_at; /* entry of each number of constraints->alpha */
+    size_t *alpha_at; /* index of each number of constraints->alpha in the values of S */
     double *right;    /* [3 * block_count] */
     sinew_cholesky *cholesky;
 };
@@ -275,7 +275,7 @@ void sinew_schur_destroy(sinew_schur *c)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* h^2 / m of a free particle. */
+/* h^2 / m of free particle k: its entry of A^-1. */
 static double inverse_of(const sinew_schur *c, int32_t k)
 {
     const sinew_objective *o = c->saddle->rest;
@@ -341,7 +341,7 @@ static void fill_schur(const sinew_schur *c, const uint8_t *active)
         values[entry_of(c, c->spare + k, c->spare + k)] = 1;
 }
 
-/* right = b - J A^-1 a, zero for inactive constraints */
+/* Right-hand side of the multipliers: c->right = b - J A^-1 a, zero for inactive constraints. */
 static void schur_gather_right(const sinew_schur *c, const uint8_t *active, const double *a, const double *b)
 {
     const sinew_constraints *constraints = c->saddle->constraints;

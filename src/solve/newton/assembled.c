@@ -102,7 +102,7 @@ static void assembled_release(sinew_solve *s, sinew_newton *n)
     n->memory = NULL;
 }
 
-/* right = -gradient over the free particles */
+/* Sets the right-hand side of the linear system: a->right = -gradient over the free particles. */
 static void assembled_gather_right(const sinew_solve *s, const assembled *a)
 {
     for (int32_t k = 0; k < a->assembly->free_count; k++)

@@ -17,7 +17,7 @@
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
     SINEW_NEWTON_INDEFINITE, /* H is not positive definite; `rescue` computes d */
-    SINEW_NEWTON_FAILED      /* no direction was found */
+    SINEW_NEWTON_FAILED      /* the linear solver found no direction */
 } sinew_newton_outcome;
 
 /* The Hessian of a direction, in the order of the choices of newton's parameter. */
@@ -35,7 +35,7 @@ typedef struct sinew_newton_linear {
     /* Updates the matrix after a change of contacts alone. NULL: release and prepare are called instead. */
     sinew_status (*update_contacts)(sinew_solve *s, sinew_newton *n, sinew_error *error);
     void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or incomplete */
-    /* d = -H^-1 gradient, H exact or projected at s->q */
+    /* Computes the direction d = -H^-1 gradient, H the exact or (`project`) projected Hessian at s->q. */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
     /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; returns false on failure */
     bool (*resolve)(sinew_solve *s, sinew_newton *n);

@@ -83,7 +83,7 @@ typedef struct admm {
     double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
     /* Members for energies with barriers only. */
-    bool barrier, moved;       /* moved: q is newer than s->q */
+    bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last iterate that was copied to s->q */
 
     /* Capacities in bytes of the arrays over tasks, lanes and duals. */
@@ -291,7 +291,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
-/* The adapted factor c of the weights is kept; it is saved with the state. */
+/* Applies changes of elements and data to weights, duals and S. The adapted factor c of the weights is kept. */
 static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -336,7 +336,7 @@ static sinew_real *iterate_of(sinew_solve *s)
     return a->barrier ? a->q : s->q;
 }
 
-/* u may be NULL if no element has duals. */
+/* Sets all duals u to zero; u may be NULL if no element has duals. */
 static void forget_duals(admm *a)
 {
     if (a->dual_count > 0)
@@ -375,7 +375,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
     a->moved = false;
 }
 
-/* w^2 |du|^2 over the elements of a task */
+/* J: w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t */
 static double dual_move(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;

@@ -48,7 +48,7 @@ typedef struct sinew_weight_rule {
     double log_ratio; /* sum of log R since `since` was 0 */
     double
         sizes[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] size at the end of each block; entry 0: at the start of the first */
-    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the same iterations */
+    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the end of each block; entry 0: 0 */
 } sinew_weight_rule;
 
 void sinew_weight_start(sinew_weight_rule *rule, double c);
@@ -60,7 +60,7 @@ bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
 void sinew_weight_disturb(sinew_weight_rule *rule);
 /* Triples c after non-finite iterates; the old c becomes a firm lower limit. */
 void sinew_weight_restart(sinew_weight_rule *rule);
-/* Whether a loaded memory is valid. */
+/* Whether a weight memory that was loaded from a state is valid. */
 bool sinew_weight_sane(const sinew_weight_memory *memory);
 
 #endif

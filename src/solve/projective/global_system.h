@@ -91,7 +91,7 @@ void sinew_global_solve_with_contacts(sinew_global *global, const sinew_objectiv
                                       const sinew_real *b, sinew_real *x);
 /* Sx = S x without contacts, both [particle_count][4]. x must be zero at pins; Sx is zero there. */
 void sinew_global_multiply(sinew_global *global, const sinew_objective *objective, const sinew_real *x, sinew_real *Sx);
-/* b -= S q_pins */
+/* Moves the terms of pinned particles to the right-hand side: b -= S q_pins; q and b [particle_count][4]. */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 
 #endif

@@ -132,7 +132,7 @@ typedef struct memory {
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
     sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
-    double weight;             /* chebyshev's w_l */
+    double weight;             /* weight w_l of Chebyshev's recurrence in the last sweep */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
     /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate

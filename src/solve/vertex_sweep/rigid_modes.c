@@ -186,9 +186,9 @@ void sinew_rigid_destroy(sinew_rigid *r)
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
-    SUM_Q,          /* m q */
-    SUM_TARGET = 4, /* m q_tilde */
-    SUM_A = 7,      /* m q_tilde q^T, row-major */
+    SUM_Q,          /* sum of m q, three numbers */
+    SUM_TARGET = 4, /* sum of m q_tilde, three numbers */
+    SUM_A = 7,      /* sum of m q_tilde q^T, nine numbers, row-major */
     SUM_COUNT = 16
 };
 
@@ -281,7 +281,7 @@ static component component_of(const sinew_rigid *r, int32_t k, const sinew_real 
                        .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* q <- q + D (q - centre) + shift over a component. */
+/* A rigid motion of a component: q <- q + D (q - middle) + shift, D the rotation less one. */
 typedef struct movement {
     const component *component;
     double D[9], middle[3], shift[3];

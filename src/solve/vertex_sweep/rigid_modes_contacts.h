@@ -30,7 +30,7 @@ enum {
 typedef struct sinew_rigid_body {
     bool turns;
     double mass;              /* kg */
-    double centre[3];         /* m */
+    double centre[3];         /* m: centre of mass before the move */
     double to_target[3];      /* m: s_0 minus the shift so far */
     double A[9];              /* kg m^2, row-major: A, with the rotation so far applied */
     double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
@@ -68,9 +68,10 @@ typedef struct sinew_rigid_link {
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
 } sinew_rigid_link;
 
-/* Items sorted by cluster. */
+/* Indices of bodies, contacts or links, sorted by cluster. */
 typedef struct sinew_rigid_order {
-    int32_t *item, *first; /* [items] items sorted by cluster; [cluster_count + 1] first item of each cluster */
+    /* [count] indices sorted by cluster; [cluster_count + 1] index of the first of each cluster in `item` */
+    int32_t *item, *first;
     size_t item_capacity, first_capacity;
 } sinew_rigid_order;
 

@@ -20,8 +20,8 @@ typedef struct sinew_transient_layout {
     sinew_incidence_sources sources; /* sources of the transient batches */
     int32_t *slot;                   /* [particle_count] index of a free node in fixed.node, -1: pinned */
     int32_t *colour;                 /* [particle_count] colour of a free node, -1: pinned */
-    int32_t *number;                 /* [particle_count] number of a coupled node, -1: not coupled */
-    int32_t *load;                   /* [particle_count] incidences of a coupled node */
+    int32_t *number;                 /* [particle_count] index of a node in `coupled`, -1: not coupled */
+    int32_t *load;                   /* [particle_count] number of elements at a coupled node */
     int32_t coupled_count;
     int32_t *coupled;                /* [coupled_count] free particles in the order of the transient elements */
     int32_t *first;                  /* [coupled_count + 1] first incidence of each coupled node */

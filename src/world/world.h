@@ -84,7 +84,7 @@ typedef struct sinew_energy_record {
 typedef struct sinew_energy_origin {
     int32_t body;
     uint32_t by_element; /* bit p: parameter p has a value per element */
-    uint32_t digest;     /* CRC-32 of elements, parameters by element, weights, normals, rest shapes, motion */
+    uint32_t digest;     /* CRC-32 of the elements, all their individual data, their switches, treatment and motion */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_energy_origin;
 
@@ -333,7 +333,7 @@ void sinew_loads_remove_body(sinew_world *world, sinew_body body);
 void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
 /* CRC-32 of vector, parameters, keys and the given elements, if any. */
 uint32_t sinew_load_digest(const sinew_load_record *record);
-/* f_ext = gravity and forces times sinew_world_load_fraction(); steps are numbered from 1. */
+/* f_ext = gravity, forces and loads times sinew_world_load_fraction(); steps are numbered from 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
 /* Marks colliders as added, removed or moved: contact rebuilds its data before the next step. */
 void sinew_contact_changed(sinew_world *world);

@@ -54,7 +54,7 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* optional cell data */
+    sinew_vtu_array fractions; /* filled fractions of tets; optional */
 } vtu_piece;
 
 /* ---- XML ----------------------------------------------------------------------------------- */

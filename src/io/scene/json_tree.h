@@ -17,7 +17,7 @@ typedef struct sinew_node {
     const char *unit;          /* rest of a text after its number; NULL: the text does not start with a number */
     const char *key;           /* key of a member; NULL in an array and at the root */
     const char *setting;       /* text "key.path=value" that created the node; NULL: the file */
-    int32_t index;             /* index in the array */
+    int32_t index;             /* index in the parent array; 0 for a member of an object */
     int32_t line;              /* line in the file, from 1 */
     struct sinew_node *parent; /* NULL at the root */
     struct sinew_node *child;  /* first member or entry */

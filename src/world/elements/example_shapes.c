@@ -160,7 +160,7 @@ enum {
 typedef struct blend_fit {
     const sinew_world *world;
     const sinew_energy_record *record;
-    int32_t stiffness; /* index of the parameter */
+    int32_t stiffness; /* index of the energy's parameter `stiffness` */
     double w[SINEW_EXAMPLE_MAX];
 } blend_fit;
 

@@ -27,7 +27,7 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* capacity in particles */
+    int32_t count;        /* particles that the arrays below hold */
     sinew_real *rhs, *d;  /* [count][4] right-hand side; change d of the velocities */
     sinew_real *scratch;  /* [count][4] v without rigid motions */
     sinew_real *tangents; /* tangents of all energies with damping, concatenated */

@@ -49,7 +49,7 @@
 #include "world/measure/fields.h"
 
 struct sinew_balance_work {
-    int32_t capacity;      /* capacity in particles */
+    int32_t capacity;      /* particles that the arrays below hold */
     sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
     sinew_real *imbalance; /* [capacity][4] N: residual of the solver; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
@@ -139,8 +139,8 @@ void sinew_balance_record(sinew_world *world)
 
 /* Sums over the particles, for a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* m |v_n|^2 */
-    SUM_KINETIC_AFTER,  /* m |v|^2 */
+    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
     SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
     SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
     SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = gravity */

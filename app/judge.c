@@ -50,7 +50,7 @@ static bool began_at_minimum(const sinew_answer *a)
     return r->relative_residual > 0 && a->records[0].residual < 0.99 * r->residual / r->relative_residual;
 }
 
-/* Computes the lowest objective of a step and the relative errors of all contenders. */
+/* Computes the lowest objective of a step and the relative errors of all methods. */
 static void judge_objectives(sinew_comparison *c, int32_t step)
 {
     double lowest = HUGE_VAL;

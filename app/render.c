@@ -213,7 +213,7 @@ static bool choose_fps(const sinew_render *r, target *t)
 {
     const char *fps = sinew_option_text(&r->arguments, "fps");
     t->fps = fmin(FPS_MAX, 1 / r->frame_time);
-    /* Encoders represent time by integers; slower films are refused. */
+    /* Encoders represent times by integers and refuse slower films. */
     t->fps = fmax(t->fps, 0.1);
     return !fps || sinew_read_number(command, "--fps", fps, 0.1, 1000, &t->fps);
 }
@@ -243,7 +243,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* frames */
+    int64_t done; /* drawn frames */
     char warnings[256];
 } drawing;
 

@@ -129,7 +129,8 @@ static bool read_camera(const char *text, sinew_style *style)
     return true;
 }
 
-/* An orbiting camera keeps one distance: that of a ball around all drawn objects. */
+/* Places an orbiting camera at the distance from which a ball around all drawn objects fits, so that the distance is
+ * the same in all directions. */
 static void place_camera(const sinew_survey *survey, double aspect, sinew_camera *camera)
 {
     double radius = 0;

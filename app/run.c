@@ -148,7 +148,8 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* True for a run that took all its steps, but was killed before its files had their final names. */
+/* True if summary.json of a continued run lacks "finished". If all steps are taken, the run was killed before its files
+ * had their final names. */
 static bool is_unfinished(const sinew_run *r)
 {
     bool foreign;

@@ -34,7 +34,8 @@ enum {
     SINEW_ENDINGS_MAX = 20
 };
 
-/* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
+/* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
+ * NULL: no sequence. */
 static const struct format_files {
     const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
@@ -59,7 +60,7 @@ static bool file_exists(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* `existing`: only files that are in the folder under their final names. */
+/* Appends the files of a format to the array `files`; `existing` omits single files without their final name. */
 static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_summary.c: counts of events in the steps of a run. summary.json reports them and state.bin stores them.
+ * run_summary.c: statistics of the steps of a run (status bits, worst residuals and gaps, inverted tets), which
+ * state.bin stores, and summary.json, which reports them.
  */
 #include <math.h>
 #include <string.h>

@@ -48,7 +48,7 @@ typedef struct sinew_snapshot_def {
     sinew_colour_kind colour;
     const double *values;                  /* [particle_count] values for SINEW_COLOUR_GIVEN; NaN: no value */
     const char *values_name, *values_unit; /* name and unit of the values, for the legend; NULL: none */
-    bool cut;                              /* the cut removes tets on the side that cut_normal points to */
+    bool cut; /* removes tets, other cells and marks whose centre is on the side that cut_normal points to */
     double cut_point[3], cut_normal[3];
     bool pins;     /* draws pins and targets of position energies as small balls. Default true */
     bool springs;  /* draws pairs and edges between bodies as thin tubes. Default true */
@@ -71,7 +71,7 @@ int64_t sinew_snapshot_left_out(const sinew_snapshot *snapshot);
 #define SINEW_SURVEY_EXTREMES 96
 
 typedef struct sinew_survey {
-    bool any;
+    bool any;         /* false: no snapshot with triangles was added */
     double bounds[6]; /* m: min x y z, max x y z of all drawn objects that the camera frames */
     /* m: the farthest points in a fixed set of directions, for fitted cameras */
     double extremes[SINEW_SURVEY_EXTREMES][3];
@@ -107,7 +107,7 @@ typedef struct sinew_image {
 void sinew_image_free(sinew_image *image);
 /* Writes a PNG; after a failure the path is unchanged. */
 sinew_status sinew_image_write(const sinew_image *image, const char *path, sinew_error *error);
-/* Encodes a PNG in memory; malloc allocates it. */
+/* Encodes a PNG in memory: *bytes [*size], which the caller frees. */
 sinew_status sinew_image_encode(const sinew_image *image, unsigned char **bytes, size_t *size, sinew_error *error);
 
 typedef struct sinew_panel {

@@ -424,7 +424,7 @@ SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew
  * the state contains, is kept.
  *
  * Replaces all elements, with all their data, by the elements of `def`, which must have the same kind and
- * `transient`. `hard` and `pbd_stiffness` are unchanged. */
+ * `transient`. `hard`, `pbd_stiffness` and `damping` are unchanged. */
 SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  sinew_error *error);
 /* Appends the elements of `def`; *first (may be NULL) is the number of the first. Removal takes a list of distinct
@@ -577,10 +577,11 @@ enum {
     SINEW_STEP_CONSTRAINTS = 1 << 13,  /* hard constraints exceed the tolerance: raise iterations, lower h */
     SINEW_STEP_CONTRADICTORY = 1 << 14 /* hard constraints contradict each other; the last good state is kept */
 };
-/* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
+/* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
 
-/* One record per iteration; record 0 is the starting guess. */
+/* Measurements after one iteration. SINEW_RECORD_ITERATIONS: record 0 is the starting guess, record i follows iteration
+ * i. SINEW_RECORD_STEP: one record, after the last iteration. */
 typedef struct sinew_iteration {
     int32_t iteration;
     double seconds;                     /* s since the start of the step */

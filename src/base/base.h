@@ -24,7 +24,7 @@ void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used,
 bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
 /* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
+void sinew_release(const sinew_allocator *allocator, void *memory);          /* accepts NULL */
 sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* system's if NULL or incomplete */
 
 /* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */

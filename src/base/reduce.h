@@ -22,11 +22,11 @@
 #define SINEW_PARALLEL_TASKS 8
 #endif
 
-double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* a . b */
-double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* |a| */
-/* y += s x */
+double sinew_dot(const sinew_real *a, const sinew_real *b, int32_t count, int32_t thread_count); /* inner product */
+double sinew_norm(const sinew_real *a, int32_t count, int32_t thread_count);                     /* Euclidean norm */
+/* y += s x for vectors [count][4] */
 void sinew_add_scaled(sinew_real *y, sinew_real s, const sinew_real *x, int32_t count, int32_t thread_count);
-/* z = x + s y */
+/* z = x + s y for vectors [count][4]; z may be x */
 void sinew_combine(sinew_real *z, const sinew_real *x, sinew_real s, const sinew_real *y, int32_t count,
                    int32_t thread_count);
 /* Calls `run` on blocks of particles 0 .. count-1; below SINEW_PARALLEL_PARTICLES the caller's thread does all of

@@ -35,7 +35,7 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 /* ---- Writing: once with bytes NULL to count sections and bytes, then again into a block of that size ------------ */
 
 typedef struct sinew_section_writer {
-    char *bytes;        /* NULL: counts only */
+    char *bytes;        /* the block; NULL: only counts */
     uint32_t capacity;  /* capacity of the table in sections */
     uint32_t count;     /* number of sections so far */
     size_t size;        /* number of bytes so far */

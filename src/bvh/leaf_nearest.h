@@ -17,7 +17,7 @@
 #include "math/simd.h"
 
 typedef struct leaf_spot {
-    wide d2;   /* squared distance */
+    wide d2;   /* squared distance from p */
     wide v, w; /* weights of the second and third corner */
 } leaf_spot;
 

@@ -25,8 +25,8 @@ typedef struct sinew_search {
     const sinew_real *positions; /* [3 * vertex_count] borrowed */
     const int32_t *cells;        /* [..][width] vertices of cells; NULL: the cells are the vertices */
     int32_t count, width;
-    sinew_mesh *surface; /* owned, may be NULL */
-    sinew_tree *tree;    /* owned */
+    sinew_mesh *surface; /* owned: surface of the mesh; NULL: only vertices are searched */
+    sinew_tree *tree;    /* owned: BVH of the cells */
     int32_t *candidates; /* [count] owned: cells that may be nearest */
     double slack;        /* m: round-off margin of the BVH */
     sinew_allocator allocator;

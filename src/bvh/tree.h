@@ -49,7 +49,7 @@ typedef struct sinew_tree_node {
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child is far beyond this number of radii */
+#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
@@ -75,8 +75,8 @@ struct sinew_tree {
     sinew_allocator allocator;
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
-    sinew_real *positions; /* [3 * vertex_count] */
-    int32_t *cells;        /* [width * cell_count] */
+    sinew_real *positions; /* [3 * vertex_count] m: copy of the caller's positions */
+    int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
     double scale;          /* 2^exponent */
     double origin[3];      /* scaled: middle of the boxes */
@@ -99,7 +99,7 @@ typedef struct sinew_ray_query {
     sinew_real o[3], d[3]; /* scaled origin and direction; the largest component of d lies in [0.5, 1) */
     sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
     int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
-    sinew_real sx, sy, sz; /* shear (leaf_ray.h) */
+    sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
     sinew_real pad;        /* scaled: round-off of sheared corners */
     sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */

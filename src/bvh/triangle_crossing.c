@@ -21,7 +21,7 @@ static const sinew_real *at(const sinew_real *positions, int32_t v)
     return positions + 3 * (size_t)v;
 }
 
-/* -1, 0 or 1: the side of the plane through p, q, r on which x lies. */
+/* 1 or -1: the side of the plane through p, q, r on which x lies; 0: x is in the plane up to round-off. */
 static int side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r, const sinew_real *x)
 {
     double e[3][3], size = 1;

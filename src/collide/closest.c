@@ -47,7 +47,8 @@ static void across(const double u[3], const double v[3], double n[3])
             n[k] = axis[k];
 }
 
-/* Handles two points, or a point and a segment, stored as a point and a triangle with repeated vertices. */
+/* Closest points of x[0] and x[1] (`point`), or of x[0] and the segment x[1] x[2]. Such pairs are stored as a point and
+ * a triangle with repeated vertices. */
 static void closest_lone(double x[4][3], bool point, sinew_closest *c)
 {
     double from_a[3], from_b[3], along[3];

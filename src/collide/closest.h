@@ -17,7 +17,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Squared sines of the angle between two directions. */
+/* Squared sines of the angle between two sides of a triangle, or two segments: above STEEP an interior solution is
+ * taken from cross products alone; up to FLAT every border is tried. */
 #define SINEW_STEEP 1e-1
 #define SINEW_FLAT  1e-6
 

@@ -388,7 +388,8 @@ static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const 
     return low < count && unmatched[low].major == side_key ? low : -1;
 }
 
-/* Matches contacts by key. Returns the number of unmatched contacts of the previous list, which to->work lists. */
+/* Copies multipliers and friction between contacts of equal key. Lists in to->work the other contacts of the previous
+ * list that have a multiplier and a vertex as first feature. Returns their number. */
 static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_list *from)
 {
     int32_t count = 0;

@@ -62,8 +62,8 @@ static double kinetic_energy(const sinew_contact_view *view)
     return sum / 2;
 }
 
-/* Sets force and friction of each contact, and the multipliers for the next step. own: multipliers of the solver, or
- * NULL. */
+/* Sets force and friction of each contact, and the multipliers for the next step; adds up work, heat and counts of the
+ * report. own [element_count][4] N: multipliers of the solver, or NULL. */
 static void contacts_take_forces(const sinew_contact_view *view, const sinew_real *own)
 {
     sinew_contact_work *c = view->contact;
@@ -139,7 +139,8 @@ static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_c
     return !c->mesh.objects[t->first].kinematic && !c->mesh.objects[t->second].kinematic;
 }
 
-/* Adds forces and torques on colliders, and angular impulses of contacts between bodies. */
+/* Computes forces and torques on all colliders, and adds the angular impulses of contacts between bodies to the report.
+ * x [vertex_count][4] m: end of the step. */
 static void colliders_add_forces(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -173,8 +174,8 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
 
 /* ---- Restitution ----------------------------------------------------------------------------- */
 
-/* Separation speed of the sides of a contact. The velocity of collider vertices is their displacement in the step over
- * h. */
+/* m/s: separation speed of the sides of a contact, with particle velocities v [particle_count][4]. The velocity of
+ * collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
@@ -393,7 +394,8 @@ static void measure_truncated(const sinew_contact_view *view)
     c->report.filtered_residual = view->solve->gradient_known ? sqrt(filtered_square) : NAN;
 }
 
-/* Records the delay of truncated colliders, and the largest distance to their prescribed position. */
+/* Ends the step of all colliders: stores the delay of truncated colliders, and reports the largest distance to their
+ * prescribed positions. */
 static void end_collider_steps(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;

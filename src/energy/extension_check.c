@@ -204,7 +204,8 @@ static void check_slopes(const extension_check *check, check_function *function,
     }
 }
 
-/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry. */
+/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry; NaN if a
+ * difference is not finite. */
 static double check_derivative(const extension_check *check, check_function *function, int count, const double *given)
 {
     const int side = 3 * check->n;

@@ -27,8 +27,8 @@ static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_er
     return SINEW_OK;
 }
 
-/* Opens writer->stream on the descriptor `file`. Closes `file` if this fails; -1 stands for a failed open(), whose errno
- * is reported. */
+/* Opens writer->stream on the descriptor `file`, which is closed on failure. -1: the file could not be opened, and the
+ * reason in errno is reported. */
 static sinew_status file_open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
 {
     writer->stream = file >= 0 ? fdopen(file, mode) : NULL;

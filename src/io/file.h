@@ -4,8 +4,8 @@
  *
  * A writer fills <path>.partial, and commit renames that file to <path>. abandon removes the partial file unless the
  * keep flag is set; reopen continues a kept file. sync and commit report failed writes, so a full disk or a read-only
-  * folder is an error with the path and the system's reason. open creates files exclusively; neither open nor reopen
-  * follows symbolic links.
+ * folder is an error with the path and the system's reason. open creates files exclusively; neither open nor reopen
+ * follows symbolic links.
  */
 #ifndef SINEW_SRC_IO_FILE_H
 #define SINEW_SRC_IO_FILE_H
@@ -25,7 +25,7 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
 /* Continues <path>.partial for reading and writing from the start. Without a partial file, <path> is renamed to it. */
 sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_error *error);
 sinew_status sinew_writer_cut(sinew_writer *writer, int64_t size, sinew_error *error); /* to `size` bytes */
-sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes the file to the disk */
+sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error);              /* flushes to the disk */
 /* Closes the stream and renames <path>.partial to <path>. On failure <path>.partial is removed unless keep is set. */
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error);
 /* As commit, but flushes the content to the disk before the rename and the folder after it, so that a checkpoint

@@ -18,7 +18,8 @@ typedef struct sinew_image {
     char *bytes;                     /* content of the file; release after use */
 } sinew_image;
 
-/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a size that does not match the file, or a float that is not finite. */
+/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a size that does not match the file, or a
+ * float that is not finite. */
 sinew_status sinew_image_read(sinew_image *image, const char *path, const sinew_allocator *allocator,
                               sinew_error *error);
 /* Bilinear interpolation between pixel centres, scaled so that `max` becomes 1 (floats: unscaled). u points to the

@@ -4,7 +4,7 @@
  *
  * A function that fails returns false and sets the error to one line: the file, the line (text) or the byte (binary),
  * the expected and the actual text. Numbers are read in the C locale. The bytes given to sinew_text_open must be
-  * followed by a 0 byte, which sinew_file_read appends; no function reads further.
+ * followed by a 0 byte, which sinew_file_read appends; no function reads further.
  */
 #ifndef SINEW_SRC_IO_TEXT_H
 #define SINEW_SRC_IO_TEXT_H

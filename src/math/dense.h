@@ -22,8 +22,8 @@ enum {
 /* The diagonal S of a supernode. A pivot d with |d| <= floor counts as zero: its sign is 0, and its column of L is
  * zero except for 1 on the diagonal. */
 typedef struct sinew_dense_signs {
-    double *sign;        /* [columns] */
-    const double *floor; /* [columns] */
+    double *sign;        /* [columns] diagonal of S: 1, -1 or 0 */
+    const double *floor; /* [columns] largest |pivot| that counts as zero */
     double *pivot;       /* [columns] pivots d, including pivots that count as zero */
 } sinew_dense_signs;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_frames.c: linear interpolation of keys; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
+ * key_frames.c: linear interpolation of key frames; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
  *
  *     R = cos a I + sin a [n]x + (1 - cos a) n n^T
  *

@@ -2,8 +2,8 @@
  *
  * region.c: selects points in a box, a ball or a half space, or the point nearest to a position.
  *
- * Box and ball are widened by a small fraction of their size, because points on the border may miss it by round-off. A
- * half space has no size and is not widened. Sums are in double in both precisions.
+ * Box and ball are widened by a small fraction of their size, because points on the boundary may miss it by round-off.
+ * A half space has no size and is not widened. Sums are in double in both precisions.
  */
 #include "sinew/mesh.h"
 

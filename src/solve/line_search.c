@@ -10,7 +10,7 @@
 #include "base/reduce.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* bounds of the factor of one backtracking step */
+#define SHRINK_MIN       0.1 /* smallest and largest factor by which a backtracking trial shrinks alpha */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
@@ -29,7 +29,7 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
-/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to bounds. */
+/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX] alpha. */
 static double shrink(double before, double after, double alpha, double slope)
 {
     double curvature = after - before - alpha * slope;
@@ -37,7 +37,7 @@ static double shrink(double before, double after, double alpha, double slope)
     return fmin(fmax(best, SHRINK_MIN * alpha), SHRINK_MAX * alpha);
 }
 
-/* One point along the direction. */
+/* One point q + alpha d: value g (J), slope grad g . d (J), and the terms of g. */
 typedef struct point {
     double alpha, value, slope;
     sinew_terms terms;
@@ -64,7 +64,7 @@ static double longest_step(sinew_solve *s, const sinew_real *d, double max)
     return limit < max ? BARRIER_FRACTION * limit : max;
 }
 
-/* Accepts the last trial point as the iterate. */
+/* Accepts the last trial point: copies its positions, gradient, terms and residual to s. Returns its alpha. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;
@@ -104,8 +104,8 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 
 /* ---- Strong Wolfe ---------------------------------------------------------------------------- */
 
-/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds. Returns the accepted
- * step length; 0 if no point decreases g. */
+/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds; after TRIALS_MAX trials
+ * `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {

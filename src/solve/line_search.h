@@ -16,17 +16,18 @@
  * slope' <= (2 delta - 1) slope, with a value above g(q) by at most round-off. Steps that are too long shrink by
  * quadratic interpolation.
  *
- * If the domain of an energy with a barrier ends earlier (sinew_objective_step_limit), all searches begin at 0.99 of
- * the step to the end of the domain. */
+ * If the domain of an energy with a barrier ends along d (sinew_objective_step_limit), no search tries a step beyond
+ * 0.99 of the step to the end of the domain. */
 typedef double sinew_search(sinew_solve *s, const sinew_real *d, sinew_real *trial, sinew_real *trial_gradient);
 sinew_search sinew_line_search;
-/* Searches in the same way, but with alpha <- beta alpha if beta > 0, and accepts the first step shorter than `min`
- * (thesis algorithm 8). */
+/* Searches in the same way, but shrinks steps by alpha <- beta alpha if beta > 0, and accepts the first step shorter
+ * than `min` with a finite g (thesis algorithm 8). */
 double sinew_line_search_by(sinew_solve *s, const sinew_real *d, double beta, double min, sinew_real *trial,
                             sinew_real *trial_gradient);
 
 /* Searches for alpha in (0, 10] that also satisfies the strong Wolfe condition |slope'| <= 0.9 |slope| (Nocedal and
- * Wright 2006, algorithms 3.5 and 3.6): L-BFGS pairs then always have positive curvature. */
+ * Wright 2006, algorithms 3.5 and 3.6), so that L-BFGS pairs have positive curvature. If no trial satisfies it, the
+ * longest step or the lowest trial is accepted without it. */
 sinew_search sinew_line_search_wolfe;
 
 /* Takes the step alpha = 1 without a search, also across barriers. */

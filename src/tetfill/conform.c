@@ -171,12 +171,12 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 
 /* Buffers for tree queries at the centroids of faces, and for the displacements of vertices. */
 typedef struct push {
-    int32_t *faces; /* [3 * count] */
+    int32_t *faces; /* [3 * count] boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] */
-    sinew_real *winding;       /* [count] */
-    sinew_tree_point *nearest; /* [count] */
-    double *out;               /* [4 * vertex_count] sum of normals, distance */
+    sinew_real *middle;        /* [3 * count] m: centroids of the faces */
+    sinew_real *winding;       /* [count] winding numbers at the centroids */
+    sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
+    double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */
 } push;
 
 /* Computes a displacement of each boundary vertex: along the sum of its face normals, by the largest depth of the

@@ -401,8 +401,8 @@ static void keep_components(view *v, int64_t t)
     }
 }
 
-/* A thin wall may contain a whole layer of samples or none of them. If the tet contains only a wall, rays measure
- * it. */
+/* Replaces the filled fraction of a tet that contains only a thin wall by the volume that rays measure: such a wall may
+ * contain a whole layer of samples or none. */
 static void measure_wall(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
@@ -463,7 +463,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [members] */
+    fill_scratch *scratch; /* [thread_count] work space of each thread */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

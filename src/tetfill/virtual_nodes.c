@@ -22,8 +22,8 @@
 typedef struct splitter {
     fill *f;
     int32_t tet_count; /* non-empty tets of fill_tets */
-    int64_t *listed;   /* [tet_count] their indices in fill_tets */
-    int32_t *corners;  /* [4 * tet_count] lattice points */
+    int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
+    int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
     int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */
     int32_t copy_count;
     float *fraction; /* [copy_count] filled fraction; 0: removed */
@@ -97,8 +97,8 @@ static void splitter_free(splitter *s)
 
 /* One side of a face: a tet, the face's index in the tet, and a component of the tet. */
 typedef struct side {
-    int32_t tet;    /* index in the splitter */
-    int64_t listed; /* index in fill_tets */
+    int32_t tet;    /* index of the tet in splitter.listed */
+    int64_t listed; /* index of the tet in fill_tets */
     int face;       /* the face opposite to this corner */
     int component;
 } side;

@@ -10,7 +10,7 @@
 
 #define HALVINGS 30 /* bisections of sigma: the accuracy is 1e-9 */
 
-/* The left side of (1) in a motion: |e + tau a - sigma b|. */
+/* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, m. */
 typedef struct trust_ball {
     double e[3], a[3], b[3];
     double radius;
@@ -178,7 +178,8 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
     return sqrt(trust_larger(now, max < within ? max : within));
 }
 
-/* Reduces tau of the vertices of an object to its fraction. */
+/* Reduces tau of an object's vertices to the largest value that its fraction sigma allows, and stamps changed vertices.
+ */
 static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
                                      const sinew_collision_object *object, int32_t stamp)
 {

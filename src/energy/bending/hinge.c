@@ -82,7 +82,7 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* theta - theta_0 at the points x */
+/* The bending angle theta - theta_0 (rad) at the points x; s receives the geometry of the hinges. */
 KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
@@ -168,7 +168,7 @@ static void hinge_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = theta - theta_0, alpha = 1/k */
+/* The bending angle as a constraint: C = theta - theta_0, alpha = 1/k */
 KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     hinge_now s;

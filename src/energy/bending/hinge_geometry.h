@@ -28,14 +28,14 @@
 #include "energy/dense_element.h"
 #include "math/small/jacobi.h"
 
-#define HINGE_THIN  1e-6 /* a rest height below this fraction of the edge, or an edge of the height: no area */
+#define HINGE_THIN  1e-6 /* rest height over edge, or edge over height, below which a triangle has no area */
 #define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
 
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */
 
 typedef struct hinge_rest {
     double length, height[2], t[2]; /* m, m, position of the foot on the edge in lengths */
-    double edge[3], m[2][3];        /* unit vectors */
+    double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
     double angle;                   /* rad */
     double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3; zero if flat */
 } hinge_rest;
@@ -169,7 +169,7 @@ KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
-/* d theta / dx_a */
+/* g = d theta / dx_a: the gradient of the bending angle by vertex a */
 KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
     const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];

@@ -12,7 +12,6 @@
  * fold: it may snap to its mirror image without energy. With slack, L is the value nearest to |z| between the lengths 2
  * sin(theta/2) of two angles: the hinge is free between them (PD 5.4, strain limiting for bending). Stretch across the
  * edge also costs energy, so this energy is for cloth that hardly stretches.
- * energy, too: for cloth that hardly stretches.
  */
 enum {
     VERTEX_COUNT = 4

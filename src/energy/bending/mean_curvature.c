@@ -74,7 +74,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The share of the triangle's area that belongs to the vertex. */
+/* m2: the part of the triangle's area that belongs to the vertex. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)

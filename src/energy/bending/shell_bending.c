@@ -29,12 +29,12 @@
 
 enum {
     DATA_FLOOR = 1,
-    DATA_Q = 2, /* 00 11 22 01 02 12 */
+    DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11, /* s^2 */
-    DATA_LENGTH = 14, /* k / (4 s^2) */
-    DATA_ACROSS = 17, /* k / l^2 */
-    DATA_ALONG = 20,  /* r . e at rest */
+    DATA_SQUARE = 11, /* s^2, m2: squared offset of each director point */
+    DATA_LENGTH = 14, /* k / (4 s^2): stiffness of the offsets */
+    DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
+    DATA_ALONG = 20,  /* r . e at rest, m2 */
     DATA_COUNT = 23,
     INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
@@ -89,7 +89,7 @@ static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* unit vectors in the plane */
+    double area, warp[3], weft[3]; /* m2; unit vectors in the plane */
     double along[3];               /* m2: r . e at rest */
     double offset[3];              /* m: offsets of the director points */
 } shell_rest;

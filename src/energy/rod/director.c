@@ -23,8 +23,8 @@
 #include "math/small/jacobi.h"
 
 enum {
-    DATA_DISTANCE = 1, /* s */
-    DATA_ALONG = 2,    /* c */
+    DATA_DISTANCE = 1, /* s, m: rest distance of the director point */
+    DATA_ALONG = 2,    /* c, m: rest distance along the edge */
     DATA_FLOOR = 3,    /* lower bounds of |m| and of l */
     DATA_COUNT = 5,
     INCIDENCE_DATA_COUNT = DATA_COUNT + 1 /* data of the element, then the index of the node */
@@ -209,7 +209,7 @@ static void director_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = term i, alpha = L s^2 / B */
+/* Term i of psi as a constraint C_i with the compliance alpha = L s^2 / B. */
 KERNEL_INLINE wide term_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     director_now s;

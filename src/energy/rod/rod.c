@@ -188,7 +188,8 @@ KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * psi;
 }
 
-/* Adds the block of every pair of slots to the lower triangle of H; pairs above the diagonal are skipped. */
+/* H = lower triangle of the Hessian: the sum of the blocks of any two points of the segments (ends and director
+ * points). */
 static void rod_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
@@ -263,7 +264,7 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints --------------------------------------------------------------------------------- */
 
-/* C = strain i, alpha = 1 / stiffness */
+/* Strain i (two bendings, twist) as a constraint with the compliance alpha = 1 / stiffness. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;

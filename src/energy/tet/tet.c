@@ -92,7 +92,7 @@ const char *sinew_tet_prepare(const sinew_element *element, double modulus, sine
     return NULL;
 }
 
-/* N = (A, s, t) M */
+/* N = (A, s, t) M: applies the second derivatives in the frames U and V (tet.h). */
 KERNEL_INLINE void tet_apply_tangent(const sinew_real *tangent, const wide M[9], wide N[9])
 {
     wide A[6], s[3], t[3];
@@ -169,7 +169,7 @@ KERNEL_INLINE void tet_mirror(wide K[9])
     K[7] = K[5];
 }
 
-/* sum += K or K^T */
+/* sum += K, or K^T if `transposed` */
 KERNEL_INLINE void tet_add_block(wide sum[9], const wide K[9], bool transposed)
 {
     for (int i = 0; i < 3; i++)

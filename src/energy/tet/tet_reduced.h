@@ -166,7 +166,7 @@ KERNEL_INLINE wide prox_start(const wide s0[3], wide r, const sinew_real *materi
     return prox_value(s, s0, r, material, stress, g);
 }
 
-/* s = argmin psi(s) + r/2 |s - s0|^2 */
+/* Proximal map over the singular values: s = argmin psi(s) + r/2 |s - s0|^2 */
 KERNEL_INLINE void prox_solve(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
                               isotropic_curvature *curvature, wide s[3])
 {

@@ -88,7 +88,7 @@ static inline void tet_incidence(const sinew_real *data, int data_count, const i
         out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
-/* F and b of the incidence. */
+/* Deformation gradient F of the incidence, and rest gradient b of its node. */
 KERNEL_INLINE void tet_incidence_deformation(const incidence *v, wide F[9], wide b[3])
 {
     wide D[9], L[6], xa[3];
@@ -110,7 +110,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* sum += the gradient w P b */
+/* Adds the gradient w P b of psi by the node to sum. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {
@@ -122,7 +122,7 @@ KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], c
         sum->g[i] += weight * f[i];
 }
 
-/* sum += w (shear |b|^2 1 + bulk c c^T) */
+/* Adds the approximate block w (shear |b|^2 1 + bulk c c^T), c = dJ/dx0, to sum. */
 KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], const wide b[3], wide shear, wide bulk,
                                        incidence_sum *sum)
 {

@@ -18,8 +18,8 @@
 #define DIRECTIONAL_HALVINGS   30
 
 typedef struct directional_moduli {
-    wide S[3]; /* uu vv uv */
-    wide c[3]; /* uu vv uv */
+    wide S[3]; /* S_uu S_vv S_uv */
+    wide c[3]; /* c_uu c_vv c_uv */
     wide shear;
 } directional_moduli;
 

@@ -2,7 +2,7 @@
  *
  * membrane_neo_hookean.c: a sheet of incompressible rubber, which becomes thinner when stretched.
  *
- *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = mu (F - F cof(F^T F) / J^4)
+ *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = h mu (F - F cof(F^T F) / J^4)
  *
  * The Neo-Hookean energy of a solid in plane stress: the third stretch 1/J preserves the volume, and there is no stress
  * across the sheet. mu = E/3. psi is infinite without area: value and gradient return +inf, the element adds nothing to

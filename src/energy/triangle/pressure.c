@@ -101,7 +101,7 @@ static void pressure_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Returns -sign / 6; writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface; returns -sign(p) / 6. */
 KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)

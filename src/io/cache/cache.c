@@ -6,8 +6,8 @@
  * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
  * reported by every later call.
  *
-  * Known limit: bodies must not be added or removed while a cache is open. The number of points changes only if a body
-  * tears and the format has the operation reshape.
+ * Known limit: bodies must not be added or removed while a cache is open. The number of points changes only if a body
+ * tears and the format has the operation reshape.
  */
 #include "io/cache/cache.h"
 

@@ -21,14 +21,14 @@ typedef struct sinew_cache_ops {
     const char *name; /* name on the command line */
     size_t own_size;  /* bytes of the format's own data, zeroed before open */
     bool bodies;      /* the format writes the simulated bodies, not their skins */
-    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them. After a
-     * failure only drop is called. */
+    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them.
+     * After a failure only drop is called. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
     sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends cache->q and cache->v */
     /* Rebuilds the data that depends on the topology of the world; NULL: all frames of this format share one
      * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* flushes all frames written so far to the disk */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error); /* flushes all frames written so far to the disk */
     /* Completes the files and renames them to their final names. */
     sinew_status (*close)(sinew_cache *cache, sinew_error *error);
     /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
@@ -77,7 +77,7 @@ struct sinew_cache {
     void *own; /* [ops->own_size] data of the format */
     sinew_allocator allocator;
     sinew_world *world;
-    char stem[960];      /* directory/name */
+    char stem[960];      /* directory/name of the cache, without ending */
     const char *name;    /* the part of `stem` after the directory */
     int32_t expected;    /* final number of frames, 0: unknown */
     int32_t first;       /* number of the first frame */
@@ -130,7 +130,8 @@ sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_err
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
-sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from file start */
+sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset,
+                              sinew_error *error); /* bytes from the file's start */
 
 /* Frames per second. The rate is rounded to a multiple of 1/1000 if it differs only by the rounding of the frame
  * time. */

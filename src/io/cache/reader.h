@@ -28,7 +28,7 @@ struct sinew_cache_reader {
     const sinew_cache_reader_ops *ops;
     void *own; /* [ops->own_size] */
     sinew_allocator allocator;
-    char stem[960];      /* directory/name */
+    char stem[960];      /* directory/name of the cache, without ending */
     char path[1024];     /* path of the file, or of the first file of a sequence */
     int32_t first;       /* number of the first frame */
     int32_t frame_count; /* frames in the files */

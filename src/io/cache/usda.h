@@ -16,7 +16,7 @@ typedef struct sinew_usda_prim {
     bool curves;
     int32_t first_vertex, vertex_count; /* range of sinew_usda.points */
     int64_t first_face, face_count;     /* faces of the shape; for curves: entries of curve_counts */
-    double width;                       /* m, for curves */
+    double width;                       /* m: diameter of curves; 0 for a Mesh */
 } sinew_usda_prim;
 
 typedef struct sinew_usda {

@@ -4,7 +4,7 @@
  *
  * Polygons are cut by ear clipping in the plane of their Newell normal (Sutherland, Sproull and Schumacker 1974 give
  * the normal; Meisters 1975 the ears), which handles concave faces. Known limit: a polygon without ears (it
-  * intersects itself), or with more than 256 corners, is cut as a fan from its first corner.
+ * intersects itself), or with more than 256 corners, is cut as a fan from its first corner.
  */
 #include "io/mesh/builder.h"
 

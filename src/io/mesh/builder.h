@@ -19,7 +19,7 @@ enum {
     SINEW_BUILDER_TRIANGLE,
     SINEW_BUILDER_TET,
     SINEW_BUILDER_KINDS,
-    SINEW_BUILDER_IGNORED_MAX = 32 /* distinct kinds of omitted cells in the warnings; further kinds share the last line */
+    SINEW_BUILDER_IGNORED_MAX = 32 /* kinds of omitted cells in the warnings; further kinds share the last line */
 };
 
 typedef struct sinew_builder_cells {

@@ -8,8 +8,8 @@
 #include "base/base.h"
 #include "sinew/skin.h"
 
-/* vertices[count] receives the nearest vertex of the skin for each of points[3 * count]; among equally near vertices the
- * one with the lowest index. */
+/* vertices[count] receives the nearest vertex of the skin for each of points[3 * count]; among equally near vertices
+ * the one with the lowest index. */
 sinew_status sinew_skin_nearest(const sinew_skin *skin, const sinew_allocator *allocator, int32_t count,
                                 const sinew_real *points, int32_t *vertices, sinew_error *error);
 /* values[count] receives painted[vertex_count of the skin], interpolated at the closest point of the skin for each of

@@ -49,7 +49,7 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
 
 /* The linear maps of an iteration. */
 typedef struct matrices {
-    sinew_linear_map A, P; /* the matrix A; if w is set, A - P^-1 */
+    sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
     sinew_real *w;         /* [count][4] P^-1 p, or NULL */
 } matrices;
 

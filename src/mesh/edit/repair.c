@@ -4,11 +4,11 @@
  *
  * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or are duplicates are dropped;
  * inverted tetrahedra are flipped; triangles are oriented like their neighbours. Closed components face outwards
- * (positive enclosed volume), others follow the majority of their triangles. Unused vertices and their directors are
+ * (positive enclosed volume), others follow the majority of their triangles. Unused vertices and all directors are
  * dropped. Repairing a repaired mesh changes nothing.
  *
- * Limits: every closed component faces outwards, even if it bounds a cavity. One-sided surfaces (Moebius strip) and
- * faces shared by three tetrahedra are kept; the warnings name them.
+ * Limits: every closed component faces outwards, even if it bounds a cavity. One-sided surfaces (Moebius strip),
+ * whose twisted edges the warnings count, and faces shared by three tetrahedra are kept.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"

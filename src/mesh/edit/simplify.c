@@ -11,7 +11,7 @@
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
-#define TURN    0.77   /* corners: |sum of the unit vectors of both border edges| is larger (turn over 45 degrees) */
+#define TURN    0.77   /* least |sum of the unit vectors along both boundary edges| of a corner: turn over 45 degrees */
 #define SLIVER  1e-3   /* area over the square of the longest side, below which triangles are dropped */
 #define OUTSIDE (-0.5) /* smallest barycentric weight: vertices farther outside a triangle are not bound to it */
 
@@ -26,9 +26,9 @@ enum {
 typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
-    uint8_t *rank;      /* [vertex_count] */
-    double (*along)[3]; /* [vertex_count] sum of the unit vectors along border edges */
-    int32_t *borders;   /* [vertex_count] number of border edges at each vertex */
+    uint8_t *rank;      /* [vertex_count] UNUSED, INNER, BORDER or CORNER */
+    double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
+    int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
     int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */
     int32_t *around;    /* coarse triangles at each coarse vertex */
 } work;
@@ -85,7 +85,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* owner[i] = i for kept vertices, else -1. */
+/* Chooses the kept vertices: owner[i] becomes i for kept vertices, else -1. */
 static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
@@ -96,7 +96,7 @@ static void simplify_choose(const work *w, int32_t *owner)
                 owner[i] = i;
 }
 
-/* The nearest kept neighbour of vertex i. If i lies on the border, kept neighbours on the border come first. */
+/* The nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come first. */
 static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;

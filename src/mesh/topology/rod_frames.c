@@ -172,7 +172,8 @@ static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
     return rod_frame_unit(t);
 }
 
-/* Breadth-first walk from edge `first` over its connected component. queue [edge_count], seen [edge_count]. */
+/* Sets the unit vectors d of all edges connected to edge `first`, by parallel transport in breadth-first order. Work
+ * space: queue [edge_count]; seen [edge_count], 1: d is set. */
 static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
 {
     const sinew_mesh *mesh = builder->mesh;

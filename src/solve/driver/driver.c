@@ -2,9 +2,9 @@
  *
  * driver.c: the loop that runs every solver, stops it and records its progress.
  *
- * A step stops at the largest number of iterations, at the relative residual |grad g(q)| / |grad g(q_start)|, or at the
- * time budget. It also stops when the residual is within its round-off and no longer decreases, or when the solver sets
- * `converged`.
+ * A step stops at the largest number of iterations, at the tolerance on the relative residual |grad g(q)| / |grad
+ * g(q_0)|, q_0 the starting guess, or at the time budget. It also stops when the residual is within its round-off and
+ * no longer decreases, or when the solver sets `converged`.
  */
 #include <float.h>
 #include <math.h>
@@ -17,7 +17,8 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* N/m: norm of the traces of all free particles' diagonal blocks; bounds the change of forces per distance. */
+/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles, which bounds the change of forces per
+ * distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -61,8 +62,8 @@ static bool reserve_records(sinew_solve *s)
     return true;
 }
 
-/* The optimality gap is not measured for explicit steps, which do not minimise g, nor for solvers with hard
- * constraints. */
+/* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
+ * nor for solvers with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
@@ -194,8 +195,8 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver returns from an infinite
- * energy. */
+/* Whether g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
+ * it is not at q_n, and no solver returns from an infinite energy. */
 static bool is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -255,8 +256,8 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the
- * last iteration. */
+/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual one
+ * iteration earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
@@ -443,7 +444,7 @@ static void contacts_changed(sinew_solve *s, uint32_t what)
         s->ops->contacts_changed(s, what);
 }
 
-/* Applies the step filter after an iteration, or after the first guess. */
+/* Truncates displacements in s->q by the step filter, after an iteration or after the first guess. */
 static void filter_step(sinew_solve *s)
 {
     if (!s->contact)
@@ -454,8 +455,8 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* If the filter has truncated only some vertices of a body, the first guess may have a larger g than the start of the
- * step; the iterations then begin at the start. The filter also checks the path back. */
+/* Moves s->q back to q_n if g is larger at the filtered first guess: the filter may have truncated only some vertices
+ * of a body. The filter also checks the path back. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -485,7 +486,8 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
     return what != 0;
 }
 
-/* A step whose solver has converged or stalled continues if contacts change. */
+/* Updates contacts after the solver has converged or stalled. If contacts changed, clears `bits` and returns true: the
+ * step continues. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))

@@ -10,7 +10,7 @@
 #include "linear/krylov/pcg.h"
 #include "solve/newton/newton.h"
 
-/* Vectors of the descent on the copy, [particle_count][4] each. */
+/* Vectors of Newton's method on a copy of the step's positions, [particle_count][4] each. */
 typedef struct sinew_gap_vectors {
     sinew_real *q, *gradient;           /* iterate of the copy, and grad g there */
     sinew_real *d, *right;              /* Newton's direction; right-hand side of its system */
@@ -37,9 +37,11 @@ typedef struct sinew_gap {
 sinew_status sinew_gap_direction_create(sinew_gap *gap, sinew_error *error);
 void sinew_gap_direction_destroy(sinew_gap *gap);
 
-/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite. Returns false on failure. */
+/* newton.d = -H^-1 gradient at copy.q, with the exact Hessian if it is definite, else the projected one. Returns false
+ * if neither system could be solved. */
 bool sinew_gap_direction(sinew_gap *gap);
-/* Whether the exact Hessian at copy.q is positive definite up to its own round-off. Overwrites newton.d. */
+/* Whether the exact Hessian at copy.q is positive definite up to its own round-off; false in large worlds, which have
+ * no factor. Overwrites newton.d. */
 bool sinew_gap_definite(sinew_gap *gap);
 
 #endif

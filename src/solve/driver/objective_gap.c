@@ -21,7 +21,8 @@
 #define AGREEMENT 1.5
 /* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
-/* Near round-off: the same limit, and the largest fraction of a real remainder that a Newton step leaves. */
+/* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
+ * this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
 /* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30
@@ -30,7 +31,7 @@
 /* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of particles and steps */
+#define STEPS_WORK    40000 /* largest product of particles and Newton steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
 /* Largest number of conjugate gradient iterations over all steps. */
@@ -153,9 +154,9 @@ static double searched_step(sinew_gap *gap, double before)
 typedef struct account {
     double seen;      /* J: observed decrease of g on the copy */
     double left;      /* J: predicted remaining decrease at the iterate of the copy */
-    double before;    /* J: `left` one step earlier */
-    double uncertain; /* J: round-off of the prediction */
-    bool confirmed;   /* the last prediction was confirmed */
+    double before;    /* J: predicted remaining decrease (`left`) one step earlier */
+    double uncertain; /* J: round-off of the predicted decrease `left` */
+    bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 

@@ -32,7 +32,8 @@
 
 typedef struct sinew_gap_estimate {
     sinew_gap_kind kind;
-    double value;              /* J: estimate of the gap */
+    /* J: estimate of the gap, or an upper bound (SINEW_GAP_BELOW); infinite if unknown, NaN if not measured */
+    double value;
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
     int32_t steps;             /* number of Newton steps */
     int32_t linear_iterations; /* number of conjugate gradient iterations */

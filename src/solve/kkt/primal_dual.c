@@ -52,9 +52,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINE
 
 /* Data of the solver. The arrays are separate allocations. */
 typedef struct primal_dual {
-    double shift;         /* shift of the last system */
+    double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
     double fraction;      /* fraction of the last step that the search accepted */
-    bool restoring;       /* restoration is active */
+    bool restoring;       /* feasibility restoration is active */
     int32_t moves;        /* restoration moves in this step; RESTORE_MAX: restoration has ended */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
@@ -118,7 +118,7 @@ static double force_scale(const sinew_solve *s)
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Updates gradient, constraints and their forces to q and lambda. */
+/* Evaluates constraints at q, chooses the active set, and evaluates gradient and residual with the forces of lambda. */
 static void evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -250,7 +250,7 @@ static bool primal_dual_restore(sinew_solve *s)
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
 
-/* sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+/* J: violation term of the merit function, sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
 static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;
@@ -267,7 +267,7 @@ static double weighted_violation(const sinew_kkt *r)
 }
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
- * the violation, which a full step removes to first order. */
+ * the weighted violation, which a full step removes to first order. */
 static double find_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

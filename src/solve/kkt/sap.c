@@ -92,7 +92,8 @@ static bool is_met(const sinew_solve *s, const sinew_kkt *r)
     return s->def.tolerance > 0 && sinew_kkt_violation(r, false) <= (double)s->def.tolerance;
 }
 
-/* Takes one step of the other energies from q_n: H dq = -grad g. */
+/* Moves s->q from q_n by one step of the other energies, H dq = -grad g. If H is not definite, s->q stays and the step
+ * is marked indefinite. */
 static void step_rest(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -107,7 +108,7 @@ static void step_rest(sinew_solve *s)
 }
 
 /* Evaluates the constraints at the iterate and chooses the active ones; forces of released constraints are removed
- * through particle_rhs. */
+ * through particle_rhs. Sets s->converged if the constraints hold. */
 static void sap_evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

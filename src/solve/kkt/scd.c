@@ -55,7 +55,7 @@ static sinew_status scd_prepare(sinew_solve *s, sinew_error *error)
     return sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, start, error);
 }
 
-/* lambda keeps the values of the last step. */
+/* Marks no constraint as redundant. lambda keeps the values of the last step. */
 static void scd_begin(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -71,7 +71,8 @@ static bool is_slack(const sinew_kkt *r)
     return true;
 }
 
-/* Solves one system from s->q, with the geometric stiffness of the current multipliers if `curved`. */
+/* Solves one system at s->q, with the geometric stiffness of the current multipliers if `curved`; moves s->q by dq and
+ * replaces the multipliers. Returns SINEW_STEP_ bits. */
 static uint32_t take_system(sinew_solve *s, bool curved)
 {
     sinew_kkt *r = s->memory;

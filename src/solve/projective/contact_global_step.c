@@ -67,8 +67,8 @@ void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global 
     memcpy(s->r, b, size * sizeof *b);
     for (int k = 0; k < NEWTONS; k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
-        const double value =
-            sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t); /* t = b - S d - psi_c' */
+        /* t = minus the gradient of the minimised function: b - S d - psi_c'(q + d). */
+        const double value = sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t);
         const double residual = sinew_norm(s->t, n, threads);
         target = k == 0 ? TOLERANCE * residual : target;
         if (!(residual > target))

@@ -113,7 +113,8 @@ static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, si
     return sinew_fail_memory(error, "conjugate gradients");
 }
 
-/* Passes terms to low_rank.h: switched-off elements, unless the factor excludes them, and transient elements if few. */
+/* Decides whether solves iterate (g->iterates, g->has_contacts), and passes terms to low_rank.h: switched-off elements,
+ * unless the factor excludes them, and transient elements if few. */
 static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_low_rank_terms *r = &g->terms;

@@ -77,7 +77,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
             t->component[i] = -1;
 }
 
-/* sums[component] = sum of m z, sum of m */
+/* Sums of each free component, at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -91,7 +91,7 @@ static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_r
     }
 }
 
-/* C = m e_k x (x - centre of the component) */
+/* Fills the angular momentum vectors C[k] = m e_k x (x - centre of the component), k = 0, 1, 2, of free components. */
 static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
 {
     sum_pieces(o, t, q);

@@ -132,7 +132,7 @@ typedef struct memory {
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
     sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
-    double weight;             /* chebyshev's w_l */
+    double weight;             /* weight w_l of Chebyshev's recurrence in the last sweep */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
     /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate
@@ -243,7 +243,8 @@ static void pbng_begin(sinew_solve *s)
     pbng_flush(s);
 }
 
-/* New contacts change groups and free components, and invalidate the extrapolation. */
+/* Copies changed contact data. New contacts also restart the acceleration, and may change the number of free
+ * components. */
 static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
@@ -296,7 +297,7 @@ static void move_components(sinew_solve *s, const memory *m)
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
 /* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
- * needed. */
+ * needed. Updates m->movement. */
 static bool quick(sinew_solve *s, memory *m)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -306,7 +307,8 @@ static bool quick(sinew_solve *s, memory *m)
     return m->movement < QUICK * before;
 }
 
-/* Extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the plain sweep. */
+/* Sets the factors of the extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the
+ * plain sweep. */
 static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
@@ -359,7 +361,8 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* A NaN objective counts as no progress. */
+/* Whether the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
+ * residual. A NaN objective counts as no progress. */
 static bool progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||

@@ -38,7 +38,7 @@ static double rigid_newton_dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* sum += factor a x b */
+/* Adds a scaled cross product: sum += factor a x b. */
 static void add_cross(const double a[3], const double b[3], double factor, double sum[3])
 {
     sum[0] += factor * (a[1] * b[2] - a[2] * b[1]);
@@ -46,7 +46,7 @@ static void add_cross(const double a[3], const double b[3], double factor, doubl
     sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
 }
 
-/* Returns the normal force at z. u: slip vector, *slip: its length, *stick: friction force per slip. */
+/* Returns the normal force (N) at z. u: slip vector (m), *slip: its length, *stick: friction force per slip (N/m). */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
@@ -69,7 +69,8 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* f = psi'(z) and K = psi''(z); returns false if both are zero */
+/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
+ * zero. */
 static bool differentiate(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -109,7 +110,7 @@ static sinew_rigid_link *link_at(const cluster *c, int32_t k)
     return &c->all->links[c->link[k]];
 }
 
-/* f = K z */
+/* f = K z for a symmetric 3x3 matrix K, stored as 00 11 22 01 02 12 */
 static void rigid_newton_multiply(const double K[6], const double z[3], double f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -208,7 +209,7 @@ static void factor(double L[36])
     }
 }
 
-/* y = (L L^T)^-1 r */
+/* Solves a 6x6 system with its Cholesky factor L: y = (L L^T)^-1 r; degrees of freedom with a zero pivot get 0. */
 static void back_substitute(const double L[36], const double r[6], double y[6])
 {
     for (int i = 0; i < FREEDOMS; i++) {
@@ -240,7 +241,7 @@ static void rigid_newton_linearise(const cluster *c)
     }
 }
 
-/* Y = H D */
+/* Vector Y of every body = H D: the Hessian of the cluster times the direction of conjugate gradients. */
 static void rigid_newton_apply(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -273,7 +274,7 @@ static double rigid_newton_inner(const cluster *c, int first, int second)
     return sum;
 }
 
-/* to += factor from */
+/* Adds vectors of all bodies of the cluster: to += factor from. */
 static void rigid_newton_add(const cluster *c, int to, double factor, int from)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -287,14 +288,14 @@ static void rigid_newton_clear(const cluster *c, int which)
         memset(body_at(c, k)->v[which], 0, sizeof body_at(c, k)->v[which]);
 }
 
-/* Y = the blocks' inverses times R */
+/* Preconditions the residual R of all bodies of the cluster: Y = inverse of each body's 6x6 block times R. */
 static void rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
 }
 
-/* D = Y + beta D */
+/* New direction of conjugate gradients, of all bodies of the cluster: D = Y + beta D. */
 static void turn_direction(const cluster *c, double beta)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -339,7 +340,7 @@ void sinew_turn_less_one(const double w[3], double turn[9])
         turn[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
 }
 
-/* to = z after the trial step of the bodies */
+/* to = the relative position z of a contact after the trial step of its bodies */
 static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
@@ -351,7 +352,7 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         }
 }
 
-/* J: change of the objective for the fraction alpha of the step X */
+/* Sets the trial move of all bodies to the fraction alpha of X. Returns the change of the objective, J. */
 static double try_step(const cluster *c, double alpha)
 {
     double change = 0;
@@ -378,7 +379,7 @@ static double try_step(const cluster *c, double alpha)
     return change;
 }
 
-/* to = to + left to, 3 x 3 */
+/* Multiplies 3x3 matrices: to = (1 + left) to. */
 static void turn_further(const double left[9], double to[9])
 {
     double product[9];
@@ -407,7 +408,7 @@ static void rigid_newton_take_step(const cluster *c)
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double more[9];
-        /* A (1 + D)^T */
+        /* A <- A (1 + D)^T, D the trial rotation less one */
         for (int i = 0; i < 9; i++)
             more[i] = rigid_newton_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)

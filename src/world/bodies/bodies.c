@@ -20,7 +20,7 @@ sinew_body_def sinew_default_body_def(void)
     return (sinew_body_def){.cookie = SINEW_COOKIE_BODY, .density = 1000};
 }
 
-/* Volume (area, length) of one cell, in double. */
+/* Volume (m3), area (m2) or length (m) of a cell with n = 4, 3 or 2 vertices. */
 static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 {
     double e[3][3] = {{0}};
@@ -304,7 +304,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Fails if an energy or a pin also acts on other bodies: objects of other bodies are never removed implicitly. */
+/* Fails if an energy or a pin acts on this and on other bodies, whose objects are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {

@@ -220,7 +220,8 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     return status;
 }
 
-/* Opens one end of an edge: first the end with fewer cells, because tears continue from borders, then the other end. */
+/* Cuts the mesh at one end of an edge: first the end with fewer cells, because tears continue from the boundary, then
+ * the other end. False: neither end can be opened. */
 static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {

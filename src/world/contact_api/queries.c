@@ -208,7 +208,7 @@ static void try_time(double ends[2][3], double radius, const double o[3], const 
         *best = t;
 }
 
-/* Finds both t at which |e + t d|^2 = radius^2. */
+/* Tries both t with |e + t f| = radius as hits of the ray o + t d; lowers *best to the smaller valid one. */
 static void try_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
                       const double f[3], double *best)
 {
@@ -220,7 +220,8 @@ static void try_roots(double ends[2][3], double radius, const double o[3], const
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first t at which a ray hits the surface: a sphere at an end, or the cylinder between the ends. */
+/* The first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the ends. Returns
+ * `longest` without a hit. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
@@ -294,7 +295,7 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     return hit;
 }
 
-/* Intersects a ray with a plane. */
+/* Lowers *best and sets *hit if the ray o + t d hits the plane of a collider at t < *best. */
 static void ray_plane(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {

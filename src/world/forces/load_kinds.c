@@ -158,8 +158,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Frequencies have the golden ratio, so that the sum never repeats; amplitudes follow the energy spectrum of
- * turbulence, f^(-5/3). */
+/* Consecutive frequencies f differ by the square of the golden ratio, so that the sum never repeats; squared amplitudes
+ * follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -177,8 +177,8 @@ static gusts make_gusts(const sinew_load_record *record)
     return g;
 }
 
-/* Gusts move with the mean wind: a point has the value that the origin had when the same air passed it (Taylor
- * 1938). */
+/* Adds the gust at the point x (m) to the wind w (m/s). Gusts move with the mean wind: a point has the value that the
+ * origin had when the same air passed it (Taylor 1938). */
 static void add_gust(const gusts *g, const double mean[3], double time, const double x[3], double w[3])
 {
     const double speed2 = load_dot(mean, mean), since = speed2 > 0 ? time - load_dot(mean, x) / speed2 : time;
@@ -187,7 +187,8 @@ static void add_gust(const gusts *g, const double mean[3], double time, const do
             w[c] += g->amplitude[k] * sin(g->frequency[k] * since + g->phase[c][k]);
 }
 
-/* Position and velocity of a triangle, weighted by the masses of its corners; returns its mass. */
+/* Position x and velocity v (times `kept`, after damping) of a triangle, weighted by the masses of its corners; returns
+ * the sum of the masses. */
 static double triangle_motion(const sinew_world *world, const int32_t particles[3], const double mass[3], double kept,
                               double x[3], double v[3])
 {

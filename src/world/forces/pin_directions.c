@@ -140,7 +140,7 @@ static bool reserve_pin_buffers(sinew_world *world)
     return good;
 }
 
-/* Computes filters and a_k of all pins. */
+/* Computes world->filter, the vectors a_k of all partial pins, and world->pinned of their particles. */
 static void find_filters(sinew_world *world)
 {
     for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)

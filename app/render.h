@@ -54,7 +54,7 @@ typedef struct sinew_render {
     sinew_shot *shots; /* [frame][panel] of a simulated scene, kept until drawn; NULL: a cache provides the frames */
     int64_t shot_frames;
 
-    sinew_run_statistics statistics; /* statistics of the simulated panel */
+    sinew_run_statistics statistics; /* statistics of the panel that is being simulated; reset for each panel */
     int64_t failed_step;             /* the step that became non-finite, 0: none */
     sinew_step_result failed;        /* result of that step */
 

@@ -156,7 +156,7 @@ static void put_tie(const sinew_report *r, int32_t count)
             sinew_short(largest, error));
 }
 
-static void put_nearest(const sinew_report *r)
+static void put_most_accurate(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
     const sinew_answer *best = report_last_answer(r, r->order[0]);
@@ -233,7 +233,7 @@ static void report_put_head(const sinew_report *r)
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
     fprintf(stream, ": %d solver%s, the same %s</h1>\n<p class=\"lead\">", r->order_count,
             r->order_count == 1 ? "" : "s", c->step_count == 1 ? "step" : "steps");
-    put_nearest(r);
+    put_most_accurate(r);
     put_fastest(r);
     put_inverted(r);
     fputs("</p>\n<p class=\"soft\">", stream);

@@ -226,8 +226,8 @@ typedef struct sinew_contact {
     sinew_contact_event event;
 } sinew_contact;
 
-/* Lists active contacts and ended contacts, sorted by their vertices. *count is their number, also if `capacity` is too
- * small (SINEW_ERROR_DATA). */
+/* Lists active and ended contacts, sorted by kind (vertex-face, edge-edge, ...), then by both features. *count is their
+ * number, also if `capacity` is too small (SINEW_ERROR_DATA). */
 SINEW_API sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, sinew_contact *contacts,
                                             int32_t *count, sinew_error *error);
 

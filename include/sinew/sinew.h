@@ -552,7 +552,8 @@ SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind 
 
 /* ---- Step ---------------------------------------------------------------------------------- */
 
-/* Status bits of a step: each names a deficiency and its remedy; 0: the step is solved. */
+/* Status bits of a step; 0: the step is solved. The comment of a bit gives its meaning and, if there is one, the
+ * remedy. */
 enum {
     SINEW_STEP_NOT_CONVERGED = 1 << 0, /* iterations or time ended above the tolerance (or its default if it is 0):
                                           raise iterations, or accept the residual; usual for xpbd and pbd */

@@ -352,7 +352,7 @@ typedef struct sinew_contact_work sinew_contact_work;
 /* Fills the view of a world with contact (contact_api/view.c). Fails if memory is short. */
 struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
-/* Allocates v_before with all velocities unknown; false: out of memory. */
+/* Allocates v_before, with all velocities unknown, if it does not exist yet; false: out of memory. */
 bool sinew_world_need_v_before(sinew_world *world);
 /* Fails if the last step has no list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);

@@ -61,7 +61,7 @@ typedef struct sinew_step_filter {
     int32_t *near_pairs;      /* [near_count] pairs that might come too near in this motion */
     int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
     int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
-    int32_t moves;            /* corrections of requested positions so far */
+    int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
     sinew_real *work;         /* [vertex_count][2] work space */
     uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
     uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach x_requested */

@@ -94,8 +94,8 @@ static void clear_bounds(float *bounds)
     }
 }
 
-/* True for a frame that the finished file omits: every byte is 0xff. */
-static bool is_left_out(const unsigned char *bytes)
+/* True for a frame that the finished file omits: its first four bytes are 0xff, which no finite float has. */
+static bool is_omitted_frame(const unsigned char *bytes)
 {
     return sinew_cache_load32(bytes) == UINT32_MAX;
 }
@@ -105,7 +105,7 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
-    if (k > 0 && is_left_out(own->bytes)) {
+    if (k > 0 && is_omitted_frame(own->bytes)) {
         bounds[0] = NAN;
         return true;
     }

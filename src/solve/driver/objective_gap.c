@@ -254,8 +254,8 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
 }
 
-/* Whether the remainder may be round-off: it is below the round-off of the slope, or not far above and not reduced by
- * the last step. */
+/* Whether the predicted remaining decrease may be round-off: it is at most its round-off, or at most STALE times that
+ * and above LEFT_HIDDEN times the previous prediction. */
 static bool is_hidden(const account *a)
 {
     return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);

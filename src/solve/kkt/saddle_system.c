@@ -14,8 +14,9 @@
 /* Scaled pivots of hard constraints up to this size count as zero. In single precision, rounded positions rotate
  * constraint gradients by 1e-7 and more. */
 #define REDUNDANT (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
-#define LIFTED                                                                                                         \
-    1e-9 /* smallest scaled diagonal of early constraints in the factors; refinement corrects the difference */
+/* Constraints that are eliminated before their particles get a scaled diagonal entry of at most -LIFTED in the factored
+ * matrix. Iterative refinement corrects the change. */
+#define LIFTED      1e-9
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */

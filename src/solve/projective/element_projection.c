@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* rho of each stage: weight of the constraint in units of w. */
+/* rho of each stage: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
 #define SMALL 5e-4 /* steps below this fraction of the element's size are round-off */

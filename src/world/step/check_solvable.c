@@ -43,7 +43,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Fails with the lowest outside particle number of the component, its size and its bodies. */
+/* Fails with a message: the component's size, its number of bodies, and its first particle in the public order. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;

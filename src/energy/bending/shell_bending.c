@@ -26,6 +26,7 @@
 #include "energy/bending/hinge_geometry.h"
 #include "energy/plate_parameters.h"
 #include "energy/vertex_kernel.h"
+#include "math/vec3.h"
 
 enum {
     DATA_FLOOR = 1,
@@ -116,18 +117,18 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
     const hinge_rest *first = &r->hinge[0];
     double normal[3], warp[3];
     const bool directed = p[WEFT_RATIO] != 1;
-    hinge_cross(first->edge, first->m[0], normal);
+    vec3_cross(first->edge, first->m[0], normal);
     for (int i = 0; i < 3; i++)
         warp[i] = directed ? (double)p[WARP_X + i] : first->edge[i];
-    const double off = hinge_dot(warp, normal), total = hinge_dot(warp, warp);
+    const double off = vec3_dot(warp, normal), total = vec3_dot(warp, warp);
     for (int i = 0; i < 3; i++)
         warp[i] -= off * normal[i];
-    const double square = hinge_dot(warp, warp);
+    const double square = vec3_dot(warp, warp);
     if (!(square > 1e-6 * total))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     for (int i = 0; i < 3; i++)
         r->warp[i] = warp[i] / sqrt(square);
-    hinge_cross(normal, r->warp, r->weft);
+    vec3_cross(normal, r->warp, r->weft);
     return NULL;
 }
 
@@ -136,8 +137,8 @@ static const char *measure_warp(const sinew_real *p, shell_rest *r)
 static double form_of(const shell_rest *r, int i, int j, double nu, double ratio)
 {
     const hinge_rest *one = &r->hinge[i], *two = &r->hinge[j];
-    const double a = hinge_dot(one->m[0], r->warp), b = hinge_dot(one->m[0], r->weft);
-    const double c = hinge_dot(two->m[0], r->warp), d = hinge_dot(two->m[0], r->weft), mean = sqrt(ratio);
+    const double a = vec3_dot(one->m[0], r->warp), b = vec3_dot(one->m[0], r->weft);
+    const double c = vec3_dot(two->m[0], r->warp), d = vec3_dot(two->m[0], r->weft), mean = sqrt(ratio);
     const double moment = a * a * c * c + ratio * b * b * d * d +
                           mean * (nu * (a * a * d * d + b * b * c * c) + 2 * (1 - nu) * a * b * c * d);
     return 4 * r->area / (one->height[0] * two->height[0]) * moment;

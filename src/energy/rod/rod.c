@@ -18,6 +18,7 @@
 #include "energy/dense_element.h"
 #include "energy/rod/rod_geometry.h"
 #include "energy/vertex_kernel_points.h"
+#include "math/vec3.h"
 
 enum {
     DATA_STIFFNESS = 1, /* EI_1 / L, EI_2 / L, GJ / L */
@@ -74,11 +75,6 @@ typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
 
-static double rest_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static const char *rest_measure(const sinew_real *a, const sinew_real *b, const sinew_real *p, rest_frame *f)
 {
     double *t = f->axis[0], *d = f->axis[1];
@@ -86,34 +82,33 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
         t[i] = (double)b[i] - (double)a[i];
         d[i] = (double)p[i] - 0.5 * ((double)a[i] + (double)b[i]);
     }
-    f->l = sqrt(rest_dot(t, t));
+    f->l = vec3_norm(t);
     if (!(f->l > 0) || !isfinite(f->l))
         return "one of its segments has no length at rest";
     for (int i = 0; i < 3; i++)
         t[i] /= f->l;
-    const double mu = rest_dot(t, d), total = sqrt(rest_dot(d, d));
+    const double mu = vec3_dot(t, d), total = vec3_norm(d);
     for (int i = 0; i < 3; i++)
         d[i] -= mu * t[i];
-    f->rho = sqrt(rest_dot(d, d));
+    f->rho = vec3_norm(d);
     if (!(f->rho > 1e-6 * fmax(f->l, total)) || !isfinite(f->rho))
         return "a director point lies on the line of its segment at rest; move it aside";
     for (int i = 0; i < 3; i++)
         d[i] /= f->rho;
-    for (int i = 0; i < 3; i++)
-        f->axis[2][i] = t[(i + 1) % 3] * d[(i + 2) % 3] - t[(i + 2) % 3] * d[(i + 1) % 3];
+    vec3_cross(t, d, f->axis[2]);
     return NULL;
 }
 
 /* kappa_1, kappa_2 and tau of the rest shape. */
 static const char *rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
 {
-    const double chi = 1 + rest_dot(a->axis[0], b->axis[0]);
+    const double chi = 1 + vec3_dot(a->axis[0], b->axis[0]);
     if (!(chi > 1e-3))
         return "its segments are folded back on each other at rest; open the fold, or set rest to straight";
     for (int k = 1; k < 3; k++)
-        strain[k - 1] = (rest_dot(a->axis[k], b->axis[0]) - rest_dot(a->axis[0], b->axis[k])) / chi;
-    strain[2] = atan2(rest_dot(a->axis[2], b->axis[1]) - rest_dot(a->axis[1], b->axis[2]),
-                      rest_dot(a->axis[1], b->axis[1]) + rest_dot(a->axis[2], b->axis[2]));
+        strain[k - 1] = (vec3_dot(a->axis[k], b->axis[0]) - vec3_dot(a->axis[0], b->axis[k])) / chi;
+    strain[2] = atan2(vec3_dot(a->axis[2], b->axis[1]) - vec3_dot(a->axis[1], b->axis[2]),
+                      vec3_dot(a->axis[1], b->axis[1]) + vec3_dot(a->axis[2], b->axis[2]));
     return NULL;
 }
 

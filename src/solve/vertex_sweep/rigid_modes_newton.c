@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
 enum {
@@ -33,31 +34,18 @@ enum {
 
 /* ---- The function of z ------------------------------------------------------------------------ */
 
-static double rigid_newton_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* sum += factor a x b */
-static void add_cross(const double a[3], const double b[3], double factor, double sum[3])
-{
-    sum[0] += factor * (a[1] * b[2] - a[2] * b[1]);
-    sum[1] += factor * (a[2] * b[0] - a[0] * b[2]);
-    sum[2] += factor * (a[0] * b[1] - a[1] * b[0]);
-}
-
 /* The normal force at z; u: the slip, *stick: its factor in the friction. */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
     for (int i = 0; i < 3; i++)
         d[i] = z[i] - t->anchor[i];
-    const double along = rigid_newton_dot(t->n, d);
+    const double along = vec3_dot(t->n, d);
     for (int i = 0; i < 3; i++)
         u[i] = d[i] - along * t->n[i];
-    *slip = sqrt(rigid_newton_dot(u, u));
+    *slip = vec3_norm(u);
     *stick = t->kt * *slip <= t->limit ? t->kt : t->limit / *slip;
-    return fmax(0, t->lambda + t->kn * (t->r - rigid_newton_dot(t->n, z)));
+    return fmax(0, t->lambda + t->kn * (t->r - vec3_dot(t->n, z)));
 }
 
 static double psi_at(const sinew_rigid_contact *t, const double z[3])
@@ -125,7 +113,7 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         to[3 + i] = 0;
     }
     if (turns)
-        add_cross(side->p, f, 1, to + 3);
+        vec3_add_cross(side->p, f, 1, to + 3);
 }
 
 /* Column i of J of a side: the derivative of z by a degree of freedom of its body. */
@@ -137,7 +125,7 @@ static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int
     if (i < 3)
         column[i] = side->w;
     else if (turns)
-        add_cross(axis, side->p, 1, column);
+        vec3_add_cross(axis, side->p, 1, column);
 }
 
 /* block += (K J_a)^T J_b; forces: the columns of K J_a */
@@ -331,7 +319,7 @@ static double rigid_newton_solve(const cluster *c)
 
 void sinew_turn_less_one(const double w[3], double turn[9])
 {
-    const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], angle = sqrt(square);
+    const double square = vec3_dot(w, w), angle = sqrt(square);
     const double s = angle > 1e-4 ? sin(angle) / angle : 1 - square / 6;
     const double half = sin(angle / 2), t = angle > 1e-4 ? 2 * half * half / square : 0.5 - square / 24;
     const double cross[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
@@ -347,7 +335,7 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         for (int i = 0; i < 3; i++) {
             const sinew_rigid_side *side = &t->sides[k];
             const sinew_rigid_body *b = &all->bodies[side->body];
-            to[i] += side->w * b->try_shift[i] + rigid_newton_dot(b->try_turn + 3 * i, side->p);
+            to[i] += side->w * b->try_shift[i] + vec3_dot(b->try_turn + 3 * i, side->p);
         }
 }
 
@@ -365,9 +353,9 @@ static double try_step(const cluster *c, double alpha)
         sinew_turn_less_one(w, b->try_turn);
         for (int i = 0; i < 9; i++)
             turned += b->try_turn[i] * b->A[i];
-        change += c->rate * (b->mass * (rigid_newton_dot(b->try_shift, b->try_shift) / 2 -
-                                        rigid_newton_dot(b->try_shift, b->to_target)) -
-                             turned);
+        change +=
+            c->rate *
+            (b->mass * (vec3_dot(b->try_shift, b->try_shift) / 2 - vec3_dot(b->try_shift, b->to_target)) - turned);
     }
     for (int32_t k = 0; k < c->contact_count; k++) {
         const sinew_rigid_contact *t = cluster_contact(c, k);
@@ -401,7 +389,7 @@ static void rigid_newton_take_step(const cluster *c)
             sinew_rigid_side *side = &t->sides[a];
             const double p[3] = {side->p[0], side->p[1], side->p[2]};
             for (int i = 0; i < 3; i++)
-                side->p[i] += rigid_newton_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
+                side->p[i] += vec3_dot(c->all->bodies[side->body].try_turn + 3 * i, p);
         }
     }
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -409,7 +397,7 @@ static void rigid_newton_take_step(const cluster *c)
         double more[9];
         /* A (1 + D)^T */
         for (int i = 0; i < 9; i++)
-            more[i] = rigid_newton_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
+            more[i] = vec3_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
             b->A[i] += more[i];
         turn_further(b->try_turn, b->turn);

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "math/vec3.h"
+#include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
 enum {
-    STEPS = 4,    /* largest number of Newton steps */
-    HALVINGS = 6, /* halvings of a step that does not lower the objective */
-    CG_MAX = 60,  /* largest number of conjugate gradient iterations */
+    STEPS = 4,   /* largest number of Newton steps */
+    TRIALS = 7,  /* the full step and six halvings, until the objective falls */
+    CG_MAX = 60, /* largest number of conjugate gradient iterations */
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
@@ -339,10 +340,11 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         }
 }
 
-/* J: change of the objective for the fraction alpha of the step X */
-static double try_step(const cluster *c, double alpha)
+/* *change: J, of the objective for the fraction alpha of the step X */
+static bool try_step(void *context, double alpha, double *change)
 {
-    double change = 0;
+    const cluster *c = context;
+    double sum = 0;
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double w[3], turned = 0;
@@ -353,17 +355,17 @@ static double try_step(const cluster *c, double alpha)
         sinew_turn_less_one(w, b->try_turn);
         for (int i = 0; i < 9; i++)
             turned += b->try_turn[i] * b->A[i];
-        change +=
-            c->rate *
-            (b->mass * (vec3_dot(b->try_shift, b->try_shift) / 2 - vec3_dot(b->try_shift, b->to_target)) - turned);
+        sum += c->rate *
+               (b->mass * (vec3_dot(b->try_shift, b->try_shift) / 2 - vec3_dot(b->try_shift, b->to_target)) - turned);
     }
     for (int32_t k = 0; k < c->contact_count; k++) {
         const sinew_rigid_contact *t = cluster_contact(c, k);
         double z[3];
         tried_z(c->all, t, z);
-        change += psi_at(t, z) - psi_at(t, t->z);
+        sum += psi_at(t, z) - psi_at(t, t->z);
     }
-    return change;
+    *change = sum;
+    return sum < 0;
 }
 
 /* to = to + left to, 3 x 3 */
@@ -411,27 +413,25 @@ static void rigid_newton_take_step(const cluster *c)
 }
 
 /* A step by X or a fraction of it, if the objective decreases. */
-static bool rigid_newton_go_down(const cluster *c)
+static bool rigid_newton_go_down(cluster *c)
 {
-    double alpha = 1;
-    for (int k = 0; k <= HALVINGS; k++, alpha /= 2)
-        if (try_step(c, alpha) < 0) {
-            rigid_newton_take_step(c);
-            return true;
-        }
-    return false;
+    const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
+    if (!sinew_backtrack(&lengths, try_step, c))
+        return false;
+    rigid_newton_take_step(c);
+    return true;
 }
 
 void sinew_rigid_move_cluster(const sinew_rigid_contacts *t, int32_t k)
 {
-    const cluster c = {.all = t,
-                       .body = t->body_order.item + t->body_order.first[k],
-                       .contact = t->contact_order.item + t->contact_order.first[k],
-                       .link = t->link_order.item + t->link_order.first[k],
-                       .body_count = t->body_order.first[k + 1] - t->body_order.first[k],
-                       .contact_count = t->contact_order.first[k + 1] - t->contact_order.first[k],
-                       .link_count = t->link_order.first[k + 1] - t->link_order.first[k],
-                       .rate = 1 / (t->objective->step.h * t->objective->step.h)};
+    cluster c = {.all = t,
+                 .body = t->body_order.item + t->body_order.first[k],
+                 .contact = t->contact_order.item + t->contact_order.first[k],
+                 .link = t->link_order.item + t->link_order.first[k],
+                 .body_count = t->body_order.first[k + 1] - t->body_order.first[k],
+                 .contact_count = t->contact_order.first[k + 1] - t->contact_order.first[k],
+                 .link_count = t->link_order.first[k + 1] - t->link_order.first[k],
+                 .rate = 1 / (t->objective->step.h * t->objective->step.h)};
     double first = 0;
     for (int step = 0; step < STEPS; step++) {
         rigid_newton_linearise(&c);

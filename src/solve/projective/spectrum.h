@@ -6,9 +6,7 @@
  * The smallest, m, belongs to the mode with most rotation and least strain: bending and twisting of slender bodies. A
  * PD iteration reduces it by the factor 1 - m. The largest is 1 where psi = k/2 |z - proj z|^2.
  *
- * Lanczos' method, written as conjugate gradients on H x = b with S for preconditioner: their coefficients are a
- * tridiagonal matrix whose extreme eigenvalues converge to those of S^-1 H from inside (Golub and Van Loan, Matrix
- * Computations, 4th ed., 10.2, 11.3). b is fixed noise.
+ * Lanczos' method by conjugate gradients on H x = b with S for preconditioner (sinew_pcg_lanczos). b is fixed noise.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linear/krylov/cg.h"
 #include "math/vec3.h"
 #include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
@@ -276,42 +277,53 @@ static void rigid_newton_clear(const cluster *c, int which)
         memset(body_at(c, k)->v[which], 0, sizeof body_at(c, k)->v[which]);
 }
 
-/* Y = the blocks' inverses times R */
-static void rigid_newton_precondition(const cluster *c)
+/* Y = the blocks' inverses times R; returns R . Y */
+static double rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
         back_substitute(body_at(c, k)->factor, body_at(c, k)->v[R], body_at(c, k)->v[Y]);
+    return rigid_newton_inner(c, R, Y);
+}
+
+/* Y = H D; returns D . Y */
+static double rigid_newton_multiply_direction(void *context)
+{
+    rigid_newton_apply(context);
+    return rigid_newton_inner(context, D, Y);
+}
+
+static double rigid_newton_advance(void *context, double alpha)
+{
+    rigid_newton_add(context, X, alpha, D);
+    rigid_newton_add(context, R, -alpha, Y);
+    return rigid_newton_precondition(context);
 }
 
 /* D = Y + beta D */
-static void turn_direction(const cluster *c, double beta)
+static void rigid_newton_turn(void *context, double beta)
 {
+    const cluster *c = context;
     for (int32_t k = 0; k < c->body_count; k++)
         for (int i = 0; i < FREEDOMS; i++)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
 /* X = -H^-1 G, approximately; returns the predicted decrease, J. */
-static double rigid_newton_solve(const cluster *c)
+static double rigid_newton_solve(cluster *c)
 {
+    const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
     rigid_newton_clear(c, X);
     rigid_newton_clear(c, D);
     rigid_newton_clear(c, R);
     rigid_newton_add(c, R, -1, G);
-    rigid_newton_precondition(c);
-    const double first = rigid_newton_inner(c, R, Y);
-    double now = first, beta = 0;
-    for (int k = 0; k < CG_MAX && now > CG_FRACTION * CG_FRACTION * first; k++) {
-        turn_direction(c, beta);
-        rigid_newton_apply(c);
-        const double curvature = rigid_newton_inner(c, D, Y);
-        if (!(curvature > 0))
+    sinew_cg cg = {.rz = rigid_newton_precondition(c)};
+    const double target = CG_FRACTION * CG_FRACTION * cg.rz;
+    rigid_newton_turn(c, 0);
+    for (int k = 0; k < CG_MAX && cg.rz > target; k++) {
+        const double rz = cg.rz;
+        if (!sinew_cg_iterate(&cg, &vectors))
             break;
-        rigid_newton_add(c, X, now / curvature, D);
-        rigid_newton_add(c, R, -now / curvature, Y);
-        rigid_newton_precondition(c);
-        beta = rigid_newton_inner(c, R, Y) / now;
-        now *= beta;
+        cg.rz = rz * cg.beta; /* not the sum itself: stacks of contacts amplify a change of round-off */
     }
     return -rigid_newton_inner(c, G, X) / 2;
 }

@@ -29,6 +29,10 @@
 #include "math/vec3.h"
 
 enum {
+    POINTS = 6
+};
+
+enum {
     DATA_FLOOR = 1,
     DATA_Q = 2, /* 00 11 22 01 02 12 */
     DATA_ANGLE = 8,
@@ -259,7 +263,7 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 
 /* ---- Evaluate -------------------------------------------------------------------------------------- */
 
-KERNEL_INLINE wide shell_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     shell_now s;
     wide psi = shell_geometry(x, data, &s);
@@ -310,7 +314,7 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide 
 }
 
 /* sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, and the terms of the directors */
-static void shell_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;
     wide slope[3][18];
@@ -333,30 +337,7 @@ static void shell_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-static double shell_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static double shell_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static void shell_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 6, DATA_COUNT, shell_second);
-}
-
-static void shell_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 6);
-}
-
-static void shell_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 6);
-}
+#include "energy/dense_energy.h"
 
 /* ---- One vertex -------------------------------------------------------------------------------------- */
 
@@ -518,19 +499,12 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_shell_bending) = {
     .info = {.name = "shell_bending",
              .summary = "D A/2 [(1 - nu) |B|^2 + nu (tr B)^2], B the curvature of slopes at the edges",
              .stencil = SINEW_STENCIL_SHELL,
-             .vertex_count = 6,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(6),
-    .target_slot = -1,
+    DENSE_OPS,
     .prepare = shell_prepare,
-    .value = shell_value,
-    .gradient = shell_gradient,
-    .linearise = shell_linearise,
-    .product = shell_product,
-    .hessian = shell_hessian,
     .other_count = 5,
     .incidence_data_count = INCIDENCE_DATA_COUNT,
     .incidence = shell_incidence,

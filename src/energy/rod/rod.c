@@ -30,8 +30,12 @@ enum {
 
 /* data of an incidence: as above up to the rest shape, then the index of the node */
 enum {
-    INCIDENCE_NODE = DATA_REDUCED,
-    INCIDENCE_DATA_COUNT = INCIDENCE_NODE + 1
+    INCIDENCE_NODE = DATA_REDUCED
+};
+
+enum {
+    POINTS = ROD_POINTS,
+    TERMS = ROD_STRAINS
 };
 
 enum {
@@ -166,7 +170,7 @@ KERNEL_INLINE void rod_at(const wide *x, const sinew_real *data, rod_now *s, wid
     load_wide_array(data + DATA_STIFFNESS * SIMD_WIDTH, ROD_STRAINS, stiffness);
 }
 
-KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     const wide zero = wide_set(0);
     rod_now s;
@@ -184,7 +188,7 @@ KERNEL_INLINE wide rod_first(const wide *x, const sinew_real *data, wide *g)
 }
 
 /* Every pair of slots whose first vertex is not before its second adds to that block. */
-static void rod_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
     rod_curve c;
@@ -205,31 +209,6 @@ static void rod_second(const wide *x, const sinew_real *data, wide *H)
             if (3 * a + i / 3 >= 3 * b + i % 3)
                 H[dense_at(3 * a + i / 3, 3 * b + i % 3)] += B[i];
     }
-}
-
-static double rod_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, ROD_POINTS, DATA_COUNT, rod_first);
-}
-
-static double rod_energy_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, ROD_POINTS, DATA_COUNT, rod_first);
-}
-
-static void rod_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, ROD_POINTS, DATA_COUNT, rod_second);
-}
-
-static void rod_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, ROD_POINTS);
-}
-
-static void rod_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, ROD_POINTS);
 }
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
@@ -275,23 +254,7 @@ KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, cons
     return as_energy ? (sinew_real)0.5 * C * C : C;
 }
 
-static void rod_constrain(const sinew_constrain_kernel *kernel)
-{
-    for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, DATA_COUNT, ROD_POINTS, ROD_STRAINS, strain_of);
-}
-
-static void rod_jacobian(const sinew_jacobian_kernel *kernel)
-{
-    several_jacobian(kernel, DATA_COUNT, ROD_POINTS, ROD_STRAINS, strain_of);
-}
-
 /* ---- One vertex ---------------------------------------------------------------------------------- */
-
-static void rod_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
-{
-    incidence_write(data, INCIDENCE_NODE, particles, ROD_POINTS, node, out, others);
-}
 
 /* Derivative of frame j by the node. */
 KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const wide is[ROD_POINTS])
@@ -318,7 +281,7 @@ static __attribute__((noinline)) void incidence_block(const rod_now *s, const wi
 }
 
 /* The approximate block is the sum of the squared slopes (Gauss-Newton). */
-KERNEL_INLINE void rod_add(const incidence *v, bool exact, incidence_sum *sum)
+KERNEL_INLINE void strain_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide weight = wide_load(v->data), zero = wide_set(0);
     rod_now s;
@@ -340,7 +303,7 @@ KERNEL_INLINE void rod_add(const incidence *v, bool exact, incidence_sum *sum)
         incidence_block(&s, k, weights, weight, sum->A);
 }
 
-KERNEL_INLINE wide rod_difference(const incidence *v, const wide step[3], wide *noise)
+KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *noise)
 {
     const wide zero = wide_set(0);
     rod_now before, after;
@@ -359,15 +322,7 @@ KERNEL_INLINE wide rod_difference(const incidence *v, const wide step[3], wide *
     return change;
 }
 
-static void rod_vertex_add(const sinew_vertex_kernel *kernel)
-{
-    incidence_vertex(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_add);
-}
-
-static void rod_vertex_change(const sinew_vertex_kernel *kernel)
-{
-    incidence_change(kernel, ROD_POINTS - 1, INCIDENCE_DATA_COUNT, rod_difference);
-}
+#include "energy/rod/strain_energy.h"
 
 const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_rod) = {
     .info = {.name = "rod",
@@ -377,24 +332,9 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_rod) = {
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(ROD_POINTS),
-    .target_slot = -1,
+    STRAIN_OPS,
     .prepare = rod_prepare,
-    .value = rod_value,
-    .gradient = rod_energy_gradient,
-    .linearise = rod_linearise,
-    .product = rod_product,
-    .hessian = rod_hessian,
     .reduced_count = 2,
     .reduce = rod_reduce,
     .stiffness = rod_stiffness,
-    .constraint_count = ROD_STRAINS,
-    .constrain = rod_constrain,
-    .jacobian = rod_jacobian,
-    .other_count = ROD_POINTS - 1,
-    .incidence_data_count = INCIDENCE_DATA_COUNT,
-    .incidence = rod_incidence,
-    .vertex = rod_vertex_add,
-    .vertex_change = rod_vertex_change,
 };

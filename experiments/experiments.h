@@ -194,6 +194,8 @@ void outcome_release(outcome *o);
 
 /* ---- Runs (runs.c) --------------------------------------------------------------------------- */
 
+double length3(const double v[3]);
+
 /* The value of an iteration that a curve shows. */
 typedef double record_value(const sinew_iteration *record);
 double record_objective(const sinew_iteration *record);

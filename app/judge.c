@@ -25,7 +25,7 @@ double sinew_final_error(const sinew_answer *a)
     return a->record_count > 0 ? a->relative_error[a->record_count - 1] : NAN;
 }
 
-int32_t sinew_constraint_reaching(const sinew_answer *a, double level)
+int32_t sinew_record_reaching(const sinew_answer *a, double level)
 {
     int32_t row = a->record_count;
     while (row > 0 && a->relative_error[row - 1] <= level)
@@ -50,7 +50,7 @@ static bool began_at_minimum(const sinew_answer *a)
     return r->relative_residual > 0 && a->records[0].residual < 0.99 * r->residual / r->relative_residual;
 }
 
-/* Computes the lowest objective of a step and the relative errors of all contenders. */
+/* Computes the lowest objective of a step and the relative errors of all methods. */
 static void judge_objectives(sinew_comparison *c, int32_t step)
 {
     double lowest = HUGE_VAL;

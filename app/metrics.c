@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.c: metrics.csv with one row per iteration, and contact.csv with one row per step. Numbers have 17 significant
- * digits; momenta are norms of vectors.
+ * metrics.c: metrics.csv with one row per iteration, or one per step in `sinew run` without --record, and contact.csv
+ * with one row per step. Numbers have 17 significant digits; momenta are norms of vectors.
  */
 #include <math.h>
 

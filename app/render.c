@@ -167,7 +167,7 @@ static bool check_files(const sinew_render *r, const target *t)
     return good;
 }
 
-/* ---- Which frames ------------------------------------------------------------------------------ */
+/* ---- Selected frames --------------------------------------------------------------------------- */
 
 /* Parses "12" or "3:12". Returns false, with a message, for other texts. */
 static bool read_frames(const char *text, int64_t *first, int64_t *last, bool *range)
@@ -214,7 +214,7 @@ static bool choose_fps(const sinew_render *r, target *t)
 {
     const char *fps = sinew_option_text(&r->arguments, "fps");
     t->fps = fmin(FPS_MAX, 1 / r->frame_time);
-    /* Encoders represent time by integers; slower films are refused. */
+    /* Encoders represent times by integers and refuse slower films. */
     t->fps = fmax(t->fps, 0.1);
     return !fps || sinew_read_number(command, "--fps", fps, 0.1, 1000, &t->fps);
 }
@@ -244,7 +244,7 @@ static bool prepare_target(sinew_render *r, target *t)
 typedef struct drawing {
     sinew_render *r;
     sinew_progress progress;
-    int64_t done; /* frames */
+    int64_t done; /* drawn frames */
     char warnings[256];
 } drawing;
 

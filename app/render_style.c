@@ -15,12 +15,12 @@ static const double degree = 3.14159265358979323846 / 180;
 
 enum {
     SAMPLE_MAX = 65536,
-    DISTANCE_MAX = 1000000 /* meaning of the key `distance` of scenes */
+    DISTANCE_MAX = 1000000 /* maximum of the camera distance, as in the key `distance` of scenes */
 };
 
 /* ---- Numbers ---------------------------------------------------------------------------------- */
 
-/* Parses the whole text as numbers separated by `mark`. Returns their count, at most `most`, or -1. */
+/* Parses the whole text as numbers separated by `mark`. Returns their count, at most `max`, or -1. */
 static int style_read_list(const char *text, char mark, double *numbers, int max)
 {
     int count = 0;
@@ -125,7 +125,8 @@ static bool read_camera(const char *text, sinew_style *style)
     return true;
 }
 
-/* An orbiting camera keeps one distance: that of a ball around all drawn objects. */
+/* Places an orbiting camera at the distance from which a ball around all drawn objects fits, so that the distance is
+ * the same in all directions. */
 static void place_camera(const sinew_survey *survey, double aspect, sinew_camera *camera)
 {
     double radius = 0;
@@ -253,7 +254,7 @@ static bool read_counts(const sinew_arguments *a, sinew_style *style)
     return true;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------- */
+/* ---- Style ------------------------------------------------------------------------------------- */
 
 static void take_scene(const sinew_scene *scene, sinew_style *style)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_summary.c: counts of events in the steps of a run. summary.json reports them and state.bin stores them.
+ * run_summary.c: statistics of the steps of a run (status bits, worst residuals and gaps, inverted tets), which
+ * state.bin stores, and summary.json, which reports them.
  */
 #include <math.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static json_t *constraints_json(const sinew_run_statistics *s)
                      s->constraints);
 }
 
-/* Summaries of builds without such solvers lack this key. */
+/* Reads statistics of hard constraints; summaries of builds without solvers of constraint systems lack this key. */
 static bool constraints_read(sinew_run_statistics *s, const json_t *json)
 {
     json_int_t first;
@@ -295,7 +296,8 @@ const char *sinew_run_summary_text(const json_t *summary, const char *key)
 
 static json_t *seconds_json(const sinew_run *r)
 {
-    const double wall = r->seconds + sinew_run_clock() - r->began;
+    /* Monotonic clocks of some virtual machines step back. */
+    const double wall = r->seconds + fmax(sinew_run_clock() - r->began, 0);
     const double steps = (double)(r->statistics.steps > 0 ? r->statistics.steps : 1);
     return json_pack("{s:f, s:f, s:f, s:f}", "wall", wall, "per_step", wall / steps, "solver", r->solver_seconds, "gap",
                      r->gap_seconds);
@@ -327,7 +329,8 @@ static json_t *summary_json(const sinew_run *r, const char *status)
         "first_frame", (json_int_t)r->first_frame, "last_frame", (json_int_t)r->frames, "steps_per_frame",
         (json_int_t)r->per_frame, "fps", sinew_scene_fps(r->scene), "balance", (int)r->balance, "step",
         (json_int_t)step, "time", (double)sinew_world_time(r->world), "steps",
-        sinew_run_statistics_json(&r->statistics), "seconds", seconds_json(r), "files", sinew_run_manifest(r));
+        sinew_run_statistics_json(&r->statistics), "seconds", seconds_json(r), "files",
+        sinew_run_manifest(r, strcmp(status, "finished") == 0));
 }
 
 bool sinew_run_summary_write(sinew_run *r, const char *status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbd_stiffness.c: thesis fig 5.2: after 1000 iterations of one step PBD has the beam at rest for every time step is;
- * QN untwists it as far as the step allows.
+ * pbd_stiffness.c: thesis fig 5.2: after 1000 iterations of one step PBD returns the beam to its rest shape at every
+ * time step; QN untwists it as far as the time step allows.
  */
 #include <math.h>
 

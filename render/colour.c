@@ -114,8 +114,8 @@ static vec3 hue_colour(float lightness, float chroma, float hue)
 
 vec3 body_colour(int32_t index)
 {
-    /* Every second round of the circle is a little darker, because its hues lie close to those of the previous
-     * round. */
+    /* The last eight of every sixteen colours are a little darker, because their hues lie close to those of the first
+     * eight. */
     const float hue = 0.87f + 2.39996323f * (float)(index % 64);
     return hue_colour(index % 16 < 8 ? 0.70f : 0.60f, 0.125f, hue);
 }

@@ -33,7 +33,7 @@ typedef struct field_request {
     sinew_error *error;
 } field_request;
 
-/* Norms of the vectors [3 * particle_count] that `get` writes. */
+/* Takes the norms of the vectors [3 * particle_count] that `get` writes as the values of the particles. */
 static sinew_status take_lengths(const field_request *r,
                                  sinew_status (*get)(const field_request *request, sinew_real *vectors))
 {
@@ -143,7 +143,7 @@ static int field_compare_keys(const void *a, const void *b)
     return 0;
 }
 
-/* Numbers the tets of all bodies and returns their count. */
+/* Numbers the tets of all bodies: writes the index of each body's first tet. Returns the total count. */
 static int64_t count_tets(const sinew_world *world, int64_t *first_tet)
 {
     int64_t count = 0;
@@ -318,7 +318,7 @@ static double rest_volume(const sinew_mesh *mesh, int32_t tet)
            6;
 }
 
-/* Means of the tets adjacent to each vertex of a body; sums [2 * vertex_count] is work space. */
+/* Averages the tets adjacent to each vertex of a body; sums [2 * vertex_count] is a buffer. */
 static void average(const field_request *r, const sinew_mesh *mesh, int32_t first, const float *at_tet, double *sums)
 {
     const int32_t vertices = sinew_mesh_vertex_count(mesh);
@@ -370,7 +370,7 @@ static sinew_status take_elements(const field_request *r)
     return status == SINEW_OK ? take_averages(r) : status;
 }
 
-/* ---- Any ------------------------------------------------------------------------------------- */
+/* ---- All fields ------------------------------------------------------------------------------ */
 
 typedef sinew_status take_call(const field_request *r);
 static take_call *const takers[SINEW_COLOUR_COUNT] = {

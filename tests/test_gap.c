@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gap.c: the reported gap of a step against minima of an independent method, for random scenes and every solver.
+ * test_gap.c: the reported optimality gap of a step against minima of an independent method, for random scenes and
+ * every solver.
  *
- * A case is one step of a random scene (random_scene.h) by a random solver. Its truth is g at the step's end less the
- * minimum downhill from there: of springs, by a Newton's method of this test's own in long double (spring_referee.h);
- * of solids, by the library's Newton and quasi-Newton methods in double, run to the end on the step's objective. Where
- * g has several valleys they may end in different ones; the gap has to be right for one of them.
+ * A case is one step of a random scene (random_scene.h) by a random solver. The true gap is g at the end of the step
+ * less the local minimum below. For springs the minimum comes from a Newton's method in long double (spring_referee.h);
+ * for solids, from the library's Newton and quasi-Newton methods in double, run to convergence on the step's objective.
+ * If g has several local minima, both may end in different ones; the gap must be right for one of them.
  *
- * The single build writes its cases down, and the double build of this program, whose round-off is small, is their
- * referee (SINEW_GAP_CASES names the file).
+ * The single build writes its cases to a file, and the double build of this program checks them with its smaller
+ * round-off (SINEW_GAP_CASES names the file).
  */
 #include "random_cases.h"
 #include "random_scene.h"
@@ -19,11 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Gaps below this part of what the step fell by need only be told to be that small. */
+/* A true gap below this fraction of the step's decrease needs only to be reported as that small. */
 #define SMALL_DOUBLE 1e-9
 #define SMALL_SINGLE 1e-4
 
-/* One step: where it began and ended, and what it told. Arrays [3 * count], outside order. */
+/* One step: its start, its end and its reported results. Arrays [3 * count] in the order of the caller's vertices. */
 typedef struct told {
     int32_t count, inverted, single;
     uint32_t bits;
@@ -101,14 +102,14 @@ static told take_steps(const drawn_scene *d)
 }
 
 #if !defined(SINEW_SINGLE) || !defined(SINEW_REFEREE)
-/* ---- Referees -------------------------------------------------------------------------------- */
+/* ---- Reference minima -------------------------------------------------------------------------- */
 
 #define REFEREES 3
 typedef struct minima {
-    double gap[REFEREES]; /* J, of each minimum that was found */
+    double gap[REFEREES]; /* J, above each minimum found */
     int count;
-    double fall;  /* J: from the start of the step to the lowest of them */
-    double noise; /* J: the round-off of the step's g, by how it differs from the referee's */
+    double fall;  /* J: decrease from the start of the step to the lowest minimum */
+    double noise; /* J: round-off of the step's g, measured as its difference from the reference */
 } minima;
 
 static void add_minimum(minima *t, const told *step, double start, double end, double minimum)
@@ -118,7 +119,7 @@ static void add_minimum(minima *t, const told *step, double start, double end, d
     t->fall = fmax(t->fall, fmax(start, end) - minimum);
 }
 
-/* A world of the case whose coming step has the objective that the step had. */
+/* A world whose next step has the objective of the recorded step. */
 static sinew_world *case_world(const drawn_scene *d, const told *t, sinew_solver_kind kind)
 {
     sinew_error error = {0};
@@ -153,7 +154,7 @@ static double objective_at(sinew_world *world, const double *q)
     return value;
 }
 
-/* A solver from where the step ended, on the step's own objective, until its residual vanishes. */
+/* Runs a solver on the step's objective from the end of the step until its residual vanishes. */
 static void solve_from_end(const drawn_scene *d, const told *t, sinew_solver_kind kind, minima *truth)
 {
     sinew_world *world = case_world(d, t, kind);
@@ -165,7 +166,7 @@ static void solve_from_end(const drawn_scene *d, const told *t, sinew_solver_kin
             s->q[4 * (size_t)world->inside[i] + (size_t)c] = (sinew_real)t->end[3 * i + c];
     s->q_start = world->q;
     s->step = 1;
-    /* Quasi-Newton steps begin where inertia leads unless told otherwise. */
+    /* By default quasi-Newton starts at the inertial position. */
     if (kind == SINEW_SOLVER_QN)
         s->def.parameters[sinew_solver_parameter(kind, "start")] = 1;
     sinew_step_result result;
@@ -182,7 +183,7 @@ static void widen_inside(const sinew_world *world, const sinew_real *from, wide 
             to[3 * i + c] = (wide)from[4 * (size_t)world->inside[i] + (size_t)c];
 }
 
-/* The step of springs apart from the library: masses and pins are the world's, all else is computed here. */
+/* Solves the step of springs independently: only masses and pins come from the world. */
 static void solve_springs(const drawn_scene *d, const told *t, minima *truth)
 {
     sinew_world *world = case_world(d, t, SINEW_SOLVER_NEWTON);
@@ -234,17 +235,17 @@ static void solve_springs(const drawn_scene *d, const told *t, minima *truth)
     sinew_world_destroy(world);
 }
 
-/* ---- Verdicts -------------------------------------------------------------------------------- */
+/* ---- Classification ---------------------------------------------------------------------------- */
 
 typedef enum verdict {
-    RIGHT, /* within a factor of 2, or small and told so */
-    BELOW, /* told to be below a round-off that is not small, which is so */
-    NEAR,  /* within 10 */
+    RIGHT, /* within a factor of 2, or small and reported as small */
+    BELOW, /* correctly reported as below a round-off that is not small */
+    NEAR,  /* within a factor of 10 */
     WRONG,
-    UNKNOWN, /* and no tet inverted */
+    UNKNOWN, /* no gap reported, and no tet inverted */
     UNKNOWN_INVERTED,
-    NO_STEP,  /* not finite, or refused */
-    UNJUDGED, /* no referee found a minimum */
+    NO_STEP,  /* step not finite, or refused */
+    UNJUDGED, /* no reference found a minimum */
     RESULT_COUNT
 } verdict;
 
@@ -267,7 +268,7 @@ static void ask(const drawn_scene *d, const told *t, int referee, minima *truth)
         solve_from_end(d, t, referee == 1 ? SINEW_SOLVER_QN : SINEW_SOLVER_NEWTON, truth);
 }
 
-/* The best verdict of the referees; the later ones are asked only where the first does not agree. */
+/* The best classification over the references; later references run only if the first disagrees. */
 static verdict judge(const drawn_scene *d, const told *t, minima *truth)
 {
     if (t->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
@@ -290,7 +291,7 @@ static verdict judge(const drawn_scene *d, const told *t, minima *truth)
 
 typedef struct tally {
     int32_t of[SINEW_SOLVER_COUNT][RESULT_COUNT];
-    int32_t not_solved; /* steps that were told solved and are not */
+    int32_t not_solved; /* steps that were reported solved and are not */
 } tally;
 
 static void print_case(const drawn_scene *d, const told *t, const minima *truth, const char *word)
@@ -314,7 +315,7 @@ static void judge_case(const drawn_scene *d, const told *t, tally *table)
     table->of[d->solver][v]++;
     if (words[v])
         print_case(d, t, &truth, words[v]);
-    /* "ok" means solved: next to nothing is left to gain. */
+    /* The status ok means solved: the remaining gap is negligible. */
     const double part = t->single ? 1e-2 : 1e-6;
     if ((t->bits & ~(uint32_t)SINEW_STEP_INVERTED) == 0 && v == RIGHT &&
         truth.gap[truth.count - 1] > fmax(part * truth.fall, truth.noise)) {
@@ -331,7 +332,7 @@ static int32_t sum_of(const tally *t, int solver, verdict v)
     return sum;
 }
 
-/* Steps whose gap is known and could be judged. */
+/* The number of steps with a reported gap and a reference. */
 static int32_t judged(const tally *t, int solver)
 {
     return sum_of(t, solver, RIGHT) + sum_of(t, solver, BELOW) + sum_of(t, solver, NEAR) + sum_of(t, solver, WRONG);
@@ -349,8 +350,9 @@ static void print_table(const tally *t)
                (int)sum_of(t, s, UNKNOWN_INVERTED), (int)sum_of(t, s, NO_STEP), (int)sum_of(t, s, UNJUDGED));
 }
 
-/* Shares that hold for hundreds of cases; in a small sample a few more may miss by chance. In single precision stiff
- * springs and contrasts are often lost in round-off: more is unknown, and one bound in a few hundred is wrong. */
+/* Fractions that hold for hundreds of cases; a small sample may miss a few more by chance. In single precision stiff
+ * springs and stiffness contrasts are often lost in round-off: more gaps are unknown, and one bound in a few hundred is
+ * wrong. */
 static void check_table(const tally *t, int32_t cases, bool single)
 {
     const int32_t spare = cases < 200 ? 3 : 1;
@@ -365,9 +367,9 @@ static void check_table(const tally *t, int32_t cases, bool single)
 }
 #endif
 
-/* ---- Cases that another program took ----------------------------------------------------------- */
+/* ---- Cases of the single build ----------------------------------------------------------------- */
 
-/* Written and read by two builds of this program on one machine. */
+/* Two builds of this program on one machine write and read the file. */
 static bool pass(FILE *file, bool writing, void *data, size_t size)
 {
     if (writing)

@@ -2,8 +2,8 @@
  *
  * nearest_on_body.c: the nearest point on a body. See nearest_on_body.h.
  *
- * Cells at the smallest distance, up to round-off, are tested in their order, each box first. The nearest point of a
- * triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, which walks its Voronoi regions.
+ * Cells at the smallest distance, up to round-off, are tested in ascending order, each by its box first. The nearest
+ * point of a triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, by Voronoi regions.
  */
 #include "bvh/nearest_on_body.h"
 
@@ -32,7 +32,7 @@ static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sine
     set_weights(weights, 1 - t, t, 0);
 }
 
-/* Squared distance from p to the point with these weights. */
+/* Squared distance from p to the point of the cell with the given weights. */
 static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
                                   const double *weights)
 {
@@ -46,7 +46,7 @@ static double cell_point_distance(const sinew_real *p, const sinew_real *const c
     return sum;
 }
 
-/* Weights of the nearest point on the three sides. */
+/* Weights of the nearest point on the three sides of the triangle abc. */
 static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sinew_real *b, const sinew_real *c,
                              double weights[3])
 {
@@ -156,7 +156,7 @@ void sinew_search_end(sinew_search *s)
     *s = (sinew_search){0};
 }
 
-/* Squared distance from p to the box around a cell: never more than to the cell. */
+/* Squared distance from p to the bounding box of a cell: a lower bound of the squared distance to the cell. */
 static double box_distance(const sinew_search *s, const int32_t *cell, const sinew_real *p)
 {
     double sum = 0;

@@ -2,8 +2,8 @@
  *
  * triangle_crossing.c: intersecting triangles: an edge of one through the face of the other.
  *
- * The sign of a volume counts if the volume exceeds 1e-12 (single: 1e-6) of the product of its lengths; smaller
- * volumes count as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
+ * A signed volume counts if it exceeds 1e-12 (single: 1e-6) of the product of its edge lengths. Smaller volumes count
+ * as touching, not as intersecting. Limits: triangles that overlap in one plane are not found.
  */
 #include "bvh/triangle_crossing.h"
 
@@ -23,7 +23,7 @@ static const sinew_real *at(const sinew_real *positions, int32_t v)
     return positions + 3 * (size_t)v;
 }
 
-/* -1, 0 or 1: the side of the plane through p, q, r on which x lies. */
+/* 1 or -1: the side of the plane through p, q, r on which x lies; 0: x is in the plane up to round-off. */
 static int side_of(const sinew_real *p, const sinew_real *q, const sinew_real *r, const sinew_real *x)
 {
     double e[3][3], size = 1;

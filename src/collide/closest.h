@@ -3,12 +3,13 @@
  * closest.h: the closest points of two points, a point and a segment, a point and a triangle, two segments.
  *
  * All arithmetic is in double, also if sinew_real is float. Both problems with two unknowns are convex. If the
- * unconstrained solution violates some bounds, the answer lies on the border of one of these. Each such border is a
- * point and a segment, and the nearest of them is the answer. Unknowns come from cross products: their error for two
- * directions at a small angle theta is that of lengths over theta; with dot products it would be over theta squared.
+ * unconstrained solution violates some bounds, the solution lies on one of the violated borders. Each border is a
+ * point-segment problem, and the nearest result is the solution. Unknowns come from cross products: for two
+ * directions at a small angle theta their error grows as 1 / theta; with dot products it would grow as 1 / theta^2.
  *
- * For triangles and pairs of edges flatter than SINEW_FLAT every border is tried, and an interior solution is measured
- * between its two points. So distances are accurate to the round-off of the lengths there too, and no divisor is zero.
+ * For triangles and pairs of edges flatter than SINEW_FLAT every border is tried, and an interior solution is
+ * measured between its two points. So distances are accurate to the round-off of the lengths in these cases too, and
+ * no divisor is zero.
  */
 #ifndef SINEW_SRC_COLLIDE_CLOSEST_H
 #define SINEW_SRC_COLLIDE_CLOSEST_H
@@ -18,7 +19,8 @@
 
 #include "math/vec3.h"
 
-/* Squared sines of the angle between two directions. */
+/* Squared sines of the angle between two sides of a triangle, or two segments: above STEEP an interior solution is
+ * taken from cross products alone; up to FLAT every border is tried. */
 #define SINEW_STEEP 1e-1
 #define SINEW_FLAT  1e-6
 
@@ -36,7 +38,8 @@ static inline void closest_put(sinew_closest *c, const double z[3], double d2)
     c->d2 = d2;
 }
 
-/* The point p and the segment a b, given p - a, p - b and b - a: returns the parameter t from a, and z, |z|^2. */
+/* Closest points of the point p and the segment a b, given p - a, p - b and b - a. Returns the parameter t from a, and
+ * sets z and |z|^2. */
 static inline double closest_on_segment(const double from_a[3], const double from_b[3], const double along[3],
                                         double z[3], double *d2)
 {
@@ -59,8 +62,8 @@ static inline double closest_on_segment(const double from_a[3], const double fro
 
 /* ---- A point and a triangle -------------------------------------------------------------------- */
 
-/* Replaces `best` by the closest point on the side from corner i to i + 1 if that is nearer. r: the point less each
- * corner. */
+/* Replaces `best` by the closest point on the side from corner i to i + 1 if this point is nearer. r: the point less
+ * each corner. */
 static inline void closest_try_side(double x[3][3], double r[3][3], int i, sinew_closest *best)
 {
     const int j = (i + 1) % 3;
@@ -143,8 +146,8 @@ static inline void closest_triangle(const double p[3], double x[3][3], sinew_clo
 
 /* ---- Two segments ------------------------------------------------------------------------------ */
 
-/* Replaces `best` by end `end` (0, 1) of the first segment and its closest point on the second if that is nearer.
- * `turned`: the segments are swapped. */
+/* Replaces `best` by end `end` (0, 1) of the first segment and its closest point on the second if this distance is
+ * smaller. `turned`: the segments are swapped. */
 static inline void closest_try_end(double p[2][3], double q[2][3], int end, bool turned, sinew_closest *best)
 {
     double from_a[3], from_b[3], along[3], z[3], d2;

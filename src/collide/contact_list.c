@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_list.c: from candidate pairs to contacts, one per feature, and from one contact list to the next. See
- * contact_list.h.
+ * contact_list.c: selects one contact per feature among the candidate pairs, and warm-starts a contact list from the
+ * previous one. See contact_list.h.
  */
 #include "collide/contact_list.h"
 
@@ -12,26 +12,26 @@
 #include "math/vec3.h"
 #include "mesh/sort_pairs.h"
 
-/* Cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
+/* Largest cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
 #define WEDGE 1e-3
-/* Fraction of its depth by which a vertex inside a collider is moved out per step: the full depth in one step would
- * give the vertex the speed depth / h. Chosen, not measured. */
+/* Fraction of its depth by which a vertex inside a collider moves out per step; the full depth in one step would give
+ * the vertex the speed depth / h. Chosen, not measured. */
 #define OUT_FRACTION 0.2
-/* Relaxation of contacts with spheres and capsules towards their closest points. Without it cloth on a ball oscillated
- * from step to step and was 0.7 of 4 mm too near (test_no_crossing). The factors adapt it after an overshoot (less) or
- * a motion that fell short (more); their values are chosen, not measured. */
+/* Relaxation of contacts with spheres and capsules towards their closest points. Without relaxation, cloth on a ball
+ * oscillated from step to step and was 0.7 of 4 mm too near (test_no_crossing). The factors lower the relaxation after
+ * an overshoot and raise it otherwise; their values are chosen, not measured. */
 #define RELAXATION_MAX  0.3
 #define RELAXATION_MIN  0.02
 #define RELAXATION_LESS 0.6
 #define RELAXATION_MORE 1.6
-/* Largest offset within one body, as a fraction of the distance at rest: cloth may be thicker than its edges are long.
- * Chosen, not measured. */
+/* Largest offset within one body, as a fraction of the distance at rest, because cloth may be thicker than its edge
+ * length. Chosen, not measured. */
 #define REST_FRACTION 0.9
 
 /* ---- One contact per feature ----------------------------------------------------------------- */
 
-/* The other feature of a pair. Features that share a vertex with it form no pair with it, so they cannot own the
- * contact: otherwise the ends of a crushed edge would have no contact. */
+/* The other feature of a pair. Features that share a vertex with the other feature form no pair with it, so they cannot
+ * own the contact. Without this exception the ends of a crushed edge would have no contact. */
 typedef struct other_feature {
     const int32_t *v; /* [count] */
     int count;
@@ -45,7 +45,7 @@ static bool other_feature_has(const other_feature *o, int32_t v)
     return false;
 }
 
-/* Whether no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
+/* True if no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
 static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real *x, int32_t v, const double m[3],
                                 other_feature other)
 {
@@ -62,7 +62,7 @@ static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real 
     return true;
 }
 
-/* Whether no face at the edge is nearer to a point in direction m (unit) from the edge. */
+/* True if no face at the edge is nearer to a point in direction m (unit) from the edge. */
 static bool feature_owns_side(const sinew_collision_mesh *f, const sinew_real *x, int32_t edge, const double m[3],
                               other_feature other)
 {
@@ -95,7 +95,8 @@ static int32_t edge_between(const sinew_collision_mesh *f, int32_t primitive, in
     return -1;
 }
 
-/* The key of a vertex and a face; false: a neighbour of the face owns the contact. m: from the face to the vertex. */
+/* The key of a vertex-face pair; false: a neighbour of the face owns the contact. m: direction from the face to the
+ * vertex. */
 static bool candidate_face_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                const double m[3], uint64_t *key)
 {
@@ -124,8 +125,8 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
     return f->opposite_vertices[edge][0] < 0;
 }
 
-/* The key of two edges. Closest points at ends belong to vertex-face pairs. Ropes have no faces, so their ends count
- * here. */
+/* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
+ * pairs. Ropes have no faces, so their ends count here. */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                 const double m[3], uint64_t *key)
 {
@@ -167,7 +168,7 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* The offset of two features of one body is smaller than their distance at rest. */
+/* m: offset of a pair. Within one body it is below the distance at rest. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -217,8 +218,8 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
     return true;
 }
 
-/* Sorts contacts by key. Each face finds its sides and corners, so keys repeat: the first contact stays, with the
- * largest offset, because offsets within a body depend on the distance of each face at rest. */
+/* Sorts contacts by key. Several faces find the same side or corner, so keys repeat. The first contact of a key is
+ * kept, with the largest offset, because offsets within a body depend on each face's distance at rest. */
 static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
 {
     sinew_pair *order = contacts->work;
@@ -299,7 +300,7 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
 
 /* ---- Spheres and capsules -------------------------------------------------------------------- */
 
-/* Sets n and distance from the two points that the weights define. */
+/* Sets n and distance from the two points that the weights give. */
 static void contact_update_direction(sinew_contact_constraint *t, const sinew_real *x)
 {
     double z[3] = {0, 0, 0};
@@ -312,7 +313,7 @@ static void contact_update_direction(sinew_contact_constraint *t, const sinew_re
     t->distance = length - t->radius;
 }
 
-/* Reduces the relaxation if the error of n changed its direction, else raises it. */
+/* Reduces the relaxation if the error of n reversed its direction, else raises it. */
 static void contact_choose_relaxation(sinew_contact_constraint *t, const sinew_real n[3])
 {
     double miss[3];
@@ -328,7 +329,7 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
 {
     sinew_candidate p = {.kind = t->candidate_kind};
     sinew_contact_constraint now = *t;
-    /* Repeated vertices must stay repeated: they mark lone edges and lone vertices. */
+    /* Repeated vertices stay repeated, because they mark lone edges and lone vertices. */
     for (int a = 0; a < 4; a++)
         for (p.v[a] = 0; t->v[p.v[a]] != t->v[a];)
             p.v[a]++;
@@ -346,7 +347,7 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
 
 /* ---- Warm start ------------------------------------------------------------------------------ */
 
-/* Rotates the friction into the tangent plane of n and keeps its length. */
+/* Rotates the friction into the tangent plane of n and preserves its length. */
 static void contact_turn_friction(const double from[3], const double n[3], double to[3])
 {
     const double normal = vec3_dot(from, n), size = vec3_norm(from);
@@ -365,14 +366,14 @@ static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact
     contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 
-/* Vertex and second object of a vertex contact as one key; false: another kind. */
+/* Packs the vertex and the second object of a vertex contact into one key; false: another kind of contact. */
 static bool contact_side_key(const sinew_contact_constraint *t, uint64_t *side_key)
 {
     *side_key = sinew_pack(t->v[0], t->second);
     return t->key >> 60 != SINEW_CONTACT_EDGE_EDGE && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
 }
 
-/* Index of a free unmatched contact with this key, in [count] by key; -1: none. */
+/* Index of an unmatched contact with this key that is not taken, in a list [count] sorted by key; -1: none. */
 static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const uint8_t *taken, uint64_t side_key)
 {
     int32_t low = 0, high = count;
@@ -388,7 +389,8 @@ static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const 
     return low < count && unmatched[low].major == side_key ? low : -1;
 }
 
-/* Matches contacts by key. Returns the number of unmatched contacts of the last list, listed in to->work. */
+/* Copies multipliers and friction between contacts of equal key. Lists in to->work the other contacts of the previous
+ * list that have a multiplier and a vertex as first feature. Returns their number. */
 static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_list *from)
 {
     int32_t count = 0;

@@ -11,8 +11,8 @@
 
 /* Impacts below this speed, in units of g h, do not rebound. Chosen, not measured. */
 #define REBOUND_SPEED 2.0
-/* Relative penetration, friction lag and cone violation that set the bit `contact`: without the bit, test_no_crossing
- * allows a violation of 1.01 % of half the sum of both thicknesses. */
+/* Relative penetration, friction lag and cone violation above which the status bit `contact` is set. Without the bit,
+ * test_no_crossing allows a violation of 1.01 % of half the sum of both thicknesses. */
 #define VIOLATION_MAX 1e-2
 
 /* ---- Forces ---------------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values
            s->ops->multipliers(s, view->contact->batch, values);
 }
 
-/* Friction of the contact energy at slip u: -kt u, limited to `limit`. */
+/* Friction of the contact energy at slip u: -kt u, with its length limited to `limit`. */
 static void contact_spring_friction(const sinew_contact_constraint *t, double limit, const double u[3],
                                     double friction[3])
 {
@@ -34,7 +34,7 @@ static void contact_spring_friction(const sinew_contact_constraint *t, double li
         friction[i] = -stiffness * u[i];
 }
 
-/* Adds the work of a contact on particles over the step, with the forces of the objective. */
+/* Adds the work of a contact on particles over the step, computed from the forces of the objective. */
 static void contact_add_work(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     sinew_contact_work *c = view->contact;
@@ -58,8 +58,8 @@ static double kinetic_energy(const sinew_contact_view *view)
     return sum / 2;
 }
 
-/* Sets force and friction of each contact, and the multipliers for the next step. own: multipliers of the solver, or
- * NULL. */
+/* Sets force and friction of each contact, and the multipliers for the next step; adds up work, heat and counts of the
+ * report. own [element_count][4] N: multipliers of the solver, or NULL. */
 static void contacts_take_forces(const sinew_contact_view *view, const sinew_real *own)
 {
     sinew_contact_work *c = view->contact;
@@ -111,7 +111,8 @@ static void contact_point(const sinew_contact_work *c, const sinew_contact_const
     }
 }
 
-/* Adds the angular impulse of a force f on the first side and -f on the second, whose points are apart. */
+/* Adds the angular impulse of a force f on the first side and -f on the second; it is not zero because the contact
+ * points are apart. */
 static void contact_add_couple(sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                                const double f[3], double time)
 {
@@ -127,7 +128,8 @@ static bool contact_is_between_bodies(const sinew_contact_work *c, const sinew_c
     return !c->mesh.objects[t->first].kinematic && !c->mesh.objects[t->second].kinematic;
 }
 
-/* Adds forces and torques on colliders, and angular impulses of contacts between bodies. */
+/* Computes forces and torques on all colliders, and adds the angular impulses of contacts between bodies to the report.
+ * x [vertex_count][4] m: end of the step. */
 static void colliders_add_forces(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -161,7 +163,8 @@ static void colliders_add_forces(const sinew_contact_view *view, const sinew_rea
 
 /* ---- Restitution ----------------------------------------------------------------------------- */
 
-/* Separation speed of the sides of a contact. Vertices of colliders have their displacement in the step over h. */
+/* m/s: separation speed of the sides of a contact, with particle velocities v [particle_count][4]. The velocity of
+ * collider vertices is their displacement in the step over h. */
 static double contact_separation_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                        const sinew_real *v, const sinew_real *x)
 {
@@ -204,8 +207,8 @@ static void contact_apply_impulse(const sinew_contact_view *view, const sinew_co
     }
 }
 
-/* Approach speed at the moment of impact, not at the start of the step: v^2 = v_n^2 + 2 a d over the initial clearance.
- * v_old: velocities at the start of the step. */
+/* Approach speed at the moment of impact instead of the start of the step: v^2 = v_n^2 + 2 a d over the initial
+ * clearance d. v_old: velocities at the start of the step. */
 static double contact_impact_speed(const sinew_contact_view *view, const sinew_contact_constraint *t,
                                    const sinew_real *v_old, const sinew_real *x)
 {
@@ -241,7 +244,7 @@ static void apply_restitution(const sinew_contact_view *view, const sinew_real *
     }
 }
 
-/* PD, section 6: friction changes velocities after the solve. */
+/* Changes velocities by friction after the solve (PD, section 6). */
 static void apply_velocity_friction(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -294,7 +297,7 @@ static void report_violation(sinew_contact_work *c, double violation, double fra
     c->too_near = c->too_near || fraction > VIOLATION_MAX;
 }
 
-/* Clearances between planes and all vertices that may collide with them. */
+/* Measures clearances between planes and all vertices that may collide with them. */
 static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -316,7 +319,8 @@ static void measure_planes(const sinew_contact_view *view, const sinew_real *x)
     }
 }
 
-/* Clearances at the end of the step, from a separate detection: the contacts of the step may miss some. */
+/* Measures clearances at the end of the step by a separate detection, because the contacts of the step may miss
+ * pairs. */
 static void measure_clearance(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;
@@ -326,7 +330,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     const sinew_detect_input places = {.x = x, .inflation_radius = c->inflation_radius};
     if (sinew_detect(c->detector, &places, 0, &c->pairs, NULL) != SINEW_OK) {
         c->pairs.count = 0;
-        c->too_near = true; /* without memory the violation is unknown */
+        c->too_near = true; /* if memory is short, the violation is unknown */
     }
     const sinew_penetration near = sinew_candidates_penetration(&c->mesh, &c->pairs, NULL, NULL);
     report_violation(c, near.violation, near.fraction);
@@ -336,7 +340,7 @@ static void measure_clearance(const sinew_contact_view *view, const sinew_real *
     c->report.solver_update_seconds = c->hooks.seconds;
 }
 
-/* Complementarity, and clearances that the detection does not measure. */
+/* Measures complementarity, and the clearances that the detection does not measure. */
 static void measure_contacts(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -347,7 +351,7 @@ static void measure_contacts(const sinew_contact_view *view)
         for (size_t a = 0; a < 4; a++)
             for (size_t i = 0; t->v[a] < c->mesh.moved_count && i < 3; i++)
                 height += t->n[i] * (double)t->w[a] * (double)view->q[4 * (size_t)c->mesh.particle[t->v[a]] + i];
-        /* The detection measures unsigned distances, and does not measure embedded surfaces. */
+        /* The detection measures unsigned distances and omits embedded surfaces. */
         if (t->initial_penetration > 0 || t->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
             report_violation(c, t->initial_penetration - height,
                              (t->initial_penetration - height) / (t->offset + t->initial_penetration));
@@ -379,7 +383,8 @@ static void measure_truncated(const sinew_contact_view *view)
     c->report.filtered_residual = view->solve->gradient_known ? sqrt(filtered_square) : NAN;
 }
 
-/* Records the delay of truncated colliders, and the largest distance to their prescribed position. */
+/* Ends the step of all colliders: stores the delay of truncated colliders, and reports the largest distance to their
+ * prescribed positions. */
 static void end_collider_steps(const sinew_contact_view *view, const sinew_real *x)
 {
     sinew_contact_work *c = view->contact;

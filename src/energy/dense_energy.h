@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_energy.h: the required operations of an energy of dense elements (dense_element.h): a template that an energy's
- * file includes once, below its POINTS (vertices of an element), DATA_COUNT, element_first and element_second.
+ * dense_energy.h: the required operations of an energy of dense elements (dense_element.h).
  *
- * The energy's table takes them as DENSE_OPS.
+ * This header is a template: the file of an energy includes it once, after defining POINTS (vertices of an element),
+ * DATA_COUNT, element_first() and element_second(). The table of the energy contains the operations as DENSE_OPS.
  */
 #ifndef SINEW_SRC_ENERGY_DENSE_ENERGY_H
 #define SINEW_SRC_ENERGY_DENSE_ENERGY_H

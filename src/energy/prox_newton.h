@@ -13,14 +13,14 @@
 
 #include "energy/kernel_loop.h"
 
-#define PROX_ITERATIONS 40
+#define PROX_ITERATIONS 40 /* Newton iterations of the proximal map */
 #define PROX_HALVINGS   30
 #define PROX_SIZE_MAX   6
 
-/* psi and P = dpsi/dF */
+/* Returns psi and sets P = dpsi/dF. */
 typedef wide prox_stress(const wide *F, const sinew_real *material, wide *P);
 
-/* psi + r/2 |s - y|^2 and its gradient g */
+/* Returns psi + r/2 |s - y|^2 and sets its gradient g. */
 typedef wide prox_value(const wide *s, const wide *y, wide r, const sinew_real *material, prox_stress *stress, wide *g);
 
 /* Replaces s by the equivalent point nearest to y. */
@@ -53,7 +53,7 @@ KERNEL_INLINE void prox_start(const prox_problem *p, const wide *inner, wide_mas
     at->busy = wide_eq(wide_set(0), wide_set(0));
 }
 
-/* t = s + alpha d in canonical form, and the value there */
+/* Sets t = s + alpha d in canonical form and returns the value at t. */
 KERNEL_INLINE wide prox_try(const prox_problem *p, const wide *s, wide alpha, const wide *d, wide *t, wide *g)
 {
     for (int i = 0; i < p->size; i++)

@@ -2,9 +2,9 @@
  *
  * cell_measures.c: volume, area, length and quality of single cells, in double, at any scale.
  *
- * Quality of a tetrahedron: 6 sqrt(2) V / l^3 with l the root mean square of its six edges (V. N. Parthasarathy,
- * C. M. Graichen, A. F. Hathaway, Finite Elem. Anal. Des. 15, 1993): 1 for the regular one, 0 for a flat one. Edges
- * are divided by the longest first, so that neither tiny nor huge meshes underflow or overflow.
+ * Quality of a tetrahedron: 6 sqrt(2) V / l^3 with l the root mean square of its six edge lengths (V. N. Parthasarathy,
+ * C. M. Graichen, A. F. Hathaway, Finite Elem. Anal. Des. 15, 1993): 1 for a regular tet, 0 for a flat tet. Edges are
+ * first divided by the longest, so that neither tiny nor huge meshes underflow or overflow.
  */
 #include "mesh/flaws.h"
 
@@ -19,7 +19,7 @@ static double cell_difference(const sinew_real *positions, int32_t from, int32_t
         d[k] = (double)positions[3 * (size_t)to + (size_t)k] - (double)positions[3 * (size_t)from + (size_t)k];
         sum = fmax(sum, fabs(d[k]));
     }
-    /* Scaled by the largest component: the square of 1e-200 is 0. */
+    /* Components are divided by the largest before they are squared, because the square of 1e-200 underflows to 0. */
     if (!(sum > 0))
         return 0;
     double x = d[0] / sum, y = d[1] / sum, z = d[2] / sum;

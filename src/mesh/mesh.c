@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: the mesh object: created from the caller's arrays, read, destroyed.
+ * mesh.c: the mesh object: creation from the caller's arrays, access, destruction.
  *
  * Limits: counts are 32-bit; array sizes in bytes are not (10 million tetrahedra are 160 MB of indices).
  */
@@ -139,7 +139,7 @@ sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fracti
     return SINEW_OK;
 }
 
-/* used[v]: a cell or an earlier director has the vertex. */
+/* Checks one director (a b p) of a mesh. used[v] is 1 if a cell or an earlier director uses vertex v. */
 static sinew_status check_director(const int32_t *director, int32_t number, uint8_t *used, sinew_error *error)
 {
     const int32_t p = director[2];
@@ -196,7 +196,7 @@ sinew_mesh_def sinew_default_mesh_def(void)
     return (sinew_mesh_def){.cookie = SINEW_COOKIE_MESH};
 }
 
-/* A count without its array is the caller's mistake, and would be read through NULL. */
+/* A positive count without an array is the caller's error; it would dereference NULL. */
 static bool arrays_present(const sinew_mesh_def *def)
 {
     return (def->vertex_count <= 0 || def->positions) && (def->tet_count <= 0 || def->tets) &&

@@ -11,7 +11,7 @@
 #include "base/reduce.h"
 
 #define DELTA            1e-4
-#define SHRINK_MIN       0.1 /* bounds of one backtracking step */
+#define SHRINK_MIN       0.1 /* smallest and largest factor by which a backtracking trial shrinks alpha */
 #define SHRINK_MAX       0.5
 #define ALPHA_MIN        1e-12
 #define ALPHA_MAX        10.0
@@ -21,7 +21,7 @@
 
 /* ---- Backtracking ---------------------------------------------------------------------------- */
 
-/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to bounds. */
+/* Minimum of the parabola through g(0), g'(0) and g(alpha), clamped to [SHRINK_MIN, SHRINK_MAX] alpha. */
 static double shrink(double change, double alpha, double slope)
 {
     const double curvature = change - alpha * slope;
@@ -48,13 +48,13 @@ static bool good_enough(const sinew_solve *s, double before, double after, doubl
 {
     if (after <= before + DELTA * alpha * slope)
         return true;
-    /* Sums of many terms agree to about this much of their size. */
+    /* Relative round-off of a sum of many terms. */
     const double sum_error = sizeof(sinew_real) == 4 ? 1e-5 : 1e-11;
     const double noise = s->value_noise + sum_error * (fabs(s->terms.inertia) + fabs(s->terms.elastic));
     return after <= before + noise && slope_after <= (2 * DELTA - 1) * slope;
 }
 
-/* One point along the direction. */
+/* One point q + alpha d: value g (J), slope grad g . d (J), and the terms of g. */
 typedef struct point {
     double alpha, value, slope;
     sinew_terms terms;
@@ -74,14 +74,14 @@ static point try_point(sinew_solve *s, const sinew_real *d, double alpha, sinew_
 }
 
 /* The longest step up to `max` within the domain of every energy, with a margin: near a barrier the value grows without
- * bound and the search model fails. */
+ * bound and the quadratic model of the search fails. */
 static double longest_step(sinew_solve *s, const sinew_real *d, double max)
 {
     const double limit = sinew_objective_step_limit(s->objective, s->q, d, max);
     return limit < max ? BARRIER_FRACTION * limit : max;
 }
 
-/* Accepts the last trial point as the iterate. */
+/* Accepts the last trial point: copies its positions, gradient, terms and residual to s. Returns its alpha. */
 static double accept(sinew_solve *s, const point *p, const sinew_real *trial, const sinew_real *trial_gradient)
 {
     const int32_t n = s->objective->particle_count;
@@ -134,7 +134,8 @@ double sinew_line_search(sinew_solve *s, const sinew_real *d, sinew_real *trial,
 
 /* ---- Strong Wolfe ---------------------------------------------------------------------------- */
 
-/* Between `low`, the best point so far, and `high`: bisect until the slope is flat enough. */
+/* Bisects between `low`, the best point so far, and `high` until the curvature condition holds; after TRIALS_MAX trials
+ * `low` is accepted without it. Returns the accepted step length; 0 if no point decreases g. */
 static double zoom(sinew_solve *s, const sinew_real *d, point start, point low, point high, sinew_real *trial,
                    sinew_real *trial_gradient)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * clean_surface.c: cleans the surface before filling: coincident vertices are merged, triangles without area and
- * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component with
- * negative volume is flipped as a whole unless it lies in the box of another, where it bounds a cavity.
+ * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component of
+ * four or more triangles with negative volume is flipped as a whole, unless it lies in the box of another component and
+ * may bound a cavity.
  *
- * Winding numbers tolerate many defects, but not a flipped patch: just outside it they equal those of the inside.
+ * Winding numbers tolerate many defects, but not a flipped patch: just outside the patch they have the values of the
+ * inside.
  */
 #include <math.h>
 #include <string.h>
@@ -15,13 +17,13 @@
 #include "tetfill/fill.h"
 
 enum {
-    COMPONENTS_COMPARED = 4096 /* compared with each other; of more components the boxes are not compared */
+    COMPONENTS_COMPARED = 4096 /* components whose boxes are compared with each other; with more components, none are */
 };
 
-/* A surface in one plane is flat when no vertex is further from it than this, of the box's diagonal. */
+/* A surface is flat if all vertices lie within this fraction of the box's diagonal of one plane. */
 static const double flatness = 1e-6;
 
-/* m, diagonals of boxes for which areas and volumes neither overflow nor underflow, in single precision too. */
+/* m: range of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
 /* ---- Kept triangles -------------------------------------------------------------------------- */
@@ -68,10 +70,10 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
 
 /* ---- Orientation ----------------------------------------------------------------------------- */
 
-/* A component of the surface, at the index of its first triangle. */
+/* A connected component of the surface, stored at the index of its first triangle. */
 typedef struct component {
     double box[6];
-    double volume; /* m3, signed, seen from its first vertex */
+    double volume; /* m3, signed, with the component's first vertex as apex */
     int32_t count;
 } component;
 
@@ -115,7 +117,7 @@ static bool lies_in(const double inner[6], const double outer[6])
     return in;
 }
 
-/* Whether a component encloses component i, which may then bound a cavity. list [count] of components. */
+/* Whether another component's box encloses component i, which may then bound a cavity. list [count]: components. */
 static bool is_nested(const component *components, const int32_t *list, int32_t count, int32_t i)
 {
     for (int32_t n = 0; n < count; n++)
@@ -195,7 +197,7 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
         normal[c] /= length;
 }
 
-/* How far apart the vertices of all triangles are along the normal of the largest one, m. */
+/* m: extent of all vertices along the normal of the largest triangle. */
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;

@@ -3,8 +3,8 @@
  * segment_triangle.c: intersection of segments and triangles.
  *
  * The side on which a segment passes an edge is the sign of a volume. Reversing the edge only changes the sign of its
- * terms, and zeros are decided by the numbers of its ends: of two triangles that share an edge exactly one is
- * intersected.
+ * terms, and the indices of its ends decide if the volume is zero: of two triangles that share an edge, a segment
+ * through the edge crosses exactly one.
  */
 #include <math.h>
 
@@ -22,7 +22,7 @@ static void minus(const sinew_real *a, const double b[3], double c[3])
         c[i] = (double)a[i] - b[i];
 }
 
-/* Six times the volume of the triangle and the point: how far the point is in front. */
+/* Six times the signed volume of the triangle and the point: positive in front of the triangle. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
     const sinew_real *a = segment_corner_of(s, t, 0), *b = segment_corner_of(s, t, 1), *c = segment_corner_of(s, t, 2);

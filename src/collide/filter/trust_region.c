@@ -9,9 +9,9 @@
 #include "collide/closest.h"
 #include "math/vec3.h"
 
-#define HALVINGS 30 /* bisections of sigma: an accuracy of 1e-9 */
+#define HALVINGS 30 /* bisections of sigma: the accuracy is 1e-9 */
 
-/* The left side of (1) in a motion: |e + tau a - sigma b|. */
+/* The left side of (1) in trust_region.h, for one vertex in a motion: |e + tau a - sigma b|, m. */
 typedef struct trust_ball {
     double e[3], a[3], b[3];
     double radius;
@@ -39,7 +39,7 @@ static void add_scaled3(const double a[3], double t, const double b[3], double o
         out[k] = a[k] + t * b[k];
 }
 
-/* The square of the left side of (1): comparing squares spares a root per vertex. */
+/* The square of the left side of (1); comparing squares avoids a square root per vertex. */
 static double trust_ball_square(const trust_ball *ball, double sigma, double tau)
 {
     double z[3];
@@ -77,7 +77,7 @@ static double trust_ball_sigma(const trust_ball *ball, double tau, double max)
     return largest_step_within(from, back, ball->radius, max);
 }
 
-/* Whether some tau is admissible with sigma: that of the point nearest to the centre of the ball. */
+/* True if some tau is admissible with sigma: the tau of the point nearest to the centre of the ball. */
 static bool trust_ball_has_tau(const trust_ball *ball, double sigma)
 {
     const double square = vec3_dot(ball->a, ball->a);
@@ -109,7 +109,7 @@ static double region_best_lambda(const sinew_step_filter *g, const sinew_collisi
     return under > 0 && over > 0 ? fmin(1, over / under) : 0;
 }
 
-/* Whether the full step is admissible for every vertex of the object. */
+/* True if the full step is admissible for every vertex of the object. */
 static bool region_is_unrestricted(const sinew_step_filter *g, const sinew_collision_mesh *f,
                                    const sinew_collision_object *object)
 {
@@ -171,14 +171,15 @@ double sinew_trust_region_deviation(const sinew_step_filter *g, const sinew_coll
     const double now = vec3_dot(ball.e, ball.e), straight = trust_larger(now, trust_ball_square(&ball, 1, 1));
     if (!g->partial)
         return sqrt(straight);
-    /* A norm is convex, so its maximum over sigma and tau is at a corner. */
+    /* A norm is convex, so its maximum over sigma and tau is at a corner of their range. */
     const double across = trust_larger(trust_ball_square(&ball, 0, 1), trust_ball_square(&ball, 1, 0)),
                  max = trust_larger(straight, across);
     const double within = ball.radius * ball.radius;
     return sqrt(trust_larger(now, max < within ? max : within));
 }
 
-/* Reduces tau of the vertices of an object to its fraction. */
+/* Reduces tau of an object's vertices to the largest value that its fraction sigma allows, and stamps changed vertices.
+ */
 static void region_truncate_vertices(sinew_step_filter *g, const sinew_collision_mesh *f,
                                      const sinew_collision_object *object, int32_t stamp)
 {

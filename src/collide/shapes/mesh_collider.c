@@ -2,12 +2,13 @@
  *
  * mesh_collider.c: a mesh as a collider: its triangles, or the boundary of its tets.
  *
- * Triangles without area and duplicates are dropped, and with them vertices of no triangle (also from the frames of a
- * cache). Triangles with the minority orientation of their component are flipped. The mesh is closed if every edge has
- * exactly two triangles of equal orientation. A closed mesh with negative volume is flipped as a whole, so that
+ * Triangles without area and duplicates are dropped, then vertices without a triangle (also from the frames of a
+ * cache). Triangles with the minority orientation of their component are flipped. The mesh is closed if every edge
+ * has exactly two triangles of equal orientation. A closed mesh with negative volume is flipped as a whole, so that
  * cavities keep their orientation.
  *
- * Limits: coincident vertices are not merged (sinew_mesh_fix() does that): a surface with them counts as open.
+ * Limits: coincident vertices are not merged (sinew_mesh_fix() merges them): a surface with coincident vertices
+ * counts as open.
  */
 #include "collide/shapes/primitives.h"
 
@@ -96,7 +97,8 @@ static void surface_flip_triangle(int32_t *triangle)
     triangle[2] = swap;
 }
 
-/* Six times the enclosed volume, relative to the first vertex, so that meshes far from the origin lose no digits. */
+/* Six times the enclosed volume, computed relative to the first vertex, so that meshes far from the origin lose no
+ * digits. */
 static double surface_volume(const mesh_work *w)
 {
     const sinew_real *x = sinew_mesh_positions(w->mesh), *eye = x + 3 * (size_t)w->triangles[0];
@@ -196,7 +198,7 @@ static sinew_status surface_count_intersections(const sinew_collider_record *rec
     def.cell_count = record->triangle_count;
     def.cells = record->triangles;
     def.winding = false;
-    def.thread_count = 1; /* one thread: only a world may start threads or use those of the program */
+    def.thread_count = 1; /* one thread: only a world may start threads or use the program's threads */
     sinew_tree *tree = sinew_tree_create(&def, w->error);
     if (!tree)
         return SINEW_ERROR_MEMORY;

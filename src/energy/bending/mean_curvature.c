@@ -4,14 +4,14 @@
  *
  *     z = 1/(2A) sum_j (cot alpha_j + cot beta_j) (x_j - x_0)        psi = D A/2 (|z| - L)^2
  *
- * over the ring of neighbours j, in order around the vertex; alpha_j and beta_j are the rest angles opposite to the
- * edge to j in the triangles beside it, A is the rest area nearest to the vertex (Meyer et al. 2003: Voronoi's, and
- * half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions, the sum of both
- * principal curvatures along the normal, so that D is the rigidity of a plate; with the mean of the two, PD (19), it is
- * a quarter of that energy. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved rest shape
- * may snap to its mirror image without energy. With slack L is the number nearest to |z| between L - slack_below, or
- * zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no closed ring and no
- * energy.
+ * over the ring of neighbours j, in order around the vertex. alpha_j and beta_j are the rest angles opposite to the
+ * edge to j in its two triangles. A is the rest area that belongs to the vertex (Meyer et al. 2003: its Voronoi area,
+ * or a half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions: the sum of both
+ * principal curvatures along the normal, so that D is the rigidity of a plate. With the mean of the curvatures, PD
+ * (19), the energy would be a quarter. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved
+ * rest shape may snap to its mirror image without energy. With slack, L is the value nearest to |z| between
+ * L - slack_below, or zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no
+ * closed ring and no energy.
  */
 #include "mesh/topology/stencil.h"
 
@@ -26,10 +26,10 @@ enum {
 
 static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surface", "1/m", "the curvature")};
 
-/* One triangle of a ring: cotangents at the vertex and its neighbours j and k, twice its area. */
+/* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
 typedef struct ring_triangle {
     double vertex, j, k, twice;
-    double to_j, to_k; /* squares of the edges at the vertex */
+    double to_j, to_k; /* squared lengths of the edges at the vertex */
 } ring_triangle;
 
 static const char *measure_triangle(const sinew_real *x, int j, int k, ring_triangle *t)
@@ -58,7 +58,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The part of the triangle's area that belongs to the vertex. */
+/* m2: the part of the triangle's area that belongs to the vertex. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
@@ -81,7 +81,7 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         if (flaw)
             return flaw;
         area += nearest_area(&t);
-        c[a] += t.k; /* the angle at the other neighbour is opposite to the edge */
+        c[a] += t.k; /* the angle at the other neighbour is opposite to this edge */
         c[next] += t.j;
     }
     for (int a = 1; a < size; a++) {

@@ -3,8 +3,8 @@
  * joint.h: constraints between two frames A and B of four vertices each, for joints, their limits and motors. Rigid
  * bodies have such frames (world/bodies/rigid.c); a tet of a soft body is one, too.
  *
- * A point of a frame is a sum of its vertices with weights of sum one, a direction has weights of sum zero; both are
- * computed in the rest shape. The vectors of a joint, and the products of two vectors in constraints:
+ * A point of a frame is a weighted sum of its vertices with weights of sum one; a direction has weights of sum zero.
+ * Both are computed in the rest shape. The vectors of a joint, and the products of two vectors in constraints:
  *
  *     P = p_B - p_A                the joint's point, in B minus in A
  *     e_1 e_2 e_3, f_1 f_3         directions of A and of B that agree at rest, e_3 the axis; f times the arm r
@@ -14,11 +14,11 @@
  *     C_i = sum_m a_im (u_m . w_m) + c_i        psi = k/2 sum_i C_i^2, one-sided constraints: only where C_i < 0
  *     grad_a C_i = sum_m a_im (cu_a w + cw_a u)          H_ab = sum_m a_im (cu_a cw_b + cw_a cu_b) 1
  *
- * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the middles of
- * their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
+ * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the centroids
+ * of their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
  *
- * A template, which an energy's file includes once, below JOINT_CONSTRAINTS, JOINT_FIRST (where in its data the vectors
- * begin), DATA_COUNT, JOINT_ONE_SIDED and its function joint_coefficients.
+ * This header is a template: the file of an energy includes it once, after defining JOINT_CONSTRAINTS, JOINT_FIRST
+ * (index of the vectors in its data), DATA_COUNT and JOINT_ONE_SIDED, and defines the function joint_coefficients().
  */
 #ifndef SINEW_SRC_ENERGY_JOINT_JOINT_H
 #define SINEW_SRC_ENERGY_JOINT_JOINT_H
@@ -64,7 +64,7 @@ static const int joint_product[PRODUCT_COUNT][2] = {
     {VECTOR_F3, VECTOR_E2}, {VECTOR_F1, VECTOR_E2}, {VECTOR_F1, VECTOR_E1},
 };
 
-/* a [PRODUCT_COUNT] of constraint i; returns c. */
+/* Coefficients a [PRODUCT_COUNT] of constraint i; returns its constant c. */
 KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a);
 
 /* ---- Rest shape ------------------------------------------------------------------------------------ */
@@ -110,10 +110,10 @@ static inline double joint_determinant(const double M[9])
 /* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
-    double spread; /* sum of squared distances from the middle */
+    double spread; /* m2: sum of squared distances from the centroid */
 } joint_frame;
 
-/* x [4][3]; false: the vertices lie in a plane. */
+/* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */
 static inline bool joint_measure(const sinew_real *x, joint_frame *f)
 {
     double M[9], middle[3] = {0, 0, 0};
@@ -146,7 +146,7 @@ static inline void joint_weight_of(const joint_frame *f, const double v[3], doub
                                         f->inverse[3 * i + 2] * v[2]));
 }
 
-/* e [3][3]: the axis third, two directions across it first. False if the axis has no length. */
+/* e [3][3]: two directions perpendicular to the axis, then the axis. Returns false if the axis is zero. */
 static inline bool joint_directions(const sinew_real *axis, double e[3][3])
 {
     double length = 0;
@@ -167,7 +167,7 @@ static inline bool joint_directions(const sinew_real *axis, double e[3][3])
     return true;
 }
 
-/* Weight and vectors; NULL, or a reason to refuse. */
+/* Fills weight and vectors of a joint. Returns NULL, or a reason to refuse it. */
 static inline const char *joint_prepare_vectors(const sinew_element *element, sinew_real *data)
 {
     const sinew_real *p = element->parameters;
@@ -193,14 +193,14 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
     return NULL;
 }
 
-/* ---- Where it is ----------------------------------------------------------------------------------- */
+/* ---- Deformed state --------------------------------------------------------------------------------- */
 
 typedef struct joint_now {
     wide vector[VECTOR_COUNT][3];
     wide weight[VECTOR_COUNT][POINTS];
 } joint_now;
 
-/* Weights of a frame's vertices, the first from the sum of all. */
+/* Loads the weights of a frame's vertices; the first weight follows from the sum of all. */
 KERNEL_INLINE void joint_load(const sinew_real *data, wide sum, wide sign, wide weight[4])
 {
     weight[0] = sign * sum;
@@ -228,7 +228,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
         }
 }
 
-/* C of constraint i, its coefficients in a and, unless g is NULL, its gradient. */
+/* Returns C of constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
 KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, int i, wide a[PRODUCT_COUNT], wide *g)
 {
     wide C = joint_coefficients(data, i, a);
@@ -243,7 +243,7 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
     return C;
 }
 
-/* C, and zero if a one-sided constraint is inactive. */
+/* C, or zero if a one-sided constraint is inactive. */
 KERNEL_INLINE wide joint_acts(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
@@ -267,7 +267,7 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* The factor of 1 in the block of vertices p and q. */
+/* Second derivative of C between vertices p and q: the factor of the identity in their block. */
 KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
 {
     wide sum = wide_set(0);
@@ -303,7 +303,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */
 
-/* Constraint i at the points in c; `all`: inactive one-sided constraints, too. */
+/* Constraint i at the points in c. `all`: inactive one-sided constraints keep their weight. */
 KERNEL_INLINE wide joint_constraint(const sinew_real *data, int i, bool all, bool as_energy, constrained *c,
                                     wide *weight)
 {
@@ -345,8 +345,7 @@ static void joint_jacobian(const sinew_jacobian_kernel *kernel)
     several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
-/* B, row-major, += lambda times the block of vertices p and q of the second derivatives of constraint i; of half its
- * square if `as_energy`. */
+/* B += lambda times block (p, q), row-major, of the second derivatives of constraint i; `as_energy`: of C^2 / 2. */
 KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool as_energy, wide lambda, int p,
                                int q, wide B[9])
 {

@@ -4,15 +4,15 @@
  *
  *     psi = [EI_1 (kappa_1 - kappa_1')^2 + EI_2 (kappa_2 - kappa_2')^2 + GJ (tau - tau')^2] / (2 L)
  *
- * L is half the length of both segments at rest, a prime marks values of the rest shape or zero (`rest`), plus the
- * given curvature and twist. Bergou et al., Discrete elastic rods, 2008; director points carry the frames, so that they
- * are unknowns like every other point (rod_geometry.h has strains, derivatives and limits). edge_strain adds EA,
- * director keeps the director points at their distance.
+ * L is half the rest length of both segments. A prime marks values of the rest shape or zero (`rest`), plus the given
+ * curvature and twist. Bergou et al., Discrete elastic rods, 2008. Director points carry the frames, so frames are
+ * unknowns like every other point (rod_geometry.h has strains, derivatives and limits). The energy edge_strain adds EA,
+ * the energy director keeps the director points at their distance.
  *
- * Projected, the Hessian is clamped by its eigenvalues. As constraints the three strains are one each, with the
+ * The Hessian is projected by clamping its eigenvalues. Each of the three strains is one constraint, with the
  * compliances L/EI_1, L/EI_2 and L/GJ. In reduced coordinates, for qn, bending is the difference of the segments'
- * directions and twist that of their directors, both by their lengths at rest; it is no distance to a set, so there is
- * no projection and no prox.
+ * directions and twist the difference of their directors, both divided by rest lengths. psi is no distance to a set:
+ * there is no projection and no prox.
  */
 #include "energy/constrain.h"
 #include "energy/dense_element.h"
@@ -28,7 +28,7 @@ enum {
     DATA_COUNT = DATA_MAX + 1
 };
 
-/* data of an incidence: as above up to the rest shape, then the index of the node */
+/* data of an incidence: data of the element up to the rest shape, then the index of the node */
 enum {
     INCIDENCE_NODE = DATA_REDUCED
 };
@@ -74,7 +74,7 @@ static const sinew_parameter parameters[] = {
 
 /* ---- Rest shape -------------------------------------------------------------------------------- */
 
-/* A segment at rest: its axes, length and the distance of the director point from its line. */
+/* A segment at rest: its axes, its length, and the distance of the director point from its line. */
 typedef struct rest_frame {
     double axis[3][3], l, rho;
 } rest_frame;
@@ -103,7 +103,7 @@ static const char *rest_measure(const sinew_real *a, const sinew_real *b, const 
     return NULL;
 }
 
-/* kappa_1, kappa_2 and tau of the rest shape. */
+/* Computes kappa_1, kappa_2 and tau of the rest shape. Returns NULL, or a reason to refuse it. */
 static const char *rest_strains(const rest_frame *a, const rest_frame *b, double strain[ROD_STRAINS])
 {
     const double chi = 1 + vec3_dot(a->axis[0], b->axis[0]);
@@ -116,8 +116,8 @@ static const char *rest_strains(const rest_frame *a, const rest_frame *b, double
     return NULL;
 }
 
-/* Reduced coordinates are scaled so that the largest stiffness is that of the element: the numbers are factors of
- * t_b - t_a and of d_b - d_a, by the lengths at rest. */
+/* Factors of the reduced coordinates t_b - t_a and d_b - d_a, divided by rest lengths. They are scaled so that the
+ * stiffness of the element is the largest of its stiffnesses. */
 static void rod_prepare_reduced(const double stiffness[ROD_STRAINS], const rest_frame f[2], sinew_real *data)
 {
     const double bend = fmax(stiffness[0], stiffness[1]), max = fmax(bend, stiffness[2]);
@@ -187,7 +187,8 @@ KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * psi;
 }
 
-/* Every pair of slots whose first vertex is not before its second adds to that block. */
+/* H = lower triangle of the Hessian: the sum of the blocks of any two points of the segments (ends and director
+ * points). */
 static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     rod_now s;
@@ -213,7 +214,7 @@ static void element_second(const wide *x, const sinew_real *data, wide *H)
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
 
-/* D: t_b - t_a and d_b - d_a with lengths at rest, factors included. */
+/* D = t_b - t_a and d_b - d_a with rest lengths, times their factors. */
 static void rod_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -237,7 +238,7 @@ static void rod_stiffness(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints --------------------------------------------------------------------------------- */
 
-/* C = strain number i, alpha = 1 / stiffness */
+/* Strain i (two bendings, twist) as a constraint with the compliance alpha = 1 / stiffness. */
 KERNEL_INLINE wide strain_of(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight)
 {
     rod_now s;
@@ -268,7 +269,7 @@ KERNEL_INLINE rod_weights rod_incidence_weights(const rod_now *s, int j, const w
     return sum;
 }
 
-/* The exact block of the node, projected. Not inlined, as it is large. */
+/* The exact block of the node, projected. Not inlined, because it is large. */
 static __attribute__((noinline)) void incidence_block(const rod_now *s, const wide *stiffness,
                                                       const rod_weights weights[2], wide weight, wide A[6])
 {
@@ -316,7 +317,7 @@ KERNEL_INLINE wide strain_change(const incidence *v, const wide step[3], wide *n
     for (int i = 0; i < ROD_STRAINS; i++) {
         const wide sum = before.strain[i] + after.strain[i];
         change += (sinew_real)0.5 * k[i] * (after.strain[i] - before.strain[i]) * sum;
-        /* Strains have an error of some epsilons, more where the rod is folded. */
+        /* The errors of strains are a few epsilons, more if the rod is folded. */
         *noise += 16 * WIDE_EPSILON * k[i] * wide_abs(sum) / wide_min(after.chi, before.chi);
     }
     return change;

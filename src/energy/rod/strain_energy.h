@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * strain_energy.h: constraints and vertex steps of a sum of squared strains with points in any order: a template that
- * an energy's file includes once, below what dense_energy.h needs and
+ * strain_energy.h: constraints and vertex steps of a sum of squared strains with points in any order.
+ *
+ * This header is a template: the file of an energy includes it once, after defining what dense_energy.h needs and
  *
  *     TERMS                        count of strains, each of which is a constraint
- *     strain_of                    value and gradient of one of them (several_constraint)
- *     INCIDENCE_NODE               index in an incidence's data of the point that the node is; data before it are copied
- *     strain_add, strain_change    derivatives by the node, and the change by a step of it
+ *     strain_of                    value and gradient of one strain (several_constraint)
+ *     INCIDENCE_NODE               index of the node's number in the data of an incidence; data before it are copied
+ *     strain_add, strain_change    derivatives by the node, and the change by a step of the node
  *
- * The energy's table takes the operations as STRAIN_OPS.
+ * The table of the energy contains the operations as STRAIN_OPS.
  */
 #ifndef SINEW_SRC_ENERGY_ROD_STRAIN_ENERGY_H
 #define SINEW_SRC_ENERGY_ROD_STRAIN_ENERGY_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * tet_reduced.h: tetrahedra in the reduced coordinates of projective methods: z = D x is the deformation gradient F,
- * its three columns the three vectors of z (energy/energy.h).
+ * whose three columns are the three vectors of z (energy/energy.h).
  *
  *     stiffness   k w, the slope of the line through (1, 0) that fits dpsi/dsigma(sigma, 1, 1) best over an interval,
  *                 k = int (s - 1) psi'(s) ds / int (s - 1)^2 ds                                    thesis (4.64)
  *     prox        Z = argmin w psi(Z) + w2/2 |Z - Y|^2, Y = F + u                                  thesis (4.74)
  *
- * An isotropic energy's Z has the singular vectors of Y (von Neumann's trace inequality), so that three singular values
- * are unknown: Newton's method on them, with the exact Hessian if positive definite, else the projected one, and a line
- * search. Iterations continue until all lanes have converged.
+ * Z of an isotropic energy has the singular vectors of Y (von Neumann's trace inequality), so only three singular
+ * values are unknown. They are found by Newton's method, with the exact Hessian if it is positive definite, else the
+ * projected one, and a line search. Iterations continue until all lanes have converged.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_REDUCED_H
 #define SINEW_SRC_ENERGY_TET_TET_REDUCED_H
@@ -17,7 +17,7 @@
 #include "energy/prox_newton.h"
 #include "energy/tet/isotropic.h"
 
-#define FIT_INTERVALS 32 /* Simpson's rule */
+#define FIT_INTERVALS 32 /* intervals of Simpson's rule */
 
 /* D[r][a]: F e_r = sum_a D[r][a] x_a with D[r][a] = L[a-1][r], D[r][0] = -sum */
 KERNEL_INLINE void tet_reduce(const sinew_reduced_kernel *kernel, int data_count)
@@ -68,7 +68,7 @@ KERNEL_INLINE void tet_fit_stiffness(const sinew_reduced_kernel *kernel, int dat
             top += simpson * (stretch - 1) * P[0];
             bottom += wide_set(simpson * (stretch - 1) * (stretch - 1));
         }
-        /* The mean stress of all materials of the table is positive; the bound handles extreme intervals. */
+        /* The fitted slope of all materials is positive; the lower bound is for extreme intervals. */
         const wide k = wide_max(top / bottom, wide_set((sinew_real)0.01));
         wide_store(kernel->weights + group * SIMD_WIDTH, k * wide_load(data));
     }
@@ -132,9 +132,8 @@ KERNEL_INLINE void isotropic_prox_sort(wide s[3], int i, int j)
     s[j] = low;
 }
 
-/* s0 >= s1 >= |s2|: the energy is the same in any order and with two signs changed, and of all equivalent points the
- * sorted one is nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over
- * rotations of Z. */
+/* Sorts s0 >= s1 >= |s2|. The energy is invariant under permutations and two sign changes, and the sorted point is
+ * nearest to Y, whose singular values are sorted. A minimum in another order is a saddle point over rotations of Z. */
 KERNEL_INLINE void isotropic_prox_canonical(wide s[3])
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -148,8 +147,8 @@ KERNEL_INLINE void isotropic_prox_canonical(wide s[3])
     }
 }
 
-/* Start of the iteration: s0, or the nearest point well inside the domain if that is lower, if the energy is infinite
- * or nearly so at s0, or if the rotation nearest to s0 is not unique (s1 + s2 = 0). */
+/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
+ * rotation nearest to s0 is not unique (s1 + s2 = 0). */
 KERNEL_INLINE void isotropic_prox_start(const prox_problem *p, prox_iterate *at)
 {
     const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
@@ -157,7 +156,7 @@ KERNEL_INLINE void isotropic_prox_start(const prox_problem *p, prox_iterate *at)
     prox_start(p, inner, wide_lt(wide_set((sinew_real)1e-3), s0[1] + s0[2]), at);
 }
 
-/* s = argmin psi(s) + r/2 |s - s0|^2 */
+/* Proximal map over the singular values: s = argmin psi(s) + r/2 |s - s0|^2 */
 KERNEL_INLINE void isotropic_prox_solve(const wide s0[3], wide r, const sinew_real *material, tet_stress *stress,
                                         isotropic_curvature *curvature, wide s[3])
 {
@@ -196,7 +195,7 @@ KERNEL_INLINE void tet_prox_dual(const sinew_reduced_kernel *kernel, int32_t gro
     store_wide_array(group_dual(kernel, group, 9), 9, u);
 }
 
-/* Updates u and P in the same way, and adds g += D^T P. */
+/* Updates u like tet_prox_dual() and adds g += D^T P. */
 KERNEL_INLINE void tet_prox_finish(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data,
                                    const wide F[9], const wide Y[9], const wide Z[9], const wide lower[6])
 {

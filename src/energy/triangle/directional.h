@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * directional.h: energies on triangles with directions of warp and weft, whose images are the columns u and v of F. For
- * all of them d2psi is
+ * directional.h: energies on triangles with warp and weft directions, whose images are the columns u and v of F. Their
+ * second derivatives have the form
  *
  *     H_uu = S_uu 1 + c_uu u u^T + s v v^T      H_vv = S_vv 1 + c_vv v v^T + s u u^T
  *     H_uv = S_uv 1 + c_uv u v^T + s v u^T
  *
- * S is the in-plane stress (second Piola-Kirchhoff), which rotates columns, c and s are moduli: s that of shear, whose
- * strain u.v has the gradient (v, u).
+ * S is the in-plane stress (second Piola-Kirchhoff), which acts on rotations of the columns. c and s are moduli; s
+ * belongs to shear, whose strain u.v has the gradient (v, u).
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
@@ -15,12 +15,12 @@
 #include "energy/triangle/membrane.h"
 
 typedef struct directional_moduli {
-    wide S[3]; /* uu vv uv */
-    wide c[3]; /* uu vv uv */
+    wide S[3]; /* S_uu S_vv S_uv */
+    wide c[3]; /* c_uu c_vv c_uv */
     wide shear;
 } directional_moduli;
 
-/* The moduli at F, exact or such that d2psi is semi-definite. */
+/* The moduli at F, exact or projected so that d2psi is semi-definite. */
 typedef void directional_curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m);
 
 /* ---- Parameters ----------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ typedef void directional_curvature(const wide F[6], const sinew_real *material, 
     DIRECTIONAL_WARP_PARAMETER("warp_x", "x", 1), DIRECTIONAL_WARP_PARAMETER("warp_y", "y", 0),                        \
         DIRECTIONAL_WARP_PARAMETER("warp_z", "z", 0)
 
-/* Calls sinew_triangle_prepare with the direction that begins at parameter number `first`. */
+/* Calls sinew_triangle_prepare() with the direction in parameters first .. first + 2. */
 static inline const char *directional_prepare(const sinew_element *element, double modulus, int first, sinew_real *data)
 {
     const sinew_real *p = element->parameters + first;
@@ -45,7 +45,7 @@ static inline const char *directional_prepare(const sinew_element *element, doub
 
 /* ---- Second derivatives --------------------------------------------------------------------------- */
 
-/* K += scale H_uu + ... : the block of two vertices with rest gradients a and b. */
+/* K = a_u b_u H_uu + a_v b_v H_vv + ..., the block of two vertices with rest gradients a and b. */
 KERNEL_INLINE void directional_block(const directional_moduli *m, const wide F[6], const wide a[2], const wide b[2],
                                      wide K[9])
 {
@@ -86,8 +86,8 @@ KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], co
     triangle_incidence_block(v, K, sum);
 }
 
-/* An approximate block: the moduli of warp, weft and shear at rest, which do not depend on F, in every direction of
- * space. */
+/* Adds an approximate block: the moduli of warp, weft and shear in every direction of space, and the square of the
+ * gradient of the shear strain. */
 KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
                                      incidence_sum *sum)
 {
@@ -100,7 +100,7 @@ KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const 
 
 /* ---- Proximal map --------------------------------------------------------------------------------- */
 
-/* M = d2psi + r 1 over the six numbers of F, row by row. */
+/* M = d2psi + r 1 over the six entries of F, row-major. */
 KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[6], wide r, wide M[36])
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -114,7 +114,7 @@ KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[
         }
 }
 
-/* Solves M d = -g by Cholesky, which overwrites M, positive definite. */
+/* Solves M d = -g for a positive definite M by L D L^T, which overwrites M. */
 KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
 {
     wide inverse[6];
@@ -152,8 +152,9 @@ KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide
     return psi + wide_set((sinew_real)0.5) * r * norm32(apart);
 }
 
-/* Newton's direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion of the
- * columns out of the plane. So S + 0.999 r is projected to semi-definite, which hardly changes it at a minimum. */
+/* The Newton direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion
+ * of the columns out of the plane. S + 0.999 r is therefore projected to semi-definite, which hardly changes it at a
+ * minimum. */
 KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sinew_real *material,
                                               directional_curvature *curvature, const wide g[6], wide d[6])
 {
@@ -174,8 +175,8 @@ KERNEL_INLINE void directional_prox_canonical(wide *Z)
     (void)Z;
 }
 
-/* Start of the iteration: Y, or columns of at least a quarter of their rest length if that is lower, or if a column of
- * Y is zero and has no direction. */
+/* Start of the iteration: Y. Columns of at least a quarter of their rest length replace Y if the value is lower, or
+ * if a column of Y is nearly zero and has no direction. */
 KERNEL_INLINE void directional_prox_start(const prox_problem *p, prox_iterate *at)
 {
     const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0), *Y = p->y;
@@ -192,7 +193,7 @@ KERNEL_INLINE void directional_prox_start(const prox_problem *p, prox_iterate *a
     prox_start(p, inner, apart, at);
 }
 
-/* Z = argmin psi(Z) + r/2 |Z - Y|^2 */
+/* Proximal map over the entries of F: Z = argmin psi(Z) + r/2 |Z - Y|^2 */
 KERNEL_INLINE void directional_prox_solve(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
                                           directional_curvature *curvature, wide Z[6])
 {

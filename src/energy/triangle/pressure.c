@@ -4,14 +4,14 @@
  *
  *     psi = -p V,   V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
  *
- * V does not depend on c where the surface is closed; c is the mean of the corners when a step begins, which keeps the
- * numbers small. The force on each vertex is p times a third of the area vectors around it. A triangle's part of V is
- * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks: it is indefinite, and
- * projected element by element (psd_projection.c), which costs a stiffness of about p |x - c|. Gas: with V_0 the volume
- * at rest and p_a the pressure outside, p = (p_a + p_0) (V_0 / V)^k - p_a, V as it is when a step begins.
+ * V does not depend on c if the surface is closed; c is the mean of the corners at the start of a step, which keeps the
+ * numbers small. The force on each vertex is p times a third of the area vectors around it. The term of a triangle is
+ * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks. It is indefinite and
+ * projected element by element (psd_projection.c), which adds a stiffness of about p |x - c|. Gas: with the rest volume
+ * V_0 and the ambient pressure p_a, p = (p_a + p_0) (V_0 / V)^k - p_a, V being the volume at the start of a step.
  *
- * Known limits: the gas follows from step to step, not within one (docs/reference/energies/pressure.md has the error);
- * a volume below a thousandth of the one at rest counts as that.
+ * Known limits: the pressure of the gas changes between steps, not within a step (docs/reference/energies/pressure.md
+ * has the error); V has the lower bound V_0 / 1000.
  */
 #include <math.h>
 
@@ -105,7 +105,7 @@ static void pressure_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Returns -sign / 6; writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface; returns -sign(p) / 6. */
 KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)
@@ -131,7 +131,7 @@ KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H
 
 /* ---- Reduced coordinates ---------------------------------------------------------------------- */
 
-/* Both edges from the first corner. The load has no stiffness here: in qn only the L-BFGS pairs include the stiffness
+/* D has both edges from the first corner. Its stiffness is zero: in qn only the L-BFGS pairs include the stiffness
  * of the load. */
 static void pressure_reduce(const sinew_reduced_kernel *kernel)
 {
@@ -157,7 +157,7 @@ static void pressure_incidence(const sinew_real *data, const int32_t *particles,
     others[1] = particles[(node + 2) % 3];
 }
 
-/* dpsi/dx of one corner, which does not depend on that corner, per unit of weight */
+/* dpsi/dx of one corner per unit of weight; it does not depend on this corner. */
 KERNEL_INLINE void corner_force(const incidence *v, wide g[3])
 {
     wide r[2][3];

@@ -13,11 +13,12 @@
 /* Smallest sine of the angle between a direction and the normal for which the projection to the plane is usable. */
 #define NORMAL_BOUND 1e-6
 
-/* Q: the part of `along` in the plane with the unit normal, and the direction across. */
+/* Rows of q: the component of `along` in the plane with this unit normal, normalised, and the direction
+ * perpendicular to it. Returns false if `along` is nearly parallel to the normal. */
 static bool plane_frame(const double along[3], const double normal[3], double q[2][3])
 {
     double rest[3] = {along[0], along[1], along[2]};
-    for (int pass = 0; pass < 2; pass++) { /* applied twice: orthogonal up to round-off for any two vectors */
+    for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two vectors */
         const double out_of_plane = vec3_dot(normal, rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= out_of_plane * normal[i];
@@ -31,7 +32,8 @@ static bool plane_frame(const double along[3], const double normal[3], double q[
     return true;
 }
 
-/* `along` is a direction that the user gave: edges have a part in the plane. */
+/* Reason to refuse a warp direction that is perpendicular to the triangle. `along` is the user's: edges lie in the
+ * plane. */
 static const char *refuse_direction(const sinew_element *element, const double along[3])
 {
     if (!element->reason)
@@ -76,7 +78,7 @@ const char *sinew_triangle_prepare(const sinew_element *element, double modulus,
     return NULL;
 }
 
-/* f = K d of a symmetric block 00 11 22 01 02 12 */
+/* f = K d with a symmetric block K, 00 11 22 01 02 12 */
 KERNEL_INLINE void apply_symmetric(const wide K[6], const wide d[3], wide f[3])
 {
     f[0] = K[0] * d[0] + K[3] * d[1] + K[4] * d[2];

@@ -2,11 +2,11 @@
  *
  * gltf_normals.c: normals of a glTF cache: smooth, but for edges that are sharp at rest.
  *
- * Corners of triangles at one point form groups: two triangles that share an edge, as its only two, and whose normals
- * at rest differ by less than 0.8 rad (what `sinew render` takes) put their corners at both its ends into one. A group
- * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one group;
- * so seams of texture coordinates do not show. Without this the faces of a moved body would be lit as they were at
- * rest.
+ * Corners of triangles at one point form groups: the corners at both ends of an edge join one group each if the edge
+ * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
+ * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
+ * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
+ * rest shape.
  */
 #include "io/cache/gltf.h"
 #include "math/vec3.h"
@@ -15,17 +15,17 @@
 #include <math.h>
 #include <string.h>
 
-static const double crease_cosine = 0.6967067093471654; /* of 0.8 rad */
+static const double crease_cosine = 0.6967067093471654; /* cosine of 0.8 rad */
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Where the points are at rest: those of skins where they were read. */
+/* Undeformed positions of the body's points, [3 * point_count] m: vertices of its skin, else of its mesh. */
 static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
 }
 
-/* Unit normals of the triangles at rest; zero where they have no area. */
+/* Unit normals of the triangles at rest; zero for triangles without area. */
 static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shape, double *normals)
 {
     for (int64_t t = 0; t < shape->triangle_count; t++) {
@@ -58,7 +58,8 @@ static void gltf_normals_join(int32_t *parents, int32_t a, int32_t b)
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
-/* The corners of two triangles at both ends of their edge: a and b are the corners where it begins in each. */
+/* Joins the corners of two triangles at both ends of their shared edge; a and b are the corners where the edge starts
+ * in each triangle. */
 static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t a, int32_t b)
 {
     const int32_t ends[2][2] = {{a, a % 3 == 2 ? a - 2 : a + 1}, {b, b % 3 == 2 ? b - 2 : b + 1}};
@@ -68,7 +69,8 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
                 gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
-/* parents[corner]: a tree for each group. */
+/* Joins corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group. `edges`
+ * is scratch [6 * triangle_count]. */
 static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;
@@ -97,7 +99,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
     if (good) {
         rest_normals(cache, shape, normals);
         join_smooth(shape, normals, edges, groups);
-        /* A root is the lowest corner of its group: seen before all others, it has its number by then. */
+        /* The root is the lowest corner of its group, so it is numbered before the other corners. */
         for (size_t i = 0; i < 3 * triangles; i++) {
             const int32_t root = root_of(groups, (int32_t)i);
             edges[i].major = root == (int32_t)i ? (uint64_t)own->group_count++ : edges[root].major;
@@ -129,7 +131,7 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
                 own->sums[3 * (size_t)own->groups[corner[k]] + axis] += normal[axis];
     }
     for (int32_t i = 0; i < own->vertex_count; i++) {
-        static const double up[3] = {0, 1, 0}; /* the specification wants unit vectors, where there is none too */
+        static const double up[3] = {0, 1, 0}; /* glTF requires unit vectors, also for vertices without a normal */
         const double *sum = own->groups[i] >= 0 ? own->sums + 3 * (size_t)own->groups[i] : up;
         const double length = vec3_norm(sum);
         for (int axis = 0; axis < 3; axis++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * camera.c: how a scene wants to be seen: its keys `camera` and `picture`. They change no step.
+ * camera.c: the keys `camera` and `picture` of a scene. They do not affect the simulation.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * motion.c: rotations, transforms and key frames.
+ * motion.c: reads rotations, transforms and key frames.
  *
- * A rotation vector r turns a point by Rodrigues' formula, with u = r/|r|, a = |r|:
+ * A rotation vector r rotates a point by Rodrigues' formula, with u = r/|r|, a = |r|:
  *     x -> x cos a + (u x x) sin a + u (u . x)(1 - cos a)
  */
 #include <math.h>

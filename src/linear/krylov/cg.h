@@ -24,7 +24,7 @@ typedef struct sinew_cg {
     double alpha, beta; /* coefficients of the last iteration */
 } sinew_cg;
 
-/* False, with all vectors as before, if the curvature along p is not positive. */
+/* Returns false, with all vectors except A p unchanged, if the curvature along p is not positive. */
 static inline bool sinew_cg_iterate(sinew_cg *cg, const sinew_cg_vectors *v)
 {
     const double curvature = v->multiply(v->context);

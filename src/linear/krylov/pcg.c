@@ -49,10 +49,10 @@ static bool stalled(const stopping *stop, const sinew_pcg_result *result)
     return result->decrease - stop->history[k - 1 - window] <= stop->fraction * result->decrease;
 }
 
-/* The vectors of one run. */
+/* The vectors and linear maps of one run. */
 typedef struct pcg_run {
     sinew_pcg *pcg;
-    sinew_linear_map A, P; /* the matrix A; if w is set, A - P^-1 */
+    sinew_linear_map A, P; /* A: the matrix, or the matrix minus P^-1 if w is set; P: the preconditioner */
     sinew_real *w;         /* [count][4] P^-1 p, or NULL */
     sinew_real *x;         /* [count][4], or NULL if only the coefficients matter */
 } pcg_run;

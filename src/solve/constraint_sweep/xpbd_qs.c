@@ -12,7 +12,8 @@
  * constraints dominate: if stiff weak constraints and soft materials share vertices, the result depends on their order
  * (PBNG 11.3), which is a parameter.
  *
- * Known limits: as above; needs pseudo-steps until waves have decayed.
+ * Known limits: the dependence on n, t and order above; the number of pseudo-steps grows with the time that waves take
+ * to decay.
  */
 #include "solve/parameters.h"
 #include "solve/constraint_sweep/pbd_common.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * objective_gap.c: see objective_gap.h. Newton's method on a copy, with a comparison of predicted and observed
+ * objective_gap.c: see objective_gap.h. Newton's method on a copy of q, with a comparison of predicted and observed
  * decreases.
  *
  * Full steps are taken if the prediction is confirmed. Otherwise a stiff constraint may be the cause: a straight line
- * leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full steps are tried, which
- * return to the constraint, and kept if g is lower at the end (the watchdog technique: Chamberlain, Powell, Lemarechal,
- * Pedersen 1982); else the line search decides.
+ * leaves it, and a line search makes tiny steps (the Maratos effect). So a few further full steps, which return to the
+ * constraint, are tried, and kept if g is lower at the end (the watchdog technique: Chamberlain, Powell, Lemarechal,
+ * Pedersen 1982). Otherwise the line search decides.
  */
 #include "solve/driver/objective_gap.h"
 
@@ -17,11 +17,12 @@
 #include "solve/driver/newton_decrement.h"
 #include "solve/line_search.h"
 
-/* A prediction is confirmed if the observed decrease is within this factor of it. */
+/* A prediction is confirmed if the ratio of observed and predicted decrease is within this factor of 1. */
 #define AGREEMENT 1.5
-/* Predicted remaining fraction of the observed decrease at the end. */
+/* The descent ends when the predicted remaining decrease is at most this fraction of the observed decrease. */
 #define LEFT_MAX 0.25
-/* The same near round-off; and the fraction that a step leaves there if the remainder is real. */
+/* Near round-off: a remaining decrease up to this fraction of the observed one is accepted. If a step leaves more than
+ * this fraction of the predicted decrease, the prediction is round-off. */
 #define LEFT_HIDDEN 0.25
 /* A prediction that does not decrease counts as round-off up to this multiple of its round-off. */
 #define STALE 30
@@ -30,7 +31,7 @@
 /* Largest number of steps. Small worlds are cheap, and ropes of stiff springs, which need many steps, are small. */
 #define STEPS_MIN     60
 #define STEPS_MAX     400
-#define STEPS_WORK    40000 /* largest product of particles and steps */
+#define STEPS_WORK    40000 /* largest product of particles and Newton steps */
 #define BOLD_STEPS    6
 #define BOLD_FAILURES 3
 /* Largest number of conjugate gradient iterations over all steps. */
@@ -99,8 +100,8 @@ static double slope_along_d(const sinew_gap *gap)
     return sinew_dot(gap->copy.gradient, gap->newton.d, o->particle_count, o->thread_count);
 }
 
-/* Decrease of g from `before` over alpha d: the difference of values or, below round-off, from the slopes at both ends,
- * which is exact for a quadratic g. */
+/* Decrease of g from `before` over alpha d. Below round-off of g it is computed from the slopes at both ends, which is
+ * exact for a quadratic g. */
 static double fall(const sinew_gap *gap, double before, double slope, double alpha)
 {
     const double by_value = before - value_of(&gap->copy);
@@ -130,7 +131,7 @@ static bool full_step(sinew_gap *gap)
     return isfinite(value_of(&gap->copy)) && isfinite(gap->copy.residual);
 }
 
-/* Full steps without a check of g in between; true if g is lower by at least `enough` at the end. */
+/* Takes up to BOLD_STEPS full steps, which may increase g temporarily. Returns true once g is lower by `enough`. */
 static bool bold_steps(sinew_gap *gap, double before, double enough)
 {
     for (int i = 0; i < BOLD_STEPS; i++)
@@ -152,14 +153,14 @@ static double searched_step(sinew_gap *gap, double before)
 typedef struct account {
     double seen;      /* J: observed decrease of g on the copy */
     double left;      /* J: predicted remaining decrease at the iterate of the copy */
-    double before;    /* J: predicted one step earlier */
-    double uncertain; /* J: round-off of the prediction */
-    bool confirmed;   /* the last prediction was confirmed */
+    double before;    /* J: predicted remaining decrease (`left`) one step earlier */
+    double uncertain; /* J: round-off of the predicted decrease `left` */
+    bool confirmed;   /* the last step gained the predicted decrease within AGREEMENT */
     int failures;     /* number of failed sequences of unchecked full steps */
 } account;
 
-/* One step along newton.d. Returns the decrease of g, negative if there is none; a->confirmed: the full step gained the
- * predicted decrease. Predictions near round-off take full steps only. */
+/* Takes one step along newton.d. Returns the decrease of g, negative if there is none. a->confirmed: the full step
+ * gained the predicted decrease. Near round-off (`hidden`) only a full step is tried. */
 static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
 {
     sinew_solve *copy = &gap->copy;
@@ -185,10 +186,10 @@ static double gap_take_step(sinew_gap *gap, bool hidden, account *a)
     return searched_step(gap, before);
 }
 
-/* ---- The way down ---------------------------------------------------------------------------- */
+/* ---- Descent --------------------------------------------------------------------------------- */
 
-/* J: the round-off of the slope along d. The force of a particle is accurate to its stiffness times the distance to the
- * next number. */
+/* J: the round-off of the slope along d. A particle's force is accurate to its stiffness times the spacing of
+ * floating-point numbers. */
 static double slope_noise(const sinew_gap *gap)
 {
     const sinew_objective *o = gap->copy.objective;
@@ -211,14 +212,16 @@ static void predict(const sinew_gap *gap, account *a)
     a->uncertain = slope_noise(gap);
 }
 
-/* Steps that gain a fixed fraction of the remainder, as with a projected Hessian, leave a geometric series. */
+/* J: decrease of all remaining steps. Steps with a projected Hessian gain a fixed fraction of the remainder: a
+ * geometric series. */
 static double left_in_all(const account *a)
 {
     const double ratio = a->left / a->before;
     return ratio < 1 ? a->left / (1 - fmax(ratio, 0)) : HUGE_VAL;
 }
 
-/* A projected Hessian that is stiffer than g predicts too little: only the exact Hessian ends the iterations. */
+/* A projected Hessian is stiffer than g and predicts too little: only a prediction by the exact Hessian ends the
+ * descent. */
 static bool done(const sinew_gap *gap, const account *a)
 {
     return gap->exact && a->confirmed && left_in_all(a) <= LEFT_MAX * a->seen;
@@ -234,8 +237,8 @@ static sinew_gap_estimate known(sinew_gap_kind kind, double value)
     return (sinew_gap_estimate){.kind = kind, .value = value, .reason = ""};
 }
 
-/* The remainder is below round-off. Without a definite Hessian this is a saddle point, where g may decrease further. If
- * even the forces at the start of the step are below round-off, definiteness is not decidable. */
+/* The estimate if the remainder is below round-off. Without a definite Hessian the point is a saddle, where g may
+ * decrease further. If even the forces at the start of the step are below round-off, definiteness is not decidable. */
 static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
 {
     const bool visible = gap->solver->start_residual > VISIBLE * gap->copy.noise;
@@ -248,7 +251,8 @@ static sinew_gap_estimate in_round_off(sinew_gap *gap, const account *a)
                                          : known(SINEW_GAP_BELOW, a->seen + 2 * fmax(a->uncertain, left));
 }
 
-/* The remainder may be round-off: it is below that of the slope; or not far above, and a step does not reduce it. */
+/* Whether the remainder may be round-off: it is below the round-off of the slope, or not far above and not reduced by
+ * the last step. */
 static bool is_hidden(const account *a)
 {
     return a->left <= a->uncertain || (a->left <= STALE * a->uncertain && a->left > LEFT_HIDDEN * a->before);
@@ -273,7 +277,7 @@ static sinew_gap_estimate gap_go_down(sinew_gap *gap, int32_t *steps)
         if (hidden && (a.left <= 0 || a.left > LEFT_HIDDEN * a.before))
             return in_round_off(gap, &a);
         const double seen = gap_take_step(gap, hidden, &a);
-        /* A decrease beyond the prediction is no round-off: the quadratic model is wrong. */
+        /* A decrease larger than predicted is not round-off: the quadratic model is wrong. */
         if (hidden && !a.confirmed && seen <= AGREEMENT * a.left)
             return in_round_off(gap, &a);
         if (!(seen > 0))

@@ -10,9 +10,9 @@
 #include "base/reduce.h"
 #include "solve/line_search.h"
 
-#define NEWTONS 2 /* iterations: the third and fourth double the solves and gain nothing, measured on cloths */
+#define NEWTONS 2 /* Newton iterations: the third and fourth double the solves and gain nothing, measured on cloths */
 #define TOLERANCE                                                                                                      \
-    0.1 /* on the residual, relative to the first: the next local step changes b anyway; chosen, not measured */
+    0.1 /* relative residual of Newton's method: the next local step changes b again; chosen, not measured */
 #define DECREASE  1e-4
 #define ALPHA_MIN 1e-6
 
@@ -56,7 +56,7 @@ static bool try_contacts(void *context, double alpha, double *change)
     return *change <= DECREASE * alpha * t->slope || alpha < ALPHA_MIN;
 }
 
-/* Moves x to x + alpha p with sufficient decrease of the function. Returns alpha. */
+/* Moves x to x + alpha p with sufficient decrease of the function that contact_global_step.h defines. Returns alpha. */
 static double contact_line_search(sinew_contact_global_step *s, sinew_global *g, const sinew_objective *o,
                                   double before)
 {
@@ -84,8 +84,8 @@ void sinew_contact_global_step_solve(sinew_contact_global_step *s, sinew_global 
     memcpy(s->r, b, size * sizeof *b);
     for (int k = 0; k < NEWTONS; k++) {
         memcpy(s->t, s->r, size * sizeof *s->t);
-        const double value =
-            sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t); /* t = b - S d - psi_c' */
+        /* t = minus the gradient of the minimised function: b - S d - psi_c'(q + d). */
+        const double value = sinew_contact_blocks_subtract_gradient(&g->contact_blocks, o, s->x, s->t);
         const double residual = sinew_norm(s->t, n, threads);
         target = k == 0 ? TOLERANCE * residual : target;
         if (!(residual > target))

@@ -13,21 +13,22 @@
 #include "linear/krylov/tridiagonal_eigen.h"
 #include "objective/connected_components.h"
 
-/* Number of steps. Only the fourth root of the estimate is used, so this number is enough, on long beams too. */
+/* Number of Lanczos steps. Only the fourth root of the estimate is used, so this number suffices, also for long
+ * beams. */
 enum {
     STEPS = 24
 };
 
-/* ---- Turning as a whole ---------------------------------------------------------------------- */
+/* ---- Rigid motions --------------------------------------------------------------------------- */
 
-/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No force rotates them, so
- * iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
+/* Free components can rotate rigidly, which is stiff in S but costs only inertia in H. No internal force rotates them,
+ * so iterations need not reduce this mode. The search is restricted to z without angular momentum, C^T z = 0 with C = M
  * (e_k x (x - centre)) for each component, by z <- z - Y (C^T Y)^-1 C^T z, Y = S^-1 C. */
 typedef struct turning {
-    int32_t *component;      /* [particle_count] the number of one of its particles, -1 if the component is
-                                constrained */
+    /* [particle_count] lowest particle of the component; -1: the component is constrained */
+    int32_t *component;
     sinew_real *C[3], *Y[3]; /* [particle_count][4] */
-    double *inverse;         /* [particle_count][9] (C^T Y)^-1 of each component, zero without */
+    double *inverse;         /* [particle_count][9] (C^T Y)^-1 at the lowest particle of each free component */
     double *sums;            /* [particle_count][4] work space, by component */
 } turning;
 
@@ -53,7 +54,7 @@ static bool turning_allocate(const sinew_objective *o, turning *t)
     return good && t->component && t->inverse && t->sums;
 }
 
-/* Components with a pin or a target are constrained, and all are without inertia. */
+/* Marks components with a pin or a target as constrained; in quasistatic worlds all components are. */
 static void drop_constrained(const sinew_objective *o, turning *t)
 {
     const size_t n = (size_t)o->particle_count;
@@ -70,7 +71,7 @@ static void drop_constrained(const sinew_objective *o, turning *t)
             t->component[i] = -1;
 }
 
-/* sums = sum of m z and of m, by component */
+/* Sums of each free component, at its lowest particle: t->sums = sum of m z (three numbers), sum of m. */
 static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_real *z)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);
@@ -84,7 +85,7 @@ static void sum_pieces(const sinew_objective *o, const turning *t, const sinew_r
     }
 }
 
-/* C = m e_k x (x - centre of the component) */
+/* Fills the angular momentum vectors C[k] = m e_k x (x - centre of the component), k = 0, 1, 2, of free components. */
 static void fill_turns(const sinew_objective *o, const sinew_real *q, turning *t)
 {
     sum_pieces(o, t, q);
@@ -119,14 +120,15 @@ static bool turning_create(const sinew_objective *o, sinew_global *global, const
     for (size_t i = 0; i < (size_t)o->particle_count; i++)
         if (t->component[i] == (int32_t)i) {
             double *G = t->inverse + 9 * i, inverse[9] = {0};
-            /* Zero if the component has no rotation about some axis (a point, a line). */
+            /* The inverse is zero if the component has no rotation about some axis (a point, a line). */
             sinew_invert_block(G, 1e-9, inverse);
             memcpy(G, inverse, sizeof inverse);
         }
     return true;
 }
 
-/* Translations cost S as much as H, but so little compared with stiff elements that they would dominate the estimate.
+/* Removes translations of free components from z. S and H agree for translations, but these are so soft compared with
+ * stiff elements that they would dominate the estimate.
  */
 static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_real *z)
 {
@@ -138,7 +140,7 @@ static void take_shifts_out(const sinew_objective *o, const turning *t, sinew_re
     }
 }
 
-/* Subtracts the mean force of each component, weighted by mass: a force with zero sum causes no translation. */
+/* Subtracts the resultant force of each component, distributed by mass, so that the rest causes no translation. */
 static void take_force_out(const sinew_objective *o, const turning *t, sinew_real *r)
 {
     memset(t->sums, 0, 4 * (size_t)o->particle_count * sizeof *t->sums);

@@ -3,7 +3,7 @@
  * rigid_modes_newton.c: Newton's method over the rigid motions of a cluster of components in contact
  * (rigid_modes_contacts.h).
  *
- * The contact energy is that of energy/edge/contact.c, in double and for one contact at a time.
+ * The contact energy is that of energy/edge/contact.c, evaluated in double precision for one contact at a time.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum {
     FREEDOMS = SINEW_RIGID_FREEDOMS
 };
 
-/* Vectors of a system: gradient, unknowns; residual, direction and product of conjugate gradients. */
+/* Vectors v of a body: gradient, unknowns; residual, direction and product of conjugate gradients. */
 enum {
     G,
     X,
@@ -30,13 +30,13 @@ enum {
 };
 
 #define CG_FRACTION   1e-2 /* relative residual of conjugate gradients */
-#define STEP_FRACTION 1e-4 /* fraction of the first step's decrease: smaller predicted decreases end the iterations */
+#define STEP_FRACTION 1e-4 /* iterations end below this fraction of the first predicted decrease */
 #define TURN_FLOOR                                                                                                     \
-    1e-9 /* fraction of the trace, added to the rotational inertia: a straight rope has none about its axis */
+    1e-9 /* fraction of the trace, added to the rotational inertia, which is zero about the axis of a straight rope */
 
-/* ---- The function of z ------------------------------------------------------------------------ */
+/* ---- Contact energy --------------------------------------------------------------------------- */
 
-/* The normal force at z; u: the slip, *stick: its factor in the friction. */
+/* Returns the normal force (N) at z. u: slip vector (m), *slip: its length, *stick: friction force per slip (N/m). */
 static double state_of(const sinew_rigid_contact *t, const double z[3], double u[3], double *slip, double *stick)
 {
     double d[3];
@@ -59,7 +59,8 @@ static double psi_at(const sinew_rigid_contact *t, const double z[3])
            (t->kt * slip <= t->limit ? stuck : t->limit * (slip - 0.5 * t->limit / t->kt));
 }
 
-/* f = psi'(z) and K = psi''(z); false: both are zero */
+/* Differentiates the contact energy at t->z: f = psi'(z) (N) and t->K = psi''(z) (N/m). Returns false if both are
+ * zero. */
 static bool differentiate(sinew_rigid_contact *t, double f[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -99,7 +100,7 @@ static sinew_rigid_link *link_at(const cluster *c, int32_t k)
     return &c->all->links[c->link[k]];
 }
 
-/* f = K z */
+/* f = K z for a symmetric 3x3 matrix K, stored as 00 11 22 01 02 12 */
 static void rigid_newton_multiply(const double K[6], const double z[3], double f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -107,7 +108,7 @@ static void rigid_newton_multiply(const double K[6], const double z[3], double f
     f[2] = K[4] * z[0] + K[5] * z[1] + K[2] * z[2];
 }
 
-/* J^T f of a side: the force and the torque of f */
+/* to = J^T f of a side: the force and the torque that f exerts on its body */
 static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3], double to[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -118,7 +119,7 @@ static void wrench_of(const sinew_rigid_side *side, bool turns, const double f[3
         vec3_add_cross(side->p, f, 1, to + 3);
 }
 
-/* Column i of J of a side: the derivative of z by a degree of freedom of its body. */
+/* Column i of J of a side: the derivative of z by degree of freedom i of its body. */
 static void rigid_newton_column_of(const sinew_rigid_side *side, bool turns, int i, double column[3])
 {
     double axis[3] = {0, 0, 0};
@@ -179,7 +180,7 @@ static void add_contact_terms(const cluster *c, sinew_rigid_contact *t)
     }
 }
 
-/* L L^T = block, in place; a degree of freedom without a safe pivot is left out. */
+/* Overwrites the block by its Cholesky factor L; degrees of freedom without a safe pivot are left out. */
 static void factor(double L[36])
 {
     for (int j = 0; j < FREEDOMS; j++) {
@@ -198,7 +199,7 @@ static void factor(double L[36])
     }
 }
 
-/* y = (L L^T)^-1 r */
+/* Solves a 6x6 system with its Cholesky factor L: y = (L L^T)^-1 r; degrees of freedom with a zero pivot get 0. */
 static void back_substitute(const double L[36], const double r[6], double y[6])
 {
     for (int i = 0; i < FREEDOMS; i++) {
@@ -215,7 +216,7 @@ static void back_substitute(const double L[36], const double r[6], double y[6])
     }
 }
 
-/* Gradient and blocks at the move so far. */
+/* Computes gradient and blocks at the move so far. */
 static void rigid_newton_linearise(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -230,7 +231,7 @@ static void rigid_newton_linearise(const cluster *c)
     }
 }
 
-/* Y = H D */
+/* Vector Y of every body = H D: the Hessian of the cluster times the direction of conjugate gradients. */
 static void rigid_newton_apply(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++) {
@@ -263,7 +264,7 @@ static double rigid_newton_inner(const cluster *c, int first, int second)
     return sum;
 }
 
-/* to += factor from */
+/* Adds vectors of all bodies of the cluster: to += factor from. */
 static void rigid_newton_add(const cluster *c, int to, double factor, int from)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -277,7 +278,8 @@ static void rigid_newton_clear(const cluster *c, int which)
         memset(body_at(c, k)->v[which], 0, sizeof body_at(c, k)->v[which]);
 }
 
-/* Y = the blocks' inverses times R; returns R . Y */
+/* Preconditions the residual R of all bodies of the cluster: Y = inverse of each body's 6x6 block times R. Returns
+ * R . Y. */
 static double rigid_newton_precondition(const cluster *c)
 {
     for (int32_t k = 0; k < c->body_count; k++)
@@ -299,7 +301,7 @@ static double rigid_newton_advance(void *context, double alpha)
     return rigid_newton_precondition(context);
 }
 
-/* D = Y + beta D */
+/* New direction of conjugate gradients, of all bodies of the cluster: D = Y + beta D. */
 static void rigid_newton_turn(void *context, double beta)
 {
     const cluster *c = context;
@@ -308,7 +310,7 @@ static void rigid_newton_turn(void *context, double beta)
             body_at(c, k)->v[D][i] = body_at(c, k)->v[Y][i] + beta * body_at(c, k)->v[D][i];
 }
 
-/* X = -H^-1 G, approximately; returns the predicted decrease, J. */
+/* X = -H^-1 G by conjugate gradients; returns the predicted decrease, J. */
 static double rigid_newton_solve(cluster *c)
 {
     const sinew_cg_vectors vectors = {rigid_newton_multiply_direction, rigid_newton_advance, rigid_newton_turn, c};
@@ -340,7 +342,7 @@ void sinew_turn_less_one(const double w[3], double turn[9])
         turn[i] = s * cross[i] + t * (w[i / 3] * w[i % 3] - (i % 4 == 0 ? square : 0));
 }
 
-/* to = z after the trial step of the bodies */
+/* to = the relative position z of a contact after the trial step of its bodies */
 static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *t, double to[3])
 {
     memcpy(to, t->z, sizeof t->z);
@@ -352,7 +354,8 @@ static void tried_z(const sinew_rigid_contacts *all, const sinew_rigid_contact *
         }
 }
 
-/* *change: J, of the objective for the fraction alpha of the step X */
+/* Sets the trial move of all bodies to the fraction alpha of X. *change: change of the objective, J. Returns whether
+ * the objective decreases. */
 static bool try_step(void *context, double alpha, double *change)
 {
     const cluster *c = context;
@@ -380,7 +383,7 @@ static bool try_step(void *context, double alpha, double *change)
     return sum < 0;
 }
 
-/* to = to + left to, 3 x 3 */
+/* Multiplies 3x3 matrices: to = (1 + left) to. */
 static void turn_further(const double left[9], double to[9])
 {
     double product[9];
@@ -409,7 +412,7 @@ static void rigid_newton_take_step(const cluster *c)
     for (int32_t k = 0; k < c->body_count; k++) {
         sinew_rigid_body *b = body_at(c, k);
         double more[9];
-        /* A (1 + D)^T */
+        /* A <- A (1 + D)^T, D the trial rotation less one */
         for (int i = 0; i < 9; i++)
             more[i] = vec3_dot(b->A + i / 3 * 3, b->try_turn + i % 3 * 3);
         for (int i = 0; i < 9; i++)
@@ -424,7 +427,7 @@ static void rigid_newton_take_step(const cluster *c)
     }
 }
 
-/* A step by X or a fraction of it, if the objective decreases. */
+/* Takes a step by X or a fraction of it; returns false if no fraction decreases the objective. */
 static bool rigid_newton_go_down(cluster *c)
 {
     const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};

@@ -60,7 +60,7 @@ static void query_pack_points(const sinew_world *world, const struct sinew_query
     }
 }
 
-/* Appends `count` triangles of an object, which the caller fills; NULL without memory. */
+/* Appends `count` triangles of an object, which the caller fills; NULL: out of memory. */
 static int32_t *query_add_triangles(const sinew_world *world, struct sinew_query_work *w, int32_t count,
                                     sinew_contact_object object)
 {
@@ -194,7 +194,7 @@ static void axis_point(double ends[2][3], const double p[3], double out[3])
         out[k] = ends[0][k] + s * along[k];
 }
 
-/* Lowers *best to t if the ray is on the surface at t, within round-off. */
+/* Lowers *best to t if the point at t is on the surface, within round-off. */
 static void try_time(double ends[2][3], double radius, const double o[3], const double d[3], double t, double *best)
 {
     double p[3], axis[3], from[3];
@@ -208,7 +208,7 @@ static void try_time(double ends[2][3], double radius, const double o[3], const 
         *best = t;
 }
 
-/* Finds both t at which |e + t d|^2 = radius^2. */
+/* Tries both t with |e + t f| = radius as hits of the ray o + t d; lowers *best to the smaller valid one. */
 static void try_roots(double ends[2][3], double radius, const double o[3], const double d[3], const double e[3],
                       const double f[3], double *best)
 {
@@ -219,7 +219,8 @@ static void try_roots(double ends[2][3], double radius, const double o[3], const
     try_time(ends, radius, o, d, (-b + sqrt(under)) / a, best);
 }
 
-/* The first t at which a ray is on the surface: on a sphere at an end, or on the cylinder between. */
+/* The first t at which the ray o + t d hits a capsule: a sphere at an end, or the cylinder between the ends. Returns
+ * `longest` without a hit. */
 static double round_ray(double ends[2][3], double radius, const double o[3], const double d[3], double longest)
 {
     double best = longest, along[3], e[3], across_d[3];
@@ -293,7 +294,7 @@ static sinew_world_hit hit_triangle(const sinew_world *world, int32_t triangle, 
     return hit;
 }
 
-/* Intersects a ray with a plane. */
+/* Lowers *best and sets *hit if the ray o + t d hits the plane of a collider at t < *best. */
 static void ray_plane(const sinew_world *world, int32_t slot, const double o[3], const double d[3], double *best,
                       sinew_world_hit *hit)
 {
@@ -339,6 +340,8 @@ bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew
                      sinew_world_hit *hit, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return false;
     if (!SINEW_ASSERT(world && origin && direction && hit)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "a ray needs a world, an origin, a direction and room for a hit");
         return false;
@@ -411,6 +414,8 @@ bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_re
                          sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return false;
     if (!SINEW_ASSERT(world && point && hit)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "the nearest point needs a world, a point and room for a hit");
         return false;

@@ -3,8 +3,8 @@
  * load_kinds.c: the kinds of loads: forces on the corners of triangles, or on vertices, from the state at the beginning
  * of a step. docs/guides/loads.md has the formulas with their reasons.
  *
- * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the parts of its corners' masses that belong to it (in the
- * proportion of rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
+ * Wind. A triangle has the mass m = m_0 + m_1 + m_2, the fractions of its corners' masses that belong to it (in
+ * proportion to rest areas), and moves with v = sum m_c v_c / m. With r = w - v and b = 1/2 rho A |r| it gets
  *
  *     F = m/h (1 - exp(-h C_n b / m)) (r . n) n  +  m/h (1 - exp(-h C_t b / m)) (r - (r . n) n)
  *
@@ -154,7 +154,8 @@ static double scrambled(uint64_t seed, uint64_t index)
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
-/* Frequencies in the golden ratio, so that the sum never repeats, with the energy of turbulence, f^(-5/3). */
+/* Consecutive frequencies f differ by the square of the golden ratio, so that the sum never repeats; squared amplitudes
+ * follow the energy spectrum of turbulence, f^(-5/3). */
 static gusts make_gusts(const sinew_load_record *record)
 {
     const double golden = 1.618033988749895, pi = 3.14159265358979323846;
@@ -172,7 +173,8 @@ static gusts make_gusts(const sinew_load_record *record)
     return g;
 }
 
-/* Gusts move with the wind: a point has the value that the origin had when the same air passed it (Taylor 1938). */
+/* Adds the gust at the point x (m) to the wind w (m/s). Gusts move with the mean wind: a point has the value that the
+ * origin had when the same air passed it (Taylor 1938). */
 static void add_gust(const gusts *g, const double mean[3], double time, const double x[3], double w[3])
 {
     const double speed2 = vec3_dot(mean, mean), since = speed2 > 0 ? time - vec3_dot(mean, x) / speed2 : time;
@@ -181,7 +183,8 @@ static void add_gust(const gusts *g, const double mean[3], double time, const do
             w[c] += g->amplitude[k] * sin(g->frequency[k] * since + g->phase[c][k]);
 }
 
-/* Position and velocity of a triangle, weighted by the masses of its corners; returns its mass. */
+/* Position x and velocity v (times `kept`, after damping) of a triangle, weighted by the masses of its corners; returns
+ * the sum of the masses. */
 static double triangle_motion(const sinew_world *world, const int32_t particles[3], const double mass[3], double kept,
                               double x[3], double v[3])
 {
@@ -337,7 +340,7 @@ static couple_view view_couple(const sinew_world *world, const sinew_load_record
     return view;
 }
 
-/* M rotated by the rotation that fits the current positions of the vertices best to their rest positions. */
+/* Rotates M by the rotation that best fits the rest positions of the vertices to their current positions. */
 static void load_follow(const couple_view *view, double M[3])
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real A[9], U[9], sigma[3], V[9];

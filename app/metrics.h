@@ -20,6 +20,7 @@ void sinew_contact_head(FILE *stream);
 void sinew_contact_record(FILE *stream, int64_t step, const sinew_contact_report *report);
 
 double sinew_length(const double v[3]);
+double sinew_distance(const double a[3], const double b[3]);
 
 /* The names of the set bits, separated by '|'; "ok" when there are none. */
 void sinew_bits_text(uint32_t bits, char *text, size_t size);

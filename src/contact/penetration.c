@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
@@ -179,7 +180,7 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
     /* At distance zero, the normal of the triangle is the outward direction. */
     for (int a = 0; size == 0 && a < 3; a++)
         n[a] = e[0][(a + 1) % 3] * e[1][(a + 2) % 3] - e[0][(a + 2) % 3] * e[1][(a + 1) % 3];
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double length = vec3_norm(n);
     for (int a = 0; a < 3; a++)
         p->n[a] = length > 0 ? (sinew_real)(n[a] / length) : a == 1;
 }

@@ -14,6 +14,7 @@
 
 #include "base/reduce.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
 /* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: on scenes/soft_tower
  * with newton the gate has no effect (violation 41 um with and without it, 2206 and 2215 updates). */
@@ -434,7 +435,7 @@ static double total_weight(const sinew_contact_view *view)
     for (int32_t i = 0; i < view->particle_count; i++)
         for (size_t k = 0; !view->pinned[i] && k < 3; k++)
             sum[k] += fabs((double)view->f_ext[4 * (size_t)i + k]);
-    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    return vec3_norm(sum);
 }
 
 static bool reserve_step_vectors(const sinew_contact_view *view, sinew_contact_work *c)

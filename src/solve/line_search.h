@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_search.h: step lengths along a descent direction, by values of the objective.
+ * line_search.h: step lengths along a descent direction: backtracking on any function, and searches on the objective.
  */
 #ifndef SINEW_SRC_SOLVE_LINE_SEARCH_H
 #define SINEW_SRC_SOLVE_LINE_SEARCH_H
 
 #include "solve/solver.h"
+
+/* Step lengths alpha of a backtracking search. */
+typedef struct sinew_backtracking {
+    double first;  /* first alpha */
+    double factor; /* alpha <- factor alpha; 0: the minimum of the parabola through both values and the slope */
+    double slope;  /* derivative at alpha = 0, negative; read only if factor is 0 */
+    double min;    /* shorter steps are not tried */
+    int trials;    /* largest number of trials */
+} sinew_backtracking;
+
+/* Makes the trial of length alpha in the caller's data. *change: value of the function at alpha minus the value at 0.
+ * Returns whether the trial is acceptable. */
+typedef bool sinew_backtrack_trial(void *context, double alpha, double *change);
+
+/* Makes trials until one is acceptable; returns false if none is. The caller's data hold the last trial. */
+bool sinew_backtrack(const sinew_backtracking *b, sinew_backtrack_trial *trial, void *context);
 
 /* Moves s->q to q + alpha d with an alpha in (0, 1] that decreases g sufficiently, and sets gradient, terms and
  * residual of the new point in s. `trial` and `trial_gradient` are [particle_count][4] work space. Returns alpha; 0,

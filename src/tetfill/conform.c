@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 #include "tetfill/fill.h"
@@ -214,7 +215,7 @@ static void push_out(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
         const double *out = p->out + 4 * (size_t)v;
-        const double length = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+        const double length = vec3_norm(out);
         if (!m->moves[v] || !(out[3] > 0) || !(length > 0) || out[3] > 0.5 * m->f->lattice.cell)
             continue;
         for (int c = 0; c < 3; c++)

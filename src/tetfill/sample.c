@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
@@ -344,7 +345,7 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
         for (int c = 0; c < 3; c++)
             sum[c] += (u[(c + 1) % 3] * w[(c + 2) % 3] - u[(c + 2) % 3] * w[(c + 1) % 3]) / 2;
     }
-    const double area = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    const double area = vec3_norm(sum);
     for (int c = 0; c < 3; c++)
         normal[c] = area > 0 ? sum[c] / area : 0;
     return count > 2 ? area : 0;

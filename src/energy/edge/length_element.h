@@ -23,6 +23,7 @@
 #define SINEW_SRC_ENERGY_EDGE_LENGTH_ELEMENT_H
 
 #include "energy/edge/edge.h"
+#include "math/vec3.h"
 
 enum {
     LENGTH_MIN = EDGE_LENGTH,
@@ -54,7 +55,7 @@ static inline double length_rest_length(const double *c, const sinew_real *x)
         }
         size += fabs(c[a]) * sqrt(square);
     }
-    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    const double length = vec3_norm(z);
     return length > LENGTH_FLAT * size ? length : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "energy/tet/neo_hookean_law.h"
 #include "energy/tet/tet_reduced.h"
 #include "energy/tet/tet_vertex_kernel.h"
+#include "math/vec3.h"
 
 enum {
     RATIO = 0,
@@ -241,7 +242,7 @@ static void reinforced_incidence(const sinew_real *data, const int32_t *particle
     double q[3][3];
     tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int i = 0; i < 3; i++)
-        out[TET_MATERIAL + AXIS + i] = (sinew_real)dot_of(q[i], direction);
+        out[TET_MATERIAL + AXIS + i] = (sinew_real)vec3_dot(q[i], direction);
 }
 
 /* As one node moves, psi of the rubber is quadratic and psi of the fibres quartic, so the block is no upper bound. */

@@ -18,6 +18,7 @@
 
 #include "io/input.h"
 #include "io/mesh/embedded_builder.h"
+#include "math/vec3.h"
 
 enum {
     DEPTH_MAX = 256,
@@ -125,8 +126,7 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
 static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
-    double determinant =
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    const double determinant = vec3_triple(a, b, c);
     const sinew_builder_cells *triangles = &builder->cells[SINEW_BUILDER_TRIANGLE];
     for (int64_t i = first; determinant < 0 && i < triangles->count; i++) {
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "linear/ordering/graph_coarsening.h"
+#include "math/vec3.h"
 
 #define LEAF_ROWS    200 /* rows; smaller sets are not cut, because minimum degree orders them equally well */
 #define COARSEST     120 /* vertices of the coarsest graph */
@@ -140,7 +141,7 @@ static void make_keys(dissection *d, const sinew_weighted *g, const int directio
         n[c] = direction[c] * d->scale[c];
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < g->count; i++) {
-            const double *x = g->point + 3 * (size_t)i, at = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+            const double *x = g->point + 3 * (size_t)i, at = vec3_dot(n, x);
             if (pass == 1)
                 d->key[i] = high > low && isfinite(high - low) ? (int32_t)((at - low) / (high - low) * KEYS + 0.5) : 0;
             low = at < low ? at : low;

@@ -95,4 +95,11 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what);
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours);
 bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
+/* Entries that the tables of all these solvers share. */
+#define SINEW_PBD_OPS                                                                                                  \
+    .refreshes = SINEW_PBD_REFRESHES, .release = sinew_pbd_release, .begin = sinew_pbd_begin,                          \
+    .iterate = sinew_pbd_iterate, .flush = sinew_pbd_flush, .contacts_changed = sinew_pbd_contacts_changed,            \
+    .filtered_late = true, .hard = SINEW_CAN_CONSTRAINT, .multipliers = sinew_pbd_multipliers,                         \
+    .colours = sinew_pbd_colours
+
 #endif

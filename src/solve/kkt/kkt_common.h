@@ -42,6 +42,18 @@ enum {
             "which energies become constraints: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 
+/* Geometric stiffness of hard edges; exact: also under compression. */
+enum {
+    SINEW_GEOMETRIC_ON,
+    SINEW_GEOMETRIC_OFF,
+    SINEW_GEOMETRIC_EXACT
+};
+#define SINEW_GEOMETRIC_PARAMETER(words, max, text)                                                                    \
+    {                                                                                                                  \
+        .name = "geometric", .unit = "", .choices = words, .maximum = max, .preset = SINEW_GEOMETRIC_ON,               \
+        .meaning = text                                                                                                \
+    }
+
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
     bool soft_is_rest; /* `constraints` = hard: `soft` is not built, and `rest` takes its place */

@@ -32,8 +32,9 @@
 
 #include "base/reduce.h"
 #include "solve/kkt/kkt_common.h"
+#include "solve/line_search.h"
 
-#define HALVINGS  40
+#define TRIALS    40
 #define ARMIJO    1e-4
 #define SHORT     0.25 /* restoration starts after a step shorter than this fraction */
 #define CLEAR     0.7  /* largest fraction of the residuals left by a step accepted without the merit function */
@@ -306,26 +307,39 @@ static double merit_at(sinew_solve *s)
     return g + weighted_violation(r);
 }
 
+typedef struct merit_trial {
+    sinew_solve *s;
+    double scale, left, slope, merit; /* scale of forces, N; at the start: residuals, slope and value of the merit */
+    bool first;                       /* no trial so far */
+} merit_trial;
+
+static bool try_merit(void *context, double fraction, double *change)
+{
+    merit_trial *t = context;
+    primal_dual *p = ((sinew_kkt *)t->s->memory)->own;
+    const bool first = t->first;
+    t->first = false;
+    move_to_trial(t->s, p->fraction = fraction);
+    const double now = merit_at(t->s), noise = 1e-14 * fabs(t->merit);
+    *change = now - t->merit;
+    if (isfinite(now) && t->slope < 0 && now <= t->merit + ARMIJO * fraction * t->slope + noise)
+        return true;
+    if (!first || !isfinite(now))
+        return false;
+    evaluate(t->s);
+    return kkt_residuals_left(t->s, t->scale) <= CLEAR * t->left;
+}
+
 /* Moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is acceptable. */
 static bool search(sinew_solve *s, double scale)
 {
-    sinew_kkt *r = s->memory;
-    primal_dual *p = r->own;
-    double fraction = primal_dual_find_step(s);
-    const double left = kkt_residuals_left(s, scale), slope = find_slope(s);
+    const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};
+    merit_trial t = {.s = s, .scale = scale, .left = kkt_residuals_left(s, scale), .first = true};
+    t.slope = find_slope(s);
     save_iterate(s);
-    const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    for (int k = 0; k < HALVINGS; k++, fraction /= 2) {
-        move_to_trial(s, p->fraction = fraction);
-        const double now = merit_at(s);
-        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * fraction * slope + noise)
-            return true;
-        if (k > 0 || !isfinite(now))
-            continue;
-        evaluate(s);
-        if (kkt_residuals_left(s, scale) <= CLEAR * left)
-            return true;
-    }
+    t.merit = merit_at(s);
+    if (sinew_backtrack(&lengths, try_merit, &t))
+        return true;
     move_to_trial(s, 0);
     return false;
 }

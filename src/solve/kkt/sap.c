@@ -32,20 +32,10 @@ enum {
     PARAMETER_COUNT
 };
 
-enum {
-    GEOMETRIC_ON,
-    GEOMETRIC_OFF
-};
-
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER,
-    [GEOMETRIC] = {.name = "geometric",
-                   .unit = "",
-                   .choices = "on|off",
-                   .maximum = 1,
-                   .preset = GEOMETRIC_ON,
-                   .meaning = "geometric stiffness of hard edges under tension in the metric; off: masses alone, as "
-                              "published"},
+    [GEOMETRIC] = SINEW_GEOMETRIC_PARAMETER(
+        "on|off", 1, "geometric stiffness of hard edges under tension in the metric; off: masses alone, as published"),
 };
 
 typedef struct sap {
@@ -66,7 +56,7 @@ static bool is_no_constraint(const void *context, const sinew_batch *batch)
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind =
-        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
+        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
     const sinew_status status = sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, sizeof(sap), error);
     sinew_kkt *r = s->memory;
     if (status != SINEW_OK || r->rest.task_count == 0)

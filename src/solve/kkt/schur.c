@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "linear/factor/cholesky.h"
+#include "math/vec3.h"
 
 /* One vertex of a constraint: an entry of J at a particle. */
 typedef struct incidence {
@@ -307,7 +308,7 @@ static void schur_add_masses(const sinew_schur *c, const uint8_t *active, double
                 const double twice = i != j && x->constraint == y->constraint ? 2 : 1;
                 if (active[x->constraint] && active[y->constraint])
                     add_entry(c, values, *at, c->slot[x->constraint], c->slot[y->constraint],
-                              twice * inverse * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]));
+                              twice * inverse * vec3_dot(a, b));
             }
     }
 }

@@ -30,6 +30,7 @@
 
 #include "base/reduce.h"
 #include "solve/coarse/coarse_correction.h"
+#include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes.h"
 #include "solve/parameters.h"
 #include "solve/solver.h"
@@ -70,7 +71,7 @@ typedef enum coarse_kind {
 #define QUICK 0.2
 
 enum {
-    HALVINGS = 6 /* halvings of a coarse correction that does not lower the objective */
+    TRIALS = 7 /* the full coarse correction and six halvings, until the objective falls */
 };
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
@@ -256,6 +257,18 @@ static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
     s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
 }
 
+/* Sets m->trial = q + alpha m->direction. *change: change of the objective, J. Returns whether it is
+ * negative. */
+static bool try_correction(void *context, double alpha, double *change)
+{
+    const sinew_solve *s = context;
+    const memory *m = s->memory;
+    sinew_objective *o = s->objective;
+    sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, o->particle_count, o->thread_count);
+    *change = sinew_objective_value(o, m->trial, NULL) - (s->terms.inertia + s->terms.elastic);
+    return *change < 0;
+}
+
 /* Applies the correction by aggregates, or a fraction of it, if the objective decreases. */
 static void correct(sinew_solve *s, const memory *m)
 {
@@ -266,16 +279,14 @@ static void correct(sinew_solve *s, const memory *m)
     sinew_solve_evaluate(s);
     sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
     sinew_filter(s->objective, m->direction);
-    const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
-    double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
-    for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
-        sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, n, threads);
-        if (sinew_objective_value(o, m->trial, NULL) < before) {
-            memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
-            s->gradient_known = false;
-            return;
-        }
-    }
+    if (!(sinew_dot(s->gradient, m->direction, n, threads) < 0))
+        return;
+    const sinew_backtracking lengths = {
+        .first = 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99), .factor = 0.5, .trials = TRIALS};
+    if (!sinew_backtrack(&lengths, try_correction, s))
+        return;
+    memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
+    s->gradient_known = false;
 }
 
 static void sweep(sinew_solve *s, const memory *m)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology.h"
 #include "world/bodies/tear.h"
 #include "world/world.h"
@@ -25,15 +26,10 @@ static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 {
     double e[3][3] = {{0}};
     for (int32_t a = 1; a < n; a++)
-        for (size_t c = 0; c < 3; c++)
-            e[a - 1][c] = (double)x[3 * (size_t)cell[a] + c] - (double)x[3 * (size_t)cell[0] + c];
-    double cross[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
-                       e[0][0] * e[1][1] - e[0][1] * e[1][0]};
-    if (n == 4)
-        return fabs(cross[0] * e[2][0] + cross[1] * e[2][1] + cross[2] * e[2][2]) / 6;
-    if (n == 3)
-        return sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / 2;
-    return sqrt(e[0][0] * e[0][0] + e[0][1] * e[0][1] + e[0][2] * e[0][2]);
+        vec3_edge(x + 3 * (size_t)cell[0], x + 3 * (size_t)cell[a], e[a - 1]);
+    double cross[3];
+    vec3_cross(e[0], e[1], cross);
+    return n == 4 ? fabs(vec3_dot(cross, e[2])) / 6 : n == 3 ? vec3_norm(cross) / 2 : vec3_norm(e[0]);
 }
 
 /* The cells that carry the mass: tets, else triangles, else edges. */

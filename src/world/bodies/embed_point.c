@@ -8,14 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 
 /* ---- Weights --------------------------------------------------------------------------------- */
-
-static double triple(const double a[3], const double b[3], const double c[3])
-{
-    return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
 
 bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const sinew_real point[3], double weights[4])
 {
@@ -31,12 +27,12 @@ bool sinew_tet_weights(const sinew_real *positions, const int32_t tet[4], const 
         }
         longest = fmax(longest, square);
     }
-    const double volume = triple(e[0], e[1], e[2]);
+    const double volume = vec3_triple(e[0], e[1], e[2]);
     if (!(fabs(volume) > 1e-10 * longest * sqrt(longest)))
         return false;
-    weights[1] = triple(p, e[1], e[2]) / volume;
-    weights[2] = triple(e[0], p, e[2]) / volume;
-    weights[3] = triple(e[0], e[1], p) / volume;
+    weights[1] = vec3_triple(p, e[1], e[2]) / volume;
+    weights[2] = vec3_triple(e[0], p, e[2]) / volume;
+    weights[3] = vec3_triple(e[0], e[1], p) / volume;
     weights[0] = 1 - weights[1] - weights[2] - weights[3];
     return true;
 }

@@ -233,8 +233,7 @@ static bool compare_open_scene(compare *m)
     set_reference(&c->methods[SINEW_REFERENCE]);
     c->method_count = 1;
     if (try_method(m, &c->methods[SINEW_REFERENCE]) != SINEW_OK) {
-        sinew_usage_error(command, "%s: the reference, whoever is compared, is newton: %s", sinew_scene_name(c->scene),
-                          m->error.text);
+        sinew_usage_error(command, "%s: the reference is always newton: %s", sinew_scene_name(c->scene), m->error.text);
         return false;
     }
     const char *list = sinew_option_text(&m->arguments, "solvers");

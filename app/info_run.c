@@ -39,7 +39,7 @@ static void print_progress(const json_t *summary, const char *directory)
     printf("progress   frame %lld of %lld, step %lld, %g s simulated\n", per_frame > 0 ? step / per_frame : 0, last,
            step, number_at(summary, "time"));
     if (strcmp(status, "starting") == 0)
-        printf("           no checkpoint yet: run it again to begin anew\n");
+        printf("           no checkpoint yet: run it again\n");
     else if (!done)
         printf("           go on: sinew run %s --resume %s, with the settings of the command above\n",
                scene_argument(summary), directory);

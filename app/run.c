@@ -166,7 +166,7 @@ static bool resume(sinew_run *r, const origin *o)
         force ? sinew_state_read_forced(r->world, o->path, &r->error) : sinew_state_read(r->world, o->path, &r->error);
     if (status != SINEW_OK) {
         sinew_usage_error(command, "%s%s", r->error.text,
-                          status == SINEW_ERROR_DATA ? "; --force takes it all the same" : "");
+                          status == SINEW_ERROR_DATA ? "; --force takes it anyway" : "");
         return false;
     }
     const int64_t step = sinew_world_step_count(r->world), end = r->frames * r->per_frame;

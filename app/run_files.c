@@ -315,7 +315,7 @@ static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
     free(line);
     if (end > 0 && fseeko(stream, end, SEEK_SET) == 0 && ftruncate(fileno(stream), end) == 0)
         return true;
-    sinew_usage_error(command, "%s: cannot go on with it; begin anew", table->partial);
+    sinew_usage_error(command, "%s: cannot go on with it; start the run again", table->partial);
     return false;
 }
 

@@ -127,7 +127,8 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
     assert_int_equal(unlink(scratch("half/metrics.csv")), 0);
-    refuse("run twist --frames 7 --record --resume half", "metrics.csv: is no longer there to go on with; begin anew");
+    refuse("run twist --frames 7 --record --resume half",
+           "metrics.csv: is no longer there to go on with; start the run again");
 }
 
 /* The contact table belongs to the run: it is cut back to the checkpoint of a killed run, and never started midway. */

@@ -63,7 +63,8 @@ sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_e
     if (file < 0 && errno == ENOENT && rename(writer->path, writer->partial) == 0)
         file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; begin anew", writer->path);
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; start the run again",
+                          writer->path);
     struct stat facts;
     if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
         close(file);

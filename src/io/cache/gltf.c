@@ -131,10 +131,10 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
     for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
         memset(own->bytes, 0xff, size);
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
-                              path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s: does not hold the frames to go on from; start the run again", path);
         if (!measure_frame(own, k))
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
     }
@@ -182,7 +182,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
         status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
     const int32_t every = status == SINEW_OK ? find_frames(glb) : 0;
     if (status == SINEW_OK && every == 0)
-        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
     if (status == SINEW_OK)
         status = read_kept(cache, glb, every, path, &own->side, error);
     if (glb)
@@ -424,7 +424,7 @@ static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own
         if (isnan(own->bounds[6 * own->every * k]))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
-                              "morph_frames and not fewer frames, or begin anew",
+                              "morph_frames and not fewer frames, or start the run again",
                               cache->stem, (long long)own->every * k);
     return SINEW_OK;
 }

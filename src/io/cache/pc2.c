@@ -47,7 +47,7 @@ static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *wri
     rewind(writer->stream);
     if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
         sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; start the run again",
                           writer->partial, (int)cache->point_count, cache->noun);
     return SINEW_OK;
 }

@@ -81,8 +81,8 @@ static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const 
             status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)prim->vertex_count, error);
     }
     return good ? status
-                : sinew_fail(error, SINEW_ERROR_FORMAT, "%s.usda: does not hold the frames to go on from; begin anew",
-                             cache->stem);
+                : sinew_fail(error, SINEW_ERROR_FORMAT,
+                             "%s.usda: does not hold the frames to go on from; start the run again", cache->stem);
 }
 
 static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)

@@ -233,7 +233,7 @@ static sinew_status write_repair_warnings(const fixer *f, sinew_mesh *copy)
         {f->duplicate[2], "duplicate edges dropped"},
         {f->flipped, "triangles flipped"},
         {f->twisted, "edges at which the surface has one side only: left as they are"},
-        {f->mesh->director_count, "directors dropped: make them anew, as edges may have changed"},
+        {f->mesh->director_count, "directors dropped: create them again, as edges may have changed"},
         {f->unused, "unused vertices dropped"},
     };
     sinew_status status = SINEW_OK;

@@ -291,7 +291,7 @@ sinew_status sinew_world_tear(sinew_world *world, sinew_error *error)
         sinew_tear *tear = world->bodies[i].mesh ? world->bodies[i].tear : NULL;
         if (tear && tear->torn_apart)
             status = sinew_fail(error, SINEW_ERROR_MEMORY,
-                                "body %d was left half torn for want of memory; build the world anew", i);
+                                "body %d was left half torn for want of memory; create the world again", i);
         else if (tear && world->step_count > 0)
             status = tear_body(world, (sinew_body){i, world->bodies[i].generation}, error);
     }

@@ -322,7 +322,7 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
         return NULL;
     }
     if (def->transient != record->batch->transient) {
-        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it anew",
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it again",
                    energy.index, name, record->batch->transient ? "transient" : "fixed");
         return NULL;
     }

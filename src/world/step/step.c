@@ -186,16 +186,16 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
     uint32_t changed = world->solver_changed & ~(uint32_t)SINEW_CHANGED_SWITCHED;
     const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
-    const bool anew = changed & all || changed & ~refreshes;
+    const bool rebuild = changed & all || changed & ~refreshes;
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
     sinew_status status = SINEW_OK;
     if (changed) {
-        if (anew)
+        if (rebuild)
             off |= show_all(world, true);
         show_parameters(world, true);
         status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
         show_parameters(world, false);
-        if (anew)
+        if (rebuild)
             show_all(world, false);
     }
     if (status == SINEW_OK && off)

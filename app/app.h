@@ -31,7 +31,7 @@ int sinew_usage_error(const char *command, const char *format, ...) SINEW_PRINTF
 
 /* One option of a subcommand. `--name value` and `--name=value` are the same. */
 typedef struct sinew_option {
-    const char *name;    /* without the dashes */
+    const char *name;    /* name without the leading dashes */
     const char *value;   /* placeholder for the value in help, e.g. "N"; NULL: a switch */
     const char *meaning; /* one line for --help */
     bool repeats;        /* may be given more than once */
@@ -50,7 +50,7 @@ typedef struct sinew_arguments {
     sinew_given *given;       /* [option_count] */
     const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
-    const char **memory; /* memory of both arrays */
+    const char **memory; /* storage of `plain` and of the values in `given` */
 } sinew_arguments;
 
 /* Returns false, with a message on standard error, if the command line is wrong. sinew_arguments_free releases the
@@ -86,8 +86,8 @@ void sinew_scene_folders_text(char *text, size_t size);
  * names. */
 int32_t sinew_scene_names(const char *folder, char ***names);
 void sinew_scene_names_free(char **names, int32_t count);
-/* For "did you mean": the name in the scene folders that is most similar to `scene`. Returns false if none is
- * similar. */
+/* The name in the scene folders that is most similar to `scene`, for "did you mean". Returns false if none is similar.
+ *  */
 bool sinew_nearest_scene(const char *scene, char *name, size_t size);
 /* The folder of the running program, without a slash at the end. */
 bool sinew_program_folder(char *path, size_t size);

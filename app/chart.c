@@ -13,10 +13,10 @@
 enum {
     WIDTH = 480,
     AREA_HEIGHT = 206,
-    EDGE = 8,        /* free pixels at the border */
+    EDGE = 8,        /* margin at the border, pixels */
     LETTERS = 12,    /* size of letters, pixels */
     TITLE = 14,      /* size of a title's letters */
-    LINE = 17,       /* from one line of text to the next */
+    LINE = 17,       /* distance of lines of text, pixels */
     NAME_WIDTH = 96, /* longer names appear in the legend only */
     NAME_HEIGHT = 14,
     CELL = 4, /* pixels of a cell of the map */
@@ -82,7 +82,7 @@ static void take_segment(cell_map *m, double x0, double y0, double x1, double y1
         take_point(m, x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps);
 }
 
-/* Visits the cells of a box: marks them as occupied, or tests if one of them is occupied. */
+/* Visits the cells of a box: marks them as occupied, or returns whether one of them is occupied. */
 static bool over_box(cell_map *m, const box *b, bool take)
 {
     bool any = false;
@@ -96,7 +96,7 @@ static bool over_box(cell_map *m, const box *b, bool take)
 
 /* ---- Title and labels ------------------------------------------------------------------------ */
 
-/* Breaks a long title into lines. Returns the pixel below it. */
+/* Breaks a long title into lines. Returns the y coordinate below it, pixels. */
 static double put_title(FILE *stream, const char *title, double y)
 {
     char line[200] = "";
@@ -153,7 +153,7 @@ static void put_legend_entry(FILE *stream, const sinew_curve *k, double x, doubl
     fputs("</text></g>\n", stream);
 }
 
-/* Returns the pixel below the legend. */
+/* Draws the legend. Returns the y coordinate below it, pixels. */
 static double put_legend(FILE *stream, const sinew_chart *c, double y)
 {
     double x = EDGE;
@@ -181,7 +181,7 @@ static double widest(const sinew_tick *ticks, int32_t count)
     return width;
 }
 
-/* Space at the right for names of curves that end there. */
+/* Width, pixels, at the right of the plot for names of curves that end there. */
 static double name_capacity(const sinew_chart *c)
 {
     double capacity = 0;
@@ -223,7 +223,7 @@ typedef struct pen {
     const box *area;
     cell_map *map;
     bool down;
-    double x, y;           /* position */
+    double x, y;           /* last position of the pen */
     double length, marked; /* pixels along the curve so far, and position of the next mark */
     double spacing;        /* distance of marks; 0: every point has a mark */
     int32_t mark_count;
@@ -239,7 +239,7 @@ static void add_mark(pen *p, double x, double y)
     over_box(p->map, &(box){x - 3, y - 3, x + 3, y + 3}, true);
 }
 
-/* An oscillating curve is long, but its marks would overlap. */
+/* False if a mark at (x, y) would lie within half a spacing of the last mark, as on an oscillating curve. */
 static bool apart_from_last_mark(const pen *p, double x, double y)
 {
     const int32_t last = p->mark_count - 1;
@@ -274,8 +274,8 @@ static bool point_of(const sinew_chart *c, const sinew_curve *k, int32_t i, doub
     return true;
 }
 
-/* A curve with more points than pixels: in each column of pixels the first, the extremes and the last point are drawn.
- */
+/* Draws the line of a curve. In each column of pixels only the first point, the extremes and the last point are drawn,
+ * because a curve may have more points than pixels. */
 static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
 {
     double x, y, u, v;
@@ -301,7 +301,7 @@ static void trace(const sinew_chart *c, const sinew_curve *k, pen *p)
     }
 }
 
-/* The end of a curve, where its name stands. */
+/* The end of a curve, beside which its name is placed. */
 typedef struct curve_end {
     bool seen;
     double x, y;
@@ -329,7 +329,8 @@ static curve_end put_curve(FILE *stream, const sinew_chart *c, int32_t index, co
     return (curve_end){seen, p.x, p.y};
 }
 
-/* Candidates lie beside the end, slightly above or below, and over and under the end; the first free box wins. */
+/* Finds a free box for the name of a curve: beside its end, shifted up or down, or over or under the end. Returns false
+ * if no candidate is free. */
 static bool find_label_box(const curve_end *end, double width, const box *area, cell_map *m, box *label)
 {
     static const double shifts[] = {0, -9, 9, -18, 18, -30, 30, -42, 42};
@@ -435,10 +436,10 @@ static void put_area(FILE *stream, const sinew_chart *c, const box *area, cell_m
                 0.5 * (area->left + area->right), 0.5 * (area->top + area->bottom), c->message);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Chart ----------------------------------------------------------------------------------- */
 
-/* Draws title, legend and the name of the y axis, or only measures them without a stream. Returns the pixel below
- * them. */
+/* Draws title, legend and the name of the y axis; without a stream it only measures them. Returns the y coordinate
+ * below them, pixels. */
 static double put_words(FILE *stream, const sinew_chart *c)
 {
     double y = *c->title || c->legend ? 4 : 0;

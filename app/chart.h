@@ -20,7 +20,8 @@ enum {
     SINEW_LINE_COLOUR_COUNT = 12
 };
 
-/* Colours that are distinct for most kinds of colour blindness; a solver has the same colour in every report. */
+/* Colours that are distinct for most kinds of colour blindness. A solver's kind selects its colour, so that it usually
+ * is the same in every report. */
 extern const char *const sinew_colours[SINEW_LINE_COLOUR_COUNT];
 /* The style sheet of charts. A page includes the style sheet once; a separate chart file includes its own copy. */
 extern const char sinew_chart_style[];
@@ -47,7 +48,7 @@ typedef struct sinew_range {
 } sinew_range;
 
 typedef struct sinew_tick {
-    double at; /* pixels */
+    double at; /* position along the axis, pixels */
     char text[SINEW_TICK_SIZE];
 } sinew_tick;
 
@@ -60,7 +61,7 @@ void sinew_axis_set_log(sinew_axis *a, const sinew_range *r, double floor_value,
 /* A logarithmic axis if the values allow it, else a linear axis. */
 void sinew_axis_choose(sinew_axis *a, const sinew_range *r, double floor_value, double cap);
 double sinew_axis_position(const sinew_axis *a, double value); /* pixels */
-/* Ticks, thinned until their labels do not touch; `upright` for the y axis. Returns their number. */
+/* Ticks, thinned until their labels do not touch; `upright` for the y axis. Returns their number; 0: none fit. */
 int32_t sinew_axis_ticks(const sinew_axis *a, bool upright, sinew_tick ticks[SINEW_TICK_MAX]);
 /* Upper bound of the width of a text in pixels; `size` is the size of its letters. */
 double sinew_text_width(const char *text, double size);
@@ -71,19 +72,19 @@ typedef struct sinew_curve {
     const char *name, *colour;
     int32_t style; /* chooses dashes and marks */
     int32_t group; /* data-s of the curve's elements, for the page's script */
-    int32_t count; /* points */
+    int32_t count; /* number of points */
     const void *data;
     void (*point)(const void *data, int32_t index, double *x, double *y); /* not finite: the line is interrupted */
 } sinew_curve;
 
 typedef struct sinew_chart {
-    const char *title;           /* "": none */
-    const char *x_name, *y_name; /* "": none */
-    const char *message;         /* text in the middle of an empty chart; "": none */
+    const char *title;           /* "": no title */
+    const char *x_name, *y_name; /* "": no name */
+    const char *message;         /* text in the middle of an empty chart; "": no text */
     bool legend;                 /* draws a legend with the names of all curves above the plot */
     bool alone;                  /* a separate file: includes style sheet and background */
     double level;                /* y of a dashed line across; NaN: none */
-    sinew_axis x, y;             /* the drawing function fills in the pixels */
+    sinew_axis x, y;             /* the drawing function sets their pixels */
     int32_t curve_count;         /* at most SINEW_CURVE_MAX */
     const sinew_curve *curves;   /* the last is drawn on top */
 } sinew_chart;

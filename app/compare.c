@@ -4,7 +4,8 @@
  *
  * Every method starts every step at the state of the reference: Newton to a relative residual of 1e-12, or to
  * round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective of all
- * methods. Times are those of a second run without records, distributed over the iterations like the first run's.
+ * methods. Times of all methods but the reference are those of a second run without records, distributed over the
+ * iterations like the first run's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* Writes one argument of the command line, quoted for a shell. */
+/* Appends one argument of the command line to `text`, quoted for a shell. */
 static void quote(const char *word, char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
@@ -145,7 +146,7 @@ static void set_reference(sinew_method *r)
     r->def.tolerance = (sinew_real)1e-12;
 }
 
-/* True if the world accepts the method's solver; else m->error has the reason. */
+/* SINEW_OK if the world accepts the method's solver; otherwise m->error has the reason. */
 static sinew_status try_method(compare *m, const sinew_method *method)
 {
     if (sinew_get_solver_info(method->def.kind)->explicit_step) {
@@ -232,15 +233,14 @@ static bool compare_open_scene(compare *m)
     set_reference(&c->methods[SINEW_REFERENCE]);
     c->method_count = 1;
     if (try_method(m, &c->methods[SINEW_REFERENCE]) != SINEW_OK) {
-        sinew_usage_error(command, "%s: the reference, whoever is compared, is newton: %s", sinew_scene_name(c->scene),
-                          m->error.text);
+        sinew_usage_error(command, "%s: the reference is always newton: %s", sinew_scene_name(c->scene), m->error.text);
         return false;
     }
     const char *list = sinew_option_text(&m->arguments, "solvers");
     return list ? read_methods(m, list) : choose_methods(m);
 }
 
-/* ---- One answer ----------------------------------------------------------------------------- */
+/* ---- One result ----------------------------------------------------------------------------- */
 
 static double compare_now(void)
 {
@@ -311,7 +311,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* The size of a state depends on the memory of its solver. */
+/* Replaces *state by the current state of the world, whose size depends on the data that the solver keeps. */
 static bool save_state(compare *m, saved_state *state)
 {
     free(state->blob);
@@ -333,7 +333,7 @@ static bool compare_reserve(compare *m)
     return save_state(m, &m->now);
 }
 
-/* Runs the other methods on the step of the reference; a method may fail without ending the comparison. */
+/* Runs the other methods on the step of the reference. A non-finite result does not end the comparison. */
 static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;

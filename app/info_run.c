@@ -20,7 +20,14 @@ static double number_at(const json_t *json, const char *key)
     return json_number_value(json_object_get(json, key));
 }
 
-/* The end of the run, and the command that continues it. */
+/* The scene as `sinew run` finds it from any folder: the absolute path of its file where that is known. */
+static const char *scene_argument(const json_t *summary)
+{
+    const char *file = sinew_run_summary_text(json_object_get(summary, "origin"), "file");
+    return *file ? file : sinew_run_summary_text(summary, "scene");
+}
+
+/* Prints status and progress of the run and, unless it is finished, the command that continues it. */
 static void print_progress(const json_t *summary, const char *directory)
 {
     const char *status = sinew_run_summary_text(summary, "status");
@@ -32,10 +39,10 @@ static void print_progress(const json_t *summary, const char *directory)
     printf("progress   frame %lld of %lld, step %lld, %g s simulated\n", per_frame > 0 ? step / per_frame : 0, last,
            step, number_at(summary, "time"));
     if (strcmp(status, "starting") == 0)
-        printf("           no checkpoint yet: run it again to begin anew\n");
+        printf("           no checkpoint yet: run it again\n");
     else if (!done)
         printf("           go on: sinew run %s --resume %s, with the settings of the command above\n",
-               sinew_run_summary_text(summary, "scene"), directory);
+               scene_argument(summary), directory);
 }
 
 static void print_origin(const json_t *summary)
@@ -85,14 +92,17 @@ static void print_steps(const sinew_run_statistics *s)
     if (s->gap.step)
         printf(" (step %lld)", (long long)s->gap.step);
     printf("\n");
+    sinew_run_position_text(s, text, sizeof text);
+    if (text[0])
+        printf("           %s in the worst step\n", text);
     sinew_run_constraint_text(s, text, sizeof text);
     if (text[0])
         printf("           %s\n", text);
     print_inverted(s);
 }
 
-/* Tests finished and unfinished names. The list of a run also names optional files, such as arrays of fields that the
- * scene may lack. */
+/* True if the file exists under its final or its unfinished name. The list of a run also names optional files, such as
+ * arrays of fields that the scene may lack. */
 static bool is_there(const char *directory, const char *name)
 {
     char path[4096];

@@ -10,7 +10,7 @@
 #include "report.h"
 #include "report_style.h"
 
-/* ---- Words ---------------------------------------------------------------------------------- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 void sinew_put_escaped(FILE *stream, const char *text)
 {
@@ -41,7 +41,7 @@ const char *sinew_short(double number, char text[SINEW_SHORT_SIZE])
     } else if (size == 0 || (size >= 1e-3 && size < 99999.5)) {
         snprintf(text, SINEW_SHORT_SIZE, size >= 100 ? "%.0f" : "%.3g", number);
     } else {
-        /* Shortens exponents: "1.0e-07" has characters without information. */
+        /* Shortens exponents: "1.0e-07" becomes "1e-7". */
         snprintf(text, SINEW_SHORT_SIZE, "%.1e", number);
         int power = atoi(strchr(text, 'e') + 1);
         char *end = strstr(text, ".0e") ? strstr(text, ".0e") : strchr(text, 'e');
@@ -64,7 +64,7 @@ const char *sinew_short_time(double seconds, char text[SINEW_SHORT_SIZE])
 
 /* ---- Order and colours ---------------------------------------------------------------------- */
 
-/* Errors at round-off level are equal; the faster contender then comes first. */
+/* True if method i precedes method k: its final error is smaller, or both are at round-off level and i is faster. */
 static bool report_comes_before(const sinew_comparison *c, int32_t i, int32_t k)
 {
     const double noise = sizeof(sinew_real) == 4 ? 1e-5 : 1e-12;
@@ -85,7 +85,7 @@ static void sort_methods(sinew_report *r)
     }
 }
 
-/* The first variant of a solver has the solver's colour; other variants have free colours. */
+/* The first method whose solver has a given colour gets this colour; later methods of the same colour get free ones. */
 static void choose_colours(sinew_report *r)
 {
     bool taken[SINEW_LINE_COLOUR_COUNT] = {false}, own[SINEW_METHOD_MAX] = {false};
@@ -117,7 +117,7 @@ static const char *label(const sinew_report *r, int32_t method)
     return r->c->methods[method].label;
 }
 
-/* The name in the first cell of a row; a long name may break before each option. */
+/* Starts a row with the method's name in the first cell; a long name may break before each option. */
 static void begin_row(const sinew_report *r, int32_t method)
 {
     fprintf(r->stream, "<tr class=\"s%d\" data-s=\"%d\"><td>", method, method);
@@ -134,7 +134,7 @@ static double round_off_of_errors(const sinew_report *r)
     return (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13) * (fabs(start) + fabs(lowest)) / (start - lowest);
 }
 
-/* Number of leading contenders whose error equals the first one's within round-off. */
+/* Number of leading methods whose error equals the first one's within round-off. */
 static int32_t count_ties(const sinew_report *r)
 {
     const double best = sinew_final_error(report_last_answer(r, r->order[0])), noise = round_off_of_errors(r);
@@ -156,7 +156,7 @@ static void put_tie(const sinew_report *r, int32_t count)
             sinew_short(largest, error));
 }
 
-static void put_nearest(const sinew_report *r)
+static void put_most_accurate(const sinew_report *r)
 {
     char error[SINEW_SHORT_SIZE], time[SINEW_SHORT_SIZE];
     const sinew_answer *best = report_last_answer(r, r->order[0]);
@@ -171,14 +171,14 @@ static void put_nearest(const sinew_report *r)
         fputs("There is nothing to gain in this step: it begins at the minimum. ", r->stream);
 }
 
-/* Names the first contender that reaches one per cent, and the contenders that never do. */
+/* Names the method that reaches a relative error of one per cent in the least time, and the methods that never do. */
 static void put_fastest(const sinew_report *r)
 {
     int32_t fastest = -1, late = 0;
     double min = HUGE_VAL;
     for (int32_t k = 0; k < r->order_count; k++) {
         const sinew_answer *a = report_last_answer(r, r->order[k]);
-        int32_t row = sinew_constraint_reaching(a, sinew_levels[0]);
+        int32_t row = sinew_record_reaching(a, sinew_levels[0]);
         late += row < 0;
         if (row >= 0 && a->records[row].seconds < min) {
             min = a->records[row].seconds;
@@ -189,7 +189,7 @@ static void put_fastest(const sinew_report *r)
         return;
     char time[SINEW_SHORT_SIZE];
     const sinew_answer *a = report_last_answer(r, fastest);
-    int32_t iteration = a->records[sinew_constraint_reaching(a, sinew_levels[0])].iteration;
+    int32_t iteration = a->records[sinew_record_reaching(a, sinew_levels[0])].iteration;
     if (iteration == 0)
         fprintf(r->stream, "First at 1&nbsp;%%: <b>%s</b>, with its first guess. ", label(r, fastest));
     else
@@ -199,7 +199,7 @@ static void put_fastest(const sinew_report *r)
         return;
     fputs("Not at 1&nbsp;%: ", r->stream);
     for (int32_t k = 0, said = 0; k < r->order_count; k++)
-        if (sinew_constraint_reaching(report_last_answer(r, r->order[k]), sinew_levels[0]) < 0)
+        if (sinew_record_reaching(report_last_answer(r, r->order[k]), sinew_levels[0]) < 0)
             fprintf(r->stream, "%s%s", said++ ? ", " : "", label(r, r->order[k]));
     fputs(". ", r->stream);
 }
@@ -233,7 +233,7 @@ static void report_put_head(const sinew_report *r)
     sinew_put_escaped(stream, sinew_scene_name(c->scene));
     fprintf(stream, ": %d solver%s, the same %s</h1>\n<p class=\"lead\">", r->order_count,
             r->order_count == 1 ? "" : "s", c->step_count == 1 ? "step" : "steps");
-    put_nearest(r);
+    put_most_accurate(r);
     put_fastest(r);
     put_inverted(r);
     fputs("</p>\n<p class=\"soft\">", stream);
@@ -251,7 +251,7 @@ static void report_put_head(const sinew_report *r)
 
 /* ---- Tables --------------------------------------------------------------------------------- */
 
-/* A cell and its name; the name stands above the cell when a narrow screen shows the table as cards. */
+/* Starts a cell with its name; a narrow screen shows the table as cards, with the name above the cell. */
 static void begin_cell(FILE *stream, const char *name, const char *kind, bool known)
 {
     fprintf(stream, "<td data-n=\"%s\" class=\"%s%s\">", name, kind, known ? "" : " none");
@@ -271,7 +271,7 @@ static void put_time_cell(FILE *stream, const char *name, const char *kind, doub
     fprintf(stream, "%s</td>", sinew_short_time(seconds, text));
 }
 
-/* Prints the gap with its kind: an estimate, a bound, or unknown with the reason after the word. */
+/* Prints the gap with its kind: an estimate, a bound, or "unknown" with the reason as a tooltip. */
 static void put_gap(FILE *stream, const sinew_step_result *result)
 {
     char text[SINEW_SHORT_SIZE];
@@ -308,7 +308,7 @@ static void put_near_cell(FILE *stream, double error)
             isfinite(error) ? "" : " none", width, sinew_short(error, text));
 }
 
-/* Warnings, as words below the solver's name. */
+/* Writes the status bits, except `inverted`, as words beside the solver's name. */
 static void put_status(FILE *stream, uint32_t bits)
 {
     char text[128];
@@ -324,7 +324,7 @@ static void put_status(FILE *stream, uint32_t bits)
 static void report_put_levels(FILE *stream, const sinew_answer *a)
 {
     for (int level = 0; level < SINEW_LEVEL_COUNT; level++) {
-        const int32_t row = sinew_constraint_reaching(a, sinew_levels[level]);
+        const int32_t row = sinew_record_reaching(a, sinew_levels[level]);
         char name[16], text[SINEW_SHORT_SIZE];
         snprintf(name, sizeof name, "to 1e%d", (int)lround(log10(sinew_levels[level])));
         begin_cell(stream, name, level == 0 ? "level first" : "level more", row >= 0);

@@ -13,8 +13,8 @@
 #include "report.h"
 
 enum {
-    SAMPLES = 8, /* of a small picture whose noise is removed */
-    DECADES = 3  /* of the colour bar */
+    SAMPLES = 8, /* samples per pixel of a small picture, which is denoised */
+    DECADES = 3  /* decades of the colour bar */
 };
 
 typedef struct gallery {
@@ -46,8 +46,8 @@ static void measure_errors(gallery *g, const sinew_real *q)
     }
 }
 
-/* The bar covers three decades up to the greatest distance, rounded up, which is at least a thousandth of the body's
- * size. */
+/* Sets the colour bar: three decades up to the greatest distance, rounded up, which is at least a thousandth of the
+ * body's size. */
 static void set_bar(gallery *g)
 {
     const sinew_comparison *c = g->r->c;
@@ -81,7 +81,7 @@ static void put_bar(const gallery *g)
 
 /* ---- Pictures ------------------------------------------------------------------------------- */
 
-/* A world with a contender's positions; the reference has plain colours. NULL on failure. */
+/* A snapshot of a method's positions, coloured by distance; the reference has plain colours. NULL on failure. */
 static sinew_snapshot *take_shape(gallery *g, int32_t method)
 {
     sinew_world *world = g->r->c->world;
@@ -111,7 +111,7 @@ static sinew_status draw_shape(gallery *g, int32_t method, sinew_image *image)
     def.legend = false;
     def.low = 0;
     def.high = 1;
-    def.camera.distance = 1.25; /* margin for shapes that deviate a little */
+    def.camera.distance = 1.25; /* margin for shapes that deviate slightly from the reference */
     const sinew_panel panel = {.snapshot = snapshot};
     sinew_status status = sinew_picture_draw(&def, &g->survey, &panel, 1, image, NULL, NULL, &g->error);
     sinew_snapshot_destroy(snapshot);

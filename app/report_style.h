@@ -68,7 +68,7 @@ static const char report_style[] =
     "@media(max-width:620px){.legend{position:static}.cards td.more{display:none}}\n"
     "@media print{.legend{position:static}body{background:#fff}}\n";
 
-/* Curves other than the one under the pointer are faded. */
+/* Fades all curves but the one under the pointer. */
 static const char report_script[] =
     "document.addEventListener('mouseover',function(e){var t=e.target.closest('[data-s]'),s=t?t.dataset.s:null;"
     "document.querySelectorAll('.ch [data-s]').forEach(function(x){"

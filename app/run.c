@@ -100,9 +100,9 @@ static char *run_join(int argc, char **argv)
     return text;
 }
 
-/* ---- Going on -------------------------------------------------------------------------------- */
+/* ---- Resuming -------------------------------------------------------------------------------- */
 
-/* The state file that --resume names, directly or by its folder, and that folder. */
+/* The state file that --resume names, directly or by its folder, and the folder of this file. */
 typedef struct origin {
     char path[2200], folder[2100];
 } origin;
@@ -148,7 +148,8 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* True for a run that took all its steps, but was killed before its files had their final names. */
+/* True if summary.json of a continued run lacks "finished". If all steps are taken, the run was killed before its files
+ * had their final names. */
 static bool is_unfinished(const sinew_run *r)
 {
     bool foreign;
@@ -165,11 +166,13 @@ static bool resume(sinew_run *r, const origin *o)
         force ? sinew_state_read_forced(r->world, o->path, &r->error) : sinew_state_read(r->world, o->path, &r->error);
     if (status != SINEW_OK) {
         sinew_usage_error(command, "%s%s", r->error.text,
-                          status == SINEW_ERROR_DATA ? "; --force takes it all the same" : "");
+                          status == SINEW_ERROR_DATA ? "; --force takes it anyway" : "");
         return false;
     }
-    const int64_t step = sinew_world_step_count(r->world);
-    if (step > r->frames * r->per_frame || (step == r->frames * r->per_frame && !is_unfinished(r))) {
+    const int64_t step = sinew_world_step_count(r->world), end = r->frames * r->per_frame;
+    const bool finished = step == end && !is_unfinished(r);
+    r->nothing_left = finished && r->goes_on;
+    if (step > end || (finished && !r->goes_on)) {
         sinew_usage_error(command, "--resume %s: it is at frame %lld and the run ends with frame %lld; raise --frames",
                           o->path, (long long)(step / r->per_frame), (long long)r->frames);
         return false;
@@ -180,7 +183,7 @@ static bool resume(sinew_run *r, const origin *o)
         return true;
     }
     json_t *note = json_loads(sinew_world_comment(r->world), 0, NULL);
-    bool good = sinew_run_read_comment(r, note, o->path);
+    bool good = sinew_run_read_state_comment(r, note, o->path);
     json_decref(note);
     return good;
 }
@@ -289,7 +292,7 @@ static sinew_step_result run_take_step(sinew_run *r)
     r->solver_seconds += result.seconds;
     r->gap_seconds += result.gap_seconds;
     sinew_run_write_metrics(r, step);
-    /* The state does not include a failed step; the run's count does. */
+    /* steps_now counts a failed step; the state and the statistics do not. */
     if (result.bits & last_bits)
         return result;
     sinew_run_write_contact(r, step);
@@ -304,7 +307,8 @@ static bool is_due(const sinew_run *r, double interval, double last)
     return sinew_world_step_count(r->world) % r->per_frame == 0;
 }
 
-/* *failed receives the result of a failed step. */
+/* Takes the steps of the run. Returns false if a file cannot be written. *failed receives the result of a failed step.
+ *  */
 static bool simulate(sinew_run *r, double interval, sinew_progress *progress, sinew_step_result *failed)
 {
     const int64_t end = r->frames * r->per_frame;
@@ -328,20 +332,21 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
     return true;
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- End of the run -------------------------------------------------------------------------- */
 
 static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {
-    char bits[128], residual[96], gap[320];
+    char bits[128], residual[96], gap[320], position[128];
     const char *name = sinew_scene_name(r->scene);
     sinew_bits_text(sinew_run_bits(&r->statistics), bits, sizeof bits);
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
-    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s, status %s, %.3g s a step; in %s: ",
+    sinew_run_position_text(&r->statistics, position, sizeof position);
+    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s%s%s, status %s, %.3g s a step; in %s: ",
            sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, r->statistics.steps == 1 ? "" : "s",
-           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, bits,
-           r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
+           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, position[0] ? ", " : "",
+           position, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
     printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);
@@ -385,6 +390,12 @@ static int run_scene(sinew_run *r)
     double interval = 60;
     if ((every && !sinew_read_number(command, "--checkpoint", every, 0, 1e9, &interval)) || !set_up(r))
         return SINEW_EXIT_USAGE;
+    if (r->nothing_left) {
+        if (!quiet)
+            printf("%s: finished already, at frame %lld; in %s; --frames with a larger number goes on\n",
+                   sinew_scene_name(r->scene), (long long)r->frames, r->directory);
+        return SINEW_EXIT_DONE;
+    }
     sinew_signals_defer(true);
     if (!sinew_run_open_files(r))
         return SINEW_EXIT_USAGE;

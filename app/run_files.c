@@ -28,13 +28,14 @@ static bool run_files_fail(const sinew_run *r)
     return false;
 }
 
-/* ---- Which files are a run's ----------------------------------------------------------------- */
+/* ---- Files of a run -------------------------------------------------------------------------- */
 
 enum {
-    SINEW_ENDINGS_MAX = 19
+    SINEW_ENDINGS_MAX = 20
 };
 
-/* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
+/* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
+ * NULL: no sequence. */
 static const struct format_files {
     const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
@@ -47,29 +48,41 @@ static const struct format_files {
     [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
-                          ".contact_force.npy", ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy",
-                          ".skin_vertices.npy", ".skin_weights.npy"},
+                          ".contact_force.npy", ".position_error.npy", ".tets.npy", ".material.npy", ".triangles.npy",
+                          ".edges.npy", ".skin_vertices.npy", ".skin_weights.npy"},
                          NULL},
 };
 
-static void list_format(const sinew_run *r, const struct format_files *format, json_t *files)
+static bool file_exists(const char *directory, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Appends the files of a format to the array `files`; `existing` omits single files without their final name. */
+static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
-    for (int i = 0; format->endings[i]; i++)
-        json_array_append_new(files, json_sprintf("%s%s", name, format->endings[i]));
+    for (int i = 0; format->endings[i]; i++) {
+        json_t *file = json_sprintf("%s%s", name, format->endings[i]);
+        if (!existing || file_exists(r->directory, json_string_value(file)))
+            json_array_append(files, file);
+        json_decref(file);
+    }
     if (format->sequence)
         json_array_append_new(files, json_pack("{s:s, s:s, s:I, s:I}", "name", name, "suffix", format->sequence, "from",
                                                (json_int_t)r->first_frame, "to", (json_int_t)r->frames));
 }
 
-json_t *sinew_run_manifest(const sinew_run *r)
+json_t *sinew_run_manifest(const sinew_run *r, bool existing)
 {
     json_t *files = json_pack("[s, s, s]", "summary.json", "state.bin", "metrics.csv");
     if (sinew_run_has_contact(r))
         json_array_append_new(files, json_string("contact.csv"));
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
         if (r->wanted[format])
-            list_format(r, &format_files[format], files);
+            list_format(r, &format_files[format], existing, files);
     return files;
 }
 
@@ -171,7 +184,7 @@ static bool remove_listed(const char *directory, const json_t *files, bool any)
     return good;
 }
 
-/* ---- Whether a run may begin ----------------------------------------------------------------- */
+/* ---- Checks before the start ----------------------------------------------------------------- */
 
 static bool has_state(const char *directory)
 {
@@ -214,7 +227,7 @@ bool sinew_run_check_folder(const sinew_run *r)
         good = false;
     } else if (!summary && !overwrite) {
         char path[2400];
-        json_t *files = sinew_run_manifest(r);
+        json_t *files = sinew_run_manifest(r, false);
         find_listed(r->directory, files, path, sizeof path);
         json_decref(files);
         if (path[0])
@@ -230,7 +243,7 @@ static bool clear_folder(const sinew_run *r)
 {
     bool foreign;
     json_t *summary = sinew_run_summary_read(r->directory, &foreign);
-    json_t *own = summary ? NULL : sinew_run_manifest(r);
+    json_t *own = summary ? NULL : sinew_run_manifest(r, false);
     bool good = remove_listed(r->directory, summary ? json_object_get(summary, "files") : own, summary == NULL);
     json_decref(summary);
     json_decref(own);
@@ -302,7 +315,7 @@ static bool cut_rows(const sinew_run *r, const sinew_output *table, bool second)
     free(line);
     if (end > 0 && fseeko(stream, end, SEEK_SET) == 0 && ftruncate(fileno(stream), end) == 0)
         return true;
-    sinew_usage_error(command, "%s: cannot go on with it; begin anew", table->partial);
+    sinew_usage_error(command, "%s: cannot go on with it; start the run again", table->partial);
     return false;
 }
 
@@ -363,7 +376,7 @@ bool sinew_run_open_files(sinew_run *r)
     return (!at_frame || sinew_run_write_frame(r)) && sinew_run_checkpoint(r);
 }
 
-/* ---- While it runs --------------------------------------------------------------------------- */
+/* ---- During the run -------------------------------------------------------------------------- */
 
 bool sinew_run_write_frame(sinew_run *r)
 {
@@ -397,13 +410,45 @@ static bool write_run_comment(sinew_run *r)
                                 (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
     if (comment && sinew_run_has_contact(r))
         json_object_set_new(comment, "contact", json_true());
-    char *text = comment && sinew_run_add_to_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
+    char *text = comment && sinew_run_add_to_state_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
     bool good = text && sinew_world_set_comment(r->world, text) == SINEW_OK;
     free(text);
     json_decref(comment);
     if (!good)
         sinew_usage_error(command, "out of memory");
     return good;
+}
+
+bool sinew_run_refuse_resume(const char *path, const char *text)
+{
+    sinew_usage_error(command, "--resume %s: the run there %s", path, text);
+    return false;
+}
+
+/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
+bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const char *path)
+{
+    json_int_t first;
+    int record;
+    json_t *formats, *steps;
+    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
+                    &first, "steps", &steps) != 0 ||
+        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
+        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
+                          path);
+        return false;
+    }
+    if (!sinew_run_match_formats(r, comment, path))
+        return false;
+    if (r->record != (bool)record)
+        return sinew_run_refuse_resume(path, record
+                                                 ? "was begun with --record; give it again, or another --out"
+                                                 : "was begun without --record; leave it out, or give another --out");
+    if (sinew_run_has_contact(r) != json_is_true(json_object_get(comment, "contact")))
+        return sinew_run_refuse_resume(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
+                                                                      : "was begun with contact; give another --out");
+    r->first_frame = first;
+    return true;
 }
 
 bool sinew_run_checkpoint(sinew_run *r)
@@ -422,7 +467,7 @@ bool sinew_run_checkpoint(sinew_run *r)
     return sinew_run_summary_write(r, "running");
 }
 
-/* ---- The end --------------------------------------------------------------------------------- */
+/* ---- End of the run -------------------------------------------------------------------------- */
 
 bool sinew_run_close_files(sinew_run *r)
 {

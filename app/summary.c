@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "metrics.h"
 
-/* Writes JSON strings: names, paths and comments may contain any byte. */
+/* Writes a JSON string; names, paths and comments may contain any byte. */
 static void put_text(FILE *stream, const char *text)
 {
     fputc('"', stream);
@@ -30,7 +30,7 @@ static void summary_put_number(FILE *stream, double number)
         fputs("null", stream);
 }
 
-/* `before` is the separator between the previous entry and this one. */
+/* Writes one number; `before` is the separator between the previous entry and this one. */
 static void summary_put_entry(FILE *stream, const char *before, const char *key, double number)
 {
     fprintf(stream, "%s\"%s\": ", before, key);
@@ -53,7 +53,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
 {
     fputs(",\n         \"reached\": {", stream);
     for (int i = 0; i < SINEW_LEVEL_COUNT; i++) {
-        int32_t row = sinew_constraint_reaching(a, sinew_levels[i]);
+        int32_t row = sinew_record_reaching(a, sinew_levels[i]);
         fprintf(stream, "%s\"1e%d\": ", i ? ", " : "", (int)lround(log10(sinew_levels[i])));
         if (row < 0) {
             fputs("null", stream);
@@ -73,7 +73,7 @@ static void summary_put_levels(const sinew_answer *a, FILE *stream)
     fputc('}', stream);
 }
 
-/* In the order of sinew_gap_kind. */
+/* Names of sinew_gap_kind, in its order. */
 static const char *const gap_words[] = {"none", "estimate", "below", "unknown"};
 
 static void put_answer(const sinew_answer *a, FILE *stream)

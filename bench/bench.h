@@ -31,7 +31,7 @@ static inline double bench_processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Seconds of each of `runs` calls, after one to warm up. */
+/* Seconds of each of `runs` calls, after one warm-up call. */
 static inline void bench_times(bench_body *body, void *context, int runs, double (*seconds_now)(void), double *seconds)
 {
     body(context);
@@ -42,7 +42,7 @@ static inline void bench_times(bench_body *body, void *context, int runs, double
     }
 }
 
-static inline double bench_middle(double *seconds, int count) /* sorts them */
+static inline double bench_middle(double *seconds, int count) /* sorts the seconds */
 {
     qsort(seconds, (size_t)count, sizeof seconds[0], bench_compare);
     return seconds[count / 2];
@@ -55,14 +55,14 @@ static inline double bench_median_of(bench_body *body, void *context, int runs, 
     return bench_middle(seconds, runs);
 }
 
-/* Median seconds of one call out of `runs` (<= 64), after one to warm up. */
+/* Median seconds of one call out of `runs` (<= 64), after one warm-up call. */
 static inline double bench_median(bench_body *body, void *context, int runs)
 {
     return bench_median_of(body, context, runs, sinew_seconds);
 }
 
-/* The smallest time of one call, s, over all calls that fit into `budget` s and at least three: the time of a parallel
- * loop on idle cores. */
+/* The smallest time of one call, s, over all calls that fit into `budget` s, but at least three. It approximates the
+ * time of a parallel loop on idle cores. */
 static inline double bench_min(bench_body *body, void *context, double budget)
 {
     const double start = sinew_seconds();
@@ -76,7 +76,7 @@ static inline double bench_min(bench_body *body, void *context, double budget)
     return min;
 }
 
-/* The median in processor time: for one thread. */
+/* Median in processor time of the calling thread: for work on one thread. */
 static inline double bench_median_cpu(bench_body *body, void *context, int runs)
 {
     return bench_median_of(body, context, runs, bench_processor_seconds);
@@ -103,7 +103,7 @@ static inline void bench_pin(int core)
         sched_setaffinity(0, sizeof one, &one);
 }
 
-/* Median seconds of one call by one thread. */
+/* Median seconds of one call by one thread, at the mean speed of both cores. */
 static inline double bench_one_thread(bench_body *body, void *context, int runs)
 {
     double core[2];
@@ -114,7 +114,8 @@ static inline double bench_one_thread(bench_body *body, void *context, int runs)
     return 2 / (1 / core[0] + 1 / core[1]);
 }
 
-/* Waits until both threads of a pair arrive; false: the other did not arrive within a hundredth of a second. */
+/* Waits until both threads of a pair arrive; returns false if the other does not arrive within a hundredth of a second.
+ *  */
 static inline bool bench_meet(_Atomic int *there)
 {
     const double began = sinew_seconds();
@@ -131,16 +132,16 @@ static inline void bench_pin_member(const void *context, int32_t member)
     bench_pin(member);
 }
 
-/* The same with two threads of the library, each pinned to a core. */
+/* Median seconds of one call by two threads of the library, each pinned to a core. */
 static inline double bench_two_threads(bench_body *body, void *context, int runs)
 {
     _Atomic int there = 0, *pair = &there;
-    bench_pin(0); /* which also asks once what cores there are */
+    bench_pin(0); /* the first call also reads the set of available cores */
     sinew_tasks_together(2, bench_pin_member, &pair);
     return bench_median(body, context, runs);
 }
 
-/* Multiplications and additions in registers for about 10 us, with enough parallelism to fill a core's units: two
+/* About 10 us of multiplications and additions in registers, with enough parallelism to fill a core's units. Two
  * threads on one core are then no faster than one. */
 static inline double bench_arithmetic(int seed)
 {
@@ -166,7 +167,7 @@ static inline void bench_arithmetic_range(const void *context, int32_t member, i
         (*sums)[chunk] = bench_arithmetic(chunk);
 }
 
-/* context: the number of threads, which take pieces one by one. */
+/* Distributes the arithmetic to threads in chunks; context: the number of threads. */
 static inline void bench_arithmetic_chunks(void *context)
 {
     enum {
@@ -175,12 +176,12 @@ static inline void bench_arithmetic_chunks(void *context)
     double sums[CHUNKS], *out = sums;
     sinew_tasks_for(*(const int *)context, CHUNKS, 1, bench_arithmetic_range, &out);
     for (int chunk = 0; chunk < CHUNKS; chunk++)
-        if (!(sums[chunk] > 0)) /* it is: so that it has to be known */
+        if (!(sums[chunk] > 0)) /* always positive; the test keeps the compiler from removing the sums */
             exit(1);
 }
 
-/* The current speed of the machine: the speed-up of two threads at arithmetic (two if both have a core), and the
- * slowdown of one thread relative to its best in this run (above one if other processes use the cores). */
+/* Current speed of the machine. gain: speed-up of two threads at arithmetic, two if both have a core. slower: slowdown
+ * of one thread relative to its best in this run, above one if other processes use the cores. */
 typedef struct bench_machine {
     double gain, slower;
 } bench_machine;
@@ -194,7 +195,7 @@ static inline bench_machine bench_machine_now(void)
     return (bench_machine){alone / bench_two_threads(bench_arithmetic_chunks, &two, 3), alone / min};
 }
 
-/* Whether both cores are available and idle. */
+/* True if both cores are available and idle. */
 static inline bool bench_is_ours(bench_machine machine)
 {
     return machine.gain >= 1.8 && machine.slower <= 1.1;

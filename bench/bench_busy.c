@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_busy.c: cost of threads on busy cores. The table has milliseconds of a step with one and with two threads,
- * first on the machine as it is, then beside two busy processes. In both cases two threads must not be slower than 1.2
+ * first on the machine as it is, then with two busy processes. In both cases two threads must not be slower than 1.2
  * times one thread.
  *
- * One thread and two take turns, each long enough for the system to take cores away and give them back several times. A
- * turn is represented by its mean, because waits for a core are rare and long. The table has medians of the turns and
- * of the ratios of successive turns, which short-lived processes disturb least.
+ * One thread and two take turns, each long enough that the system takes cores away and returns them several times. The
+ * measure of a turn is its mean, because waits for a core are rare and long. The table has medians of the turns and of
+ * the ratios of successive turns, which short-lived processes disturb least.
  *
- * Usage: bench_busy [--quick] [BEGINNING OF A ROW'S NAME]. Starts its busy processes itself, and they end with it.
+ * Usage: bench_busy [--quick] [BEGINNING OF A ROW'S NAME]. The program starts and ends its busy processes.
  */
 #include <signal.h>
 #include <string.h>
@@ -20,22 +20,22 @@
 #include "block.h"
 
 enum {
-    BUSY = 2, /* processes */
+    BUSY = 2, /* number of busy processes */
     TURNS_MAX = 32,
     CUBES = 100,
 };
 
 typedef struct plan {
-    int n, cube, turns; /* vertices along the block's edges, and the cubes' */
-    double seconds;     /* of a turn */
+    int n, cube, turns; /* vertices along an edge of the block and of a cube; number of turns */
+    double seconds;     /* s, duration of a turn */
 } plan;
 
 typedef struct row {
     const char *name;
     sinew_solver_kind solver;
-    const char *parameter; /* NULL, or one to change */
+    const char *parameter; /* solver parameter to change; NULL: none */
     int value;
-    bool cubes; /* many small bodies in place of the block */
+    bool cubes; /* many small bodies instead of the block */
 } row;
 
 static const row rows[] = {
@@ -51,7 +51,7 @@ static const row rows[] = {
     {"pd, 100 cubes", SINEW_SOLVER_PD, NULL, 0, true},
 };
 
-/* ---- Neighbours ------------------------------------------------------------------------------ */
+/* ---- Busy processes -------------------------------------------------------------------------- */
 
 /* Starts a busy process, which ends with this process, even if this process is killed. */
 static pid_t start_busy(void)
@@ -83,7 +83,7 @@ static void end_neighbours(const pid_t busy[BUSY])
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
-/* Cubes side by side that do not touch each other. */
+/* Adds cubes side by side, without contact. */
 static void add_cubes(sinew_world *world, int n)
 {
     sinew_error error = {0};
@@ -125,7 +125,7 @@ static sinew_world *make_world(const plan *p, const row *r, int32_t threads)
     return world;
 }
 
-/* ---- Figures --------------------------------------------------------------------------------- */
+/* ---- Measures -------------------------------------------------------------------------------- */
 
 static double turn(sinew_world *world, double budget)
 {
@@ -137,8 +137,8 @@ static double turn(sinew_world *world, double budget)
 }
 
 typedef struct figures {
-    double seconds[2]; /* median of a step with one thread and with two */
-    double ratio;      /* median of two threads' over one thread's */
+    double seconds[2]; /* s, medians of a step with one thread and with two */
+    double ratio;      /* median ratio of two threads to one thread */
 } figures;
 
 static figures measure(const plan *p, sinew_world *const worlds[2])
@@ -153,13 +153,13 @@ static figures measure(const plan *p, sinew_world *const worlds[2])
                      bench_middle(ratios, p->turns)};
 }
 
-/* Prints a row; returns the ratio beside busy neighbours. */
+/* Prints a row; returns the ratio with busy processes. */
 static double run_row(const plan *p, const row *r)
 {
     sinew_world *const worlds[2] = {make_world(p, r, 1), make_world(p, r, 2)};
     pid_t neighbours[BUSY];
     for (int k = 0; k < 2; k++)
-        turn(worlds[k], 0); /* to warm up */
+        turn(worlds[k], 0); /* warm-up */
     const figures quiet = measure(p, worlds);
     start_neighbours(neighbours);
     const figures busy = measure(p, worlds);

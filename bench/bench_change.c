@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_change.c: cost of a change of a running world: the first step after the change, and the steps after ten, beside
- * a warm step of the same world. A block of n^3 vertices (24, or the argument) of strain energy, 10 iterations, nothing
- * measured, one thread, processor time; then a cloth of which springs are switched off, and a long run in which some of
- * 10 000 weak pairs change in every step. --quick: fewer repeats, a shorter run.
+ * bench_change.c: cost of a change of a running world: the first step after the change, and the steps after ten,
+ * relative to a warm step of the same world. A block of n^3 vertices (24, or the argument) of strain energy, 10
+ * iterations, nothing measured, one thread, processor time; then a cloth whose springs are switched off, and a long run
+ * in which some of 10 000 weak pairs change in every step. --quick: fewer repeats, a shorter run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ typedef struct column {
     const char *name;
     sinew_solver_kind kind;
     const char *option, *choice;
-    double pairs_max; /* of a warm step, that the table allows */
+    double pairs_max; /* limit of the first step with pairs, in warm steps */
 } column;
 
 static const column columns[] = {
@@ -105,7 +105,7 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* Points in two tets: of the whole block, or of a fiftieth of it. */
+/* Chooses random points in two tets of the whole block, or of its first fiftieth. */
 static void draw_pair(const sinew_world *world, bool patch, uint32_t *state, int32_t *elements, sinew_real *weights)
 {
     const sinew_batch *batch = world->energies[0].batch;
@@ -120,7 +120,7 @@ static void draw_pair(const sinew_world *world, bool patch, uint32_t *state, int
     }
 }
 
-/* stiffness: in units of the diagonal's */
+/* Makes `count` weak pairs; `stiffness` is relative to the mean diagonal entry of the block's stiffness. */
 static pairs make_pairs(const sinew_world *world, int32_t count, bool patch, double stiffness, uint32_t seed)
 {
     pairs p = {.def = sinew_default_energy_def(SINEW_ENERGY_WEAK)};
@@ -147,8 +147,8 @@ static void free_pairs(pairs *p)
     free(p->weights);
 }
 
-/* Processor time of the first step with the pairs, of a step ten steps later, of the first without; warm steps between
- * give the unit. */
+/* Processor time of the first step with the pairs, of a step ten steps later, and of the first step without them,
+ * relative to a warm step. */
 static void measure_pairs(sinew_world *world, bool patch, double stiffness, double ratios[3])
 {
     double seconds[3][16], warm[16];
@@ -199,7 +199,7 @@ static void apply(sinew_world *world, change what, int r)
     must(&error);
 }
 
-/* First step after a change, beside a warm step of as many iterations. */
+/* Seconds of the first step after a change; *unit: seconds of a warm step. Both are scaled to ITERATIONS iterations. */
 static double measure_change(sinew_world *world, change what, double *unit)
 {
     double seconds[16], warm[16];
@@ -215,7 +215,7 @@ static double measure_change(sinew_world *world, change what, double *unit)
     return bench_middle(seconds, repeats);
 }
 
-/* Numeric factorisation of S alone. */
+/* Seconds of a numeric factorisation of the global matrix S. */
 static double factorisation(sinew_world *world)
 {
     sinew_global global;

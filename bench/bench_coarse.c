@@ -2,10 +2,10 @@
  *
  * bench_coarse.c: effect of `coarse` on pbng and on Newton's conjugate gradients for finer meshes.
  *
- * A bar of 4 x 1 x 1 m (4n x n x n cells of five tets, neo-Hookean, 1 MPa, 0.45, 1000 kg/m3) is twisted by half a turn,
- * held at one end and let go; one step of 10 ms, one thread. The table has the iterations until the objective's excess
+ * A bar of 4 x 1 x 1 m (4n x n x n cells of five tets, neo-Hookean, 1 MPa, 0.45, 1000 kg/m3) starts twisted by half a
+ * turn, held at one end; one step of 10 ms, one thread. The table has the iterations until the objective's excess
  * over its minimum is 1e-2 and 1e-6 of the initial excess, and processor times: set-up, and the step to 1e-6. Then the
- * conjugate gradient iterations of four of Newton's, with and without the coarse preconditioner.
+ * conjugate gradient iterations of four Newton iterations, with and without the coarse preconditioner.
  *
  * Usage: bench_coarse [all | n ...]; n = 8 and 16 unless given; all: 8, 16, 24, 39 (10k to 1.2 M tets; minutes, 6 GB).
  */
@@ -97,7 +97,7 @@ static sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations)
     return def;
 }
 
-/* The lowest objective that qn finds in many iterations, and the one at the first guess. */
+/* Objective at the initial guess, and the lowest one that qn finds in 200 iterations. */
 typedef struct ends {
     double start, lowest;
 } ends;
@@ -115,7 +115,7 @@ static ends find_ends(int n)
     return found;
 }
 
-/* Iterations until the excess is below both parts, -1: never. */
+/* Iterations after which the excess stays below 1e-2 and 1e-6 of the initial one; -1: not reached. */
 static void count_iterations(int n, const sinew_solver_def *solver, ends e, int32_t count[2])
 {
     static const double fraction[2] = {1e-2, 1e-6};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_contact.c: steps per second with contact, beside Bullet's deformable world on the same meshes, masses, energies
- * and time step: soft boxes that fall on a floor and on each other, and a cloth that falls on a sphere.
+ * bench_contact.c: steps per second with contact, compared with Bullet's deformable world on the same meshes, masses,
+ * energies and time step: soft boxes that fall on a floor and on each other, and a cloth that falls on a sphere.
  *
  * Both take the same steps from the same start, one thread each, in processor time. Every fifth state of both is
  * evaluated by the same code: the largest depth of a vertex inside the floor, the sphere or another box, and the
@@ -9,7 +9,7 @@
  * keep both at or below Bullet's. Bullet is validated first: a box must fall freely like implicit Euler, and a hanging
  * box must sag like newton's.
  *
- * bench_contact [FILE]: rows also go to a CSV file.
+ * Usage: bench_contact [FILE]; rows are also written to a CSV file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,9 +25,9 @@ enum {
     EVERY = 5, /* number of steps between evaluated states */
     DETECTIONS = STEPS / EVERY,
     BOXES = 2,
-    CELLS = 6,  /* along a side of a box */
-    CLOTH = 41, /* vertices along a side */
-    TURNS = 2   /* runs of the same rows, of which the quickest counts */
+    CELLS = 6,  /* cells along a side of a box */
+    CLOTH = 41, /* vertices along a side of the cloth */
+    TURNS = 2   /* repetitions of each row; the fastest counts */
 };
 #define H         (1.0 / 120)
 #define BOX       0.2 /* m */
@@ -60,7 +60,7 @@ static size_t numbers(const bench_touching *scene)
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
-/* Boxes above each other, each a little aside. */
+/* Boxes above each other, with small sideways offsets. */
 static bench_touching make_boxes(int32_t count)
 {
     sinew_error error = {0};
@@ -128,9 +128,9 @@ static void release_scene(bench_touching *scene)
     sinew_mesh_destroy((sinew_mesh *)scene->mesh);
 }
 
-/* ---- Ours ------------------------------------------------------------------------------------ */
+/* ---- The library ----------------------------------------------------------------------------- */
 
-/* Vertices at the highest point of the first body are fixed. */
+/* Pins the vertices at the highest point of the first body. */
 static void hold(sinew_world *world, const bench_touching *scene, sinew_body body)
 {
     sinew_error error = {0};
@@ -188,7 +188,7 @@ static void add_contact(sinew_world *world, const bench_touching *scene, bool fi
     sinew_world_add_collider(world, &collider, &error);
     must(&error);
     sinew_contact_def contact = sinew_default_contact_def();
-    contact.self = false; /* as Bullet's bodies */
+    contact.self = false; /* Bullet's bodies have no self-contact either */
     contact.intersection_free = filtered;
     contact.thickness = (sinew_real)scene->thickness;
     contact.friction = (sinew_real)scene->friction;
@@ -215,13 +215,13 @@ static sinew_world *make_world(const bench_touching *scene, const sinew_solver_d
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 typedef struct row {
-    double seconds; /* of all steps */
-    double depth;   /* m: of the deepest vertex, mean over the states that are looked at */
-    double deepest; /* m: the most of them */
-    double shape;   /* m: root mean square distance from the reference's shapes, also the mean */
+    double seconds; /* s, all steps */
+    double depth;   /* m, depth of the deepest vertex, averaged over the evaluated states */
+    double deepest; /* m, largest depth over the evaluated states */
+    double shape;   /* m, root mean square distance from the reference's shapes, averaged over the states */
 } row;
 
-/* Evaluates a state; without a reference the state becomes the reference. */
+/* Evaluates a state. With is_reference it also becomes the reference state of this index. */
 static void detection(row *r, const bench_touching *scene, int index, const double *x, double *reference,
                       bool is_reference)
 {
@@ -292,7 +292,7 @@ static sinew_solver_def tight_newton(void)
     return def;
 }
 
-/* ---- Is the peer a peer? --------------------------------------------------------------------- */
+/* ---- Validation of Bullet -------------------------------------------------------------------- */
 
 static double mean_height(const bench_touching *scene, const double *x)
 {
@@ -368,8 +368,7 @@ static bool holds_beside(const bench_touching *scene, const row *r, const row *p
     return r->depth <= peer->depth && r->shape <= fmin(peer->shape, max_shape(scene));
 }
 
-/* The fewest iterations, with the step filter or without it (Bullet has none), with which depths and shapes are as good
- * as Bullet's. */
+/* The fewest iterations, with or without the step filter (Bullet has none), that reach Bullet's depths and shapes. */
 static void search(FILE *csv, const char *scene_name, const bench_touching *scene, sinew_solver_kind kind,
                    bool filtered, const row *peer, double *reference)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_decompose.c: time per matrix of each decomposition in each lane variant, and its ratio to the scalar variant.
+ * bench_decompose.c: time per matrix of each decomposition in each SIMD variant, and its ratio to the scalar variant.
  *
  * Two sets of matrices: "near rest", (I + 0.3 noise) times a random rotation, as in most simulations; and "random",
- * uniform entries. They stay in the second-level cache; one thread. Figures are medians of REPEATS runs, in the
- * thread's own processor time, so that a busy machine disturbs them little.
+ * uniform entries. They stay in the second-level cache; one thread. Values are medians of REPEATS runs, in processor
+ * time of the thread, which other processes disturb little.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static double uniform(void)
     return 2.0 * rand() / RAND_MAX - 1.0;
 }
 
-/* F, row-major; a rotation from a quaternion times I + 0.3 noise, or noise alone */
+/* F, row-major: a random rotation times I + 0.3 noise, or times noise alone. */
 static void make_matrix(bool near_rest, double F[9])
 {
     double w = uniform(), x = uniform(), y = uniform(), z = uniform(), s = 2 / (w * w + x * x + y * y + z * z), G[9];
@@ -47,7 +47,8 @@ static void make_matrix(bool near_rest, double F[9])
             F[3 * i + j] = R[3 * i] * G[j] + R[3 * i + 1] * G[3 + j] + R[3 * i + 2] * G[6 + j];
 }
 
-/* The same matrices for every width. Kernels that take six entries read the front of the array: any numbers do. */
+/* Fills in the same matrices for every SIMD width. Kernels of six entries read the first six; their values do not
+ * matter. */
 static void fill(buffers *arrays, int width, bool near_rest)
 {
     srand(1);
@@ -87,7 +88,7 @@ static double processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ns per matrix */
+/* Nanoseconds per matrix. */
 static double measure(const sinew_decompose_batch *variant, int kernel, buffers *arrays)
 {
     double seconds[REPEATS];
@@ -115,7 +116,7 @@ int main(void)
     for (int near_rest = 1; near_rest >= 0; near_rest--)
         for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
             double scalar = 0;
-            for (int32_t i = count - 1; i >= 0; i--) { /* scalar is last in the list, first here */
+            for (int32_t i = count - 1; i >= 0; i--) { /* prints the scalar variant, the last one, first */
                 fill(arrays, variants[i]->width, near_rest);
                 double ns = measure(variants[i], kernel, arrays);
                 scalar = scalar > 0 ? scalar : ns;

@@ -3,7 +3,7 @@
  * bench_detect.c: time of contact detection in a pile of crumpled cloths, and in one cloth with self-contact everywhere
  * or in places.
  *
- * Positions change a little from call to call, as they do between detection passes.
+ * Positions change slightly from call to call, as they do between detection passes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 
 typedef struct scene {
     const char *name;
-    int32_t cloths, side;    /* vertices along a side */
-    double inflation_radius; /* in edges */
+    int32_t cloths, side;    /* number of cloths; vertices along a side */
+    double inflation_radius; /* in units of the edge length */
     double gap;              /* m between cloths, which are 1 m wide */
-    double wrinkles;         /* m: height from vertex to vertex */
-    int folds;               /* of each cloth onto itself */
+    double wrinkles;         /* m, height difference between neighbouring vertices */
+    int folds;               /* number of folds of each cloth */
 } scene;
 
 typedef struct work {
@@ -51,7 +51,7 @@ static void fill_triangles(int32_t side, int32_t *t)
         }
 }
 
-/* A wavy sheet with wrinkles, folded like a letter; the cloths of a pile differ a little. */
+/* Position of a vertex of a wavy, wrinkled sheet, folded like a letter; the cloths of a pile differ slightly. */
 static void place_cloth_vertex(const scene *s, int32_t cloth, int32_t i, int32_t j, sinew_real x[4])
 {
     const double u = (double)i / (s->side - 1), v = (double)j / (s->side - 1), folded = u * s->folds;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_energy.c: nanoseconds per tetrahedron of the kernels, at each lane width, on the n = 32 block.
+ * bench_energy.c: nanoseconds per tetrahedron of the kernels, at each SIMD width, on the n = 32 block.
  *
  * Kernels are called as the objective calls them, chunk after chunk over chunk-local positions, on one thread and
  * without the copies between global and local vectors. Prints the fastest of several passes, and ratios to width 1.
+ * Elements are not grouped into fans here (energy/batch_layout.h), unlike in bench_gradient.
  * Usage: bench_energy [n] [passes]
- * Elements stand alone here, not in fans (energy/batch_layout.h), as bench_gradient has them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void array_free(void *memory)
     sinew_release(&allocator, memory);
 }
 
-/* Numbers the chunk's vertices by first use and copies its positions, moved a little at random. */
+/* Numbers the chunk's vertices by first use and copies their positions with small random displacements. */
 static void chunk_vertices(chunk *c, const sinew_mesh *mesh, const int32_t *tets, int32_t tet_count, int W,
                            int32_t *local)
 {
@@ -162,7 +162,7 @@ static void run(const sinew_energy_ops *ops, const sinew_kernel *kernel, int ope
     }
 }
 
-/* ns per tetrahedron, the fastest pass */
+/* Nanoseconds per tetrahedron in the fastest pass. */
 static double measure(const block *b, const sinew_energy_ops *ops, int operation, int passes)
 {
     double best = 1e300;

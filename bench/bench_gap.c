@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_gap.c: cost of measuring a step (sinew_measure). For each solver, on one thread and in processor time:
- * milliseconds of one iteration, of whole steps of ten iterations by what is measured, as multiples of ten iterations,
- * and of the gap in iterations; the steps of Newton's method and the conjugate gradient iterations that the gap took;
- * and the bytes a vertex that it needs.
+ * milliseconds of one iteration; of whole steps of ten iterations for each measure, as multiples of ten iterations; and
+ * of the gap in iterations; Newton steps and conjugate gradient iterations of the gap; and its bytes per vertex.
  *
  * Usage: bench_gap [n ...]; blocks of n^3 vertices and 5 (n-1)^3 tets held at one side, n = 24 unless given.
  */
@@ -20,7 +19,7 @@ enum {
 typedef struct scene {
     tally memory;
     sinew_world *world;
-    sinew_step_result result; /* of the last step */
+    sinew_step_result result; /* result of the last step */
 } scene;
 
 static void pin_side(sinew_world *world, sinew_body body, sinew_error *error)
@@ -52,7 +51,7 @@ static void make_scene(scene *s, int n, sinew_solver_kind kind)
     pin_side(s->world, (sinew_body){.index = 0}, &error);
 }
 
-/* Bytes that the world holds, ready to step. */
+/* Prepares the world and returns the bytes that it holds. */
 static size_t prepare(scene *s, sinew_solver_kind kind, sinew_measure measure)
 {
     sinew_error error = {0};
@@ -116,7 +115,7 @@ int main(int argc, char **argv)
         printf("%-8s %11s %8s %9s %9s %11s %8s %6s %6s %9s\n", "", "iteration", "nothing", "residual", "gap",
                "gap alone", "it is", "steps", "linear", "a vertex");
         for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
-            /* Ten iterations of newton take long in a large block; integrators have no gap, or define it. */
+            /* Ten iterations of newton take long on a large block; integrators have no optimality gap. */
             if ((kind != SINEW_SOLVER_NEWTON || n <= 24) &&
                 sinew_get_solver_info((sinew_solver_kind)kind)->default_iterations > 1 &&
                 !sinew_get_solver_info((sinew_solver_kind)kind)->explicit_step)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_gradient.c: value and gradient of the objective on the n = 32 block (32 768 vertices, 148 955 tets),
- * nanoseconds per tet for each material, at width 1 and with lanes, at one thread and at two; and the kernel alone on
- * one chunk in the first-level caches, without memory traffic and work per particle.
+ * nanoseconds per tet for each material, at width 1 and with SIMD, with one thread and with two; and the kernel alone
+ * on one chunk in the first-level caches, without memory traffic and work per particle.
  *
- * Each lane variant is its own child process, since a process chooses its lanes once. The children are timed by turns,
+ * Each SIMD variant runs in its own child process, since a process selects its variant once. The children take turns,
  * and a ratio is the median of the ratios of the turns, so that temporary slowdowns affect both sides. One thread is
  * timed in processor time on each of two cores, two threads on the wall clock.
  *
@@ -24,7 +24,7 @@ enum {
     N = 32,
     RUNS = 31,
     CHUNK_RUNS = 50,
-    BURST = 7, /* evaluations of one turn */
+    BURST = 7, /* evaluations per turn */
     MATERIALS = SINEW_ENERGY_LINEAR + 1
 };
 
@@ -32,18 +32,18 @@ typedef struct figures {
     double threads[2], kernel; /* ns per tet */
 } figures;
 
-/* One material in a child. */
+/* One material in a child process. */
 typedef struct subject {
-    sinew_world *worlds[2]; /* with one thread and with two */
-    sinew_kernel kernel;    /* of the first chunk */
-    sinew_real *x, *g;      /* its points next to each other, as a step copies them */
+    sinew_world *worlds[2]; /* worlds with one thread and with two */
+    sinew_kernel kernel;    /* kernel of the first chunk */
+    sinew_real *x, *g;      /* chunk-local positions and gradient */
 } subject;
 
 typedef struct job {
     sinew_objective *objective;
     const sinew_real *q;
     sinew_real *gradient;
-    const sinew_energy_ops *ops; /* of the kernel alone */
+    const sinew_energy_ops *ops; /* operations of the kernel; NULL: the whole gradient is timed */
     const sinew_kernel *kernel;
 } job;
 
@@ -60,7 +60,7 @@ static void run_kernel(void *context)
         ((job *)context)->ops->gradient(kernel);
 }
 
-/* A block of one material, its vertices moved a little so that nothing is at rest. */
+/* A block of one material, its vertices displaced slightly so that no element is at rest. */
 static sinew_world *make_world(sinew_energy_kind kind, int32_t threads)
 {
     sinew_error error = {0};
@@ -107,7 +107,7 @@ static void close_subject(subject *s)
         sinew_world_destroy(s->worlds[i]);
 }
 
-/* One turn: the median of a burst, which starts with one to warm up. */
+/* One turn: the median of a burst of evaluations, after one warm-up evaluation. */
 static figures measure(const subject *s)
 {
     figures f = {0};
@@ -120,7 +120,7 @@ static figures measure(const subject *s)
     }
     const sinew_task *task = &s->worlds[0]->objective.tasks[0];
     job j = {.ops = task->batch->ops, .kernel = &s->kernel};
-    int32_t elements = task->batch->element_count; /* all in the chunk, or as many as a chunk has */
+    int32_t elements = task->batch->element_count; /* elements of the first chunk */
     if (elements > SINEW_CHUNK_ELEMENTS)
         elements = SINEW_CHUNK_ELEMENTS;
     f.kernel = 1e9 * bench_one_thread(run_kernel, &j, 1) / (CHUNK_RUNS * (double)elements);
@@ -130,12 +130,12 @@ static figures measure(const subject *s)
 /* ---- Children ---------------------------------------------------------------------------------- */
 
 enum {
-    TURN = -1, /* else the number of a material to open */
+    TURN = -1, /* take a turn; other orders are the index of a material to open */
     LEAVE = -2
 };
 
 typedef struct child {
-    int orders, answers; /* ends of pipes */
+    int orders, answers; /* write end of the orders' pipe, read end of the answers' pipe */
     pid_t pid;
 } child;
 
@@ -209,7 +209,7 @@ enum {
 
 static void compare(const child children[2], sinew_energy_kind kind)
 {
-    double values[COLUMNS][RUNS], middle[COLUMNS]; /* once sorted the first is the least */
+    double values[COLUMNS][RUNS], middle[COLUMNS]; /* bench_middle() sorts the values: the first is the smallest */
     for (int i = 0; i < 2; i++)
         ask(&children[i], (int32_t)kind);
     for (int run = 0; run < RUNS; run++) {

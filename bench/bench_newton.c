@@ -2,7 +2,7 @@
  *
  * bench_newton.c: one step of Newton's method on a falling bar, neo-Hookean, 1 MPa, poisson 0.45, for meshes of four
  * sizes: set-up, one iteration with sparse Cholesky, a step with either linear solver to a relative residual of 1e-8.
- * Processor time of one thread, so that a busy machine disturbs it less.
+ * Processor time of one thread, which other processes disturb less.
  */
 #include <stdio.h>
 #include <time.h>
@@ -21,7 +21,7 @@ typedef struct cost {
     int iterations, linear_iterations;
 } cost;
 
-/* The third step: everything is warm, and the bar has begun to bend. */
+/* Measures the third step: caches are warm, and the bar has begun to bend. */
 static cost measure(const sinew_mesh *mesh, int linear, int size)
 {
     sinew_world_def def = sinew_default_world_def();

@@ -4,11 +4,11 @@
  * cloth and meshes given as arguments.
  *
  * First table, on the graph of the particles: nested dissection by points (linear/ordering/nested_dissection.h),
- * minimum degree (AMD), and METIS as CHOLMOD calls it, which the library does not; ratios to METIS.
+ * minimum degree (AMD), and METIS as CHOLMOD calls it, which the library does not use; ratios to METIS.
  *
- * Second table, the analysis from the matrix to the tree, counts and order, both orders tried: the library's
- * (linear/ordering/ordering.h), and CHOLMOD's analysis of the same two orders. The dissection is the library's in both;
- * its own time is the last column.
+ * Second table, the whole analysis from the matrix to the elimination tree, counts and order, with both orders tried:
+ * the library's (linear/ordering/ordering.h), and CHOLMOD's analysis of the same two orders. Both use the library's
+ * dissection; the last column is its time.
  */
 #include <cholmod.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #include "sinew/sinew.h"
 
 enum {
-    REPEATS = 5 /* the fastest counts */
+    REPEATS = 5 /* repetitions; the fastest counts */
 };
 
 static sinew_allocator allocator;
@@ -40,7 +40,7 @@ typedef struct cost {
 
 /* ---- Matrices ---------------------------------------------------------------------------------- */
 
-/* The lower triangle, as CHOLMOD and as the library has it. */
+/* The lower triangle, in CHOLMOD's format and in the library's. */
 typedef struct problem {
     cholmod_sparse *lower;
     size_t *column;
@@ -91,7 +91,8 @@ static void problem_destroy(problem *p, cholmod_common *common)
 
 /* ---- Costs ------------------------------------------------------------------------------------- */
 
-/* `given`: one order, NULL: CHOLMOD's own `ordering`; `both`: the given order and AMD */
+/* Cost of CHOLMOD's analysis with the order `given`, or with CHOLMOD's `ordering` if it is NULL; `both` also tries AMD.
+ *  */
 static cost analyse(const problem *p, int ordering, SuiteSparse_long *given, bool both, cholmod_common *common)
 {
     common->nmethods = both ? 2 : 1;
@@ -105,7 +106,7 @@ static cost analyse(const problem *p, int ordering, SuiteSparse_long *given, boo
     return c;
 }
 
-/* The dissection's order; *seconds: the time of graph and dissection. The caller frees it. */
+/* The order of nested dissection, which the caller frees; *seconds: time of graph and dissection. */
 static SuiteSparse_long *dissect(const problem *p, double *seconds)
 {
     const size_t n = p->lower->nrow;
@@ -124,7 +125,7 @@ static SuiteSparse_long *dissect(const problem *p, double *seconds)
     return wide;
 }
 
-/* The library's analysis. */
+/* Cost of the library's analysis. */
 static cost find_elimination(const problem *p)
 {
     sinew_graph graph;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * bench_pbng.c: cost of an iteration of pbng on the block of the paper, n^3 vertices and 5 (n-1)^3 tets: nanoseconds
- * per tet (all four of its visits) of the plain sweep, at one thread (median, processor time; least, wall clock) and
- * two (least, wall clock), the memory of the layout, and milliseconds beside table 1 of the paper (its own machine,
- * eight threads, corotated). "sor" adds the cost of its safeguard, one gradient.
+ * per tet (all four of its visits) of the plain sweep, with one thread (median, processor time; minimum, wall clock)
+ * and two (minimum, wall clock), the memory of the layout, and milliseconds next to table 1 of the paper (its own
+ * machine, eight threads, corotated). "sor" adds the cost of its safeguard, one gradient.
  *
- * Usage: bench_pbng [n ...]; 32 unless given. Growth is linear when the nanoseconds per tet stay: bench_pbng 32 64 128.
+ * Usage: bench_pbng [n ...]; 32 by default. bench_pbng 32 64 128 shows linear growth if nanoseconds per tet are
+ * constant.
  */
 #include <stdio.h>
 
@@ -17,7 +18,7 @@
 typedef struct scene {
     tally memory;
     sinew_world *world;
-    size_t bytes; /* of the solver */
+    size_t bytes; /* bytes allocated by the solver */
 } scene;
 
 static double tets_of(int n)
@@ -25,7 +26,7 @@ static double tets_of(int n)
     return 5.0 * (n - 1) * (n - 1) * (n - 1);
 }
 
-/* A block of one energy, its particles a little out of place, ready to iterate. */
+/* A block of one energy with slightly displaced particles, prepared to iterate. */
 static void make_scene(scene *s, int n, sinew_energy_kind kind, int exact, int sor, int32_t threads)
 {
     sinew_error error = {0};
@@ -58,7 +59,7 @@ static void iterate(void *context)
     solve->ops->iterate(solve);
 }
 
-/* Seconds of an iteration: the median on one thread, the least on 1 and on 2; bytes of the solver. */
+/* Seconds per iteration: the median with one thread, the minima with one and with two; and the bytes of the solver. */
 static void measure(int n, sinew_energy_kind kind, int exact, int sor, double *median, double min[2], double *bytes)
 {
     const int runs = n <= 40 ? 21 : n <= 80 ? 9 : 5;
@@ -73,7 +74,7 @@ static void measure(int n, sinew_energy_kind kind, int exact, int sor, double *m
     }
 }
 
-/* Table 1: milliseconds of an iteration. */
+/* Milliseconds per iteration in table 1 of the paper; 0: not published. */
 static double published(int n)
 {
     return n == 32 ? 28 : n == 64 ? 65 : n == 128 ? 1520 : 0;
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
                "vertex");
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
             row(n, kinds[k], 0, 0);
-        if (n > 40) /* the rest does not depend on the size */
+        if (n > 40) /* the other rows are measured for small blocks only */
             continue;
         row(n, SINEW_ENERGY_NEO_HOOKEAN, 1, 0);
         row(n, SINEW_ENERGY_COROTATED, 1, 0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_saddle.c: saddle points of constraints (solve/kkt/saddle_system.h) by our L D L^T and by MUMPS, which exchanges
- * pivots: processor time of analysis, factorisation and one solution, numbers in the factors and the residual that one
- * referee finds, on the same scaled matrix: an inextensible cloth that hangs by two corners, a rope and a block whose
- * energies are rows. A second table has cliques of rods in a plane with a known number of redundant rods, and the
- * numbers that both codes detect. The first test is the behaviour of MUMPS on signals and lack of memory.
+ * bench_saddle.c: saddle-point systems of constraints (solve/kkt/saddle_system.h) by the library's L D L^T and by
+ * MUMPS, which pivots: processor time of analysis, factorisation and one solution, entries of the factors, and the
+ * residual, computed by the same code on the same scaled matrix. Scenes: an inextensible cloth that hangs by two
+ * corners, a rope, and a block whose energies are constraints. A second table has cliques of rods in a plane with a
+ * known number of redundant rods, and the numbers that both codes detect. The first test is MUMPS's behaviour on
+ * signals and lack of memory.
  *
- * bench_saddle [LARGEST]: vertices along the side of the largest cloth, 81 without it.
+ * Usage: bench_saddle [LARGEST]; vertices along the side of the largest cloth, 81 by default.
  */
 #include <malloc.h>
 #include <signal.h>
@@ -23,11 +24,11 @@
 
 enum {
     RUNS = 3,
-    STEPS = 10, /* in which a scene leaves its rest shape */
+    STEPS = 10, /* steps in which a scene leaves its rest shape */
     LINKS = 10000,
-    BLOCK = 12, /* vertices along a side */
+    BLOCK = 12, /* vertices along a side of the block */
     FRAMES = 300,
-    CORNERS = 6, /* of a clique */
+    CORNERS = 6, /* vertices of a clique */
     RODS = CORNERS * (CORNERS - 1) / 2
 };
 
@@ -49,7 +50,7 @@ static sinew_world *make_world(bool all_rows)
     return world;
 }
 
-/* The mesh as a body with springs along `edges`, its own where that is NULL, kept hard, held at some vertices. */
+/* A body with hard springs along `edges`, or along the mesh's own edges if NULL, pinned at some vertices. */
 static sinew_world *hang(sinew_mesh *mesh, const int32_t *edges, int32_t edge_count, const int32_t *pins, int32_t count)
 {
     sinew_error error = {0};
@@ -73,7 +74,7 @@ static sinew_world *hang(sinew_mesh *mesh, const int32_t *edges, int32_t edge_co
     return world;
 }
 
-/* Warp and weft are hard; two corners are held. */
+/* A cloth with hard warp and weft, held at two corners. */
 static sinew_world *make_cloth(int32_t n)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
@@ -114,7 +115,7 @@ static sinew_world *make_block(void)
 
 /* ---- One matrix ------------------------------------------------------------------------------ */
 
-/* The system of a world's last step, rebuilt. */
+/* The saddle-point system of a world's last step, assembled again. */
 typedef struct system {
     sinew_world *world;
     sinew_kkt *kkt;
@@ -124,7 +125,7 @@ typedef struct system {
     void *peer;
 } system_of;
 
-static bench_factors seen; /* by the last call of MUMPS */
+static bench_factors seen; /* result of the last call of MUMPS */
 
 static void analyse_ours(void *context)
 {
@@ -165,7 +166,7 @@ static void solve_peer(void *context)
     bench_mumps_solve(s->peer, s->b, s->x);
 }
 
-/* The matrix as it is factorised, of the state after some steps; takes the world. */
+/* Takes some steps and assembles the matrix in the form that is factorised. Takes ownership of the world. */
 static system_of begin_system(sinew_world *world, int steps, double null)
 {
     system_of s = {.world = world};
@@ -196,7 +197,7 @@ static void end_system(system_of *s)
     free(s->x);
 }
 
-/* max |b - A x| over max |b|, of the unknowns that our factors have kept. */
+/* max |b - A x| over max |b|, over the unknowns that the library's factors keep. */
 static double residual_of(const system_of *s)
 {
     const bench_matrix *m = &s->matrix;
@@ -234,7 +235,7 @@ static void compare(const char *name, sinew_world *world, int steps)
     system_of s = begin_system(world, steps, 0);
     printf("%-18s %8d %8zu | ours ", name, s.matrix.count, s.matrix.column[s.matrix.count]);
     const double analysis = bench_median_cpu(analyse_ours, &s, 1);
-    /* Analysis has reallocated the arrays. */
+    /* The analysis reallocates the arrays, so the matrix is assembled again. */
     sinew_saddle_assemble(s.saddle, &(sinew_saddle_fill){.q = world->solve.q});
     const double factorisation = bench_median_cpu(factorise_ours, &s, RUNS);
     s.matrix = (bench_matrix){s.saddle->count, s.saddle->column, s.saddle->row, s.saddle->scaled};
@@ -250,7 +251,7 @@ static void compare(const char *name, sinew_world *world, int steps)
 
 /* ---- Redundant rods -------------------------------------------------------------------------- */
 
-/* A clique of rods in a random plane: 2 n - 3 rods would suffice. */
+/* A clique of rods in a random plane: 2 n - 3 of its rods are independent. */
 static sinew_world *make_clique(uint32_t *state)
 {
     sinew_mesh_def shape = sinew_default_mesh_def();
@@ -301,7 +302,7 @@ static void count_redundant(double null)
            frames, RODS, frames * truth, ours, wrong[0], peers, wrong[1], null);
 }
 
-/* ---- Manners --------------------------------------------------------------------------------- */
+/* ---- Signals and memory ---------------------------------------------------------------------- */
 
 static int count_threads(void)
 {
@@ -353,7 +354,7 @@ static void starve(system_of *s, int megabytes)
         printf("  %4d MB more: status %d\n", megabytes, -WEXITSTATUS(status));
 }
 
-/* This test comes first, because the heap then has no free blocks. */
+/* Tests MUMPS on signals and lack of memory. This test runs first, because the heap then has no free blocks. */
 static void watch_manners(int32_t n)
 {
     const int threads = count_threads(), handlers = count_handlers();

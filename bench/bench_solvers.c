@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_solvers.c: cost of an iteration of each solver on the n = 32 block (32 768 vertices, 148 955 tets), beside
- * public codes on the same problem in the same run, and how much memory each solver holds.
+ * bench_solvers.c: cost of an iteration of each solver on the n = 32 block (32 768 vertices, 148 955 tets), compared
+ * with public codes on the same problem in the same run, and the memory of each solver.
  *
- * One thread is timed in the processor's own time, which a busy machine does not stretch, on each of two cores; two
- * threads on the wall clock. They go by turns over some seconds, and a ratio is the median of the ratios of the turns.
- * Others may use the machine, and it may have less than two cores to give: every turn is followed by arithmetic that
- * needs no memory (bench_machine). Turns in which that was slowed down, or two threads gained little, do not count,
- * unless fewer than TURNS_LEAST others remain; the column "turns" has the counted and the total number. The column
- * "machine" is the speed-up of two threads on that arithmetic, and "trip" the round-trip time of a cache line to the
- * other core, both over all turns. Peers are timed in the same way.
+ * One thread is timed in processor time, which other processes do not increase, on each of two cores; two threads on
+ * the wall clock. They take turns over some seconds, and a ratio is the median of the ratios of the turns. Because the
+ * machine may be shared and have less than two free cores, each turn ends with arithmetic without memory traffic
+ * (bench_machine). Turns in which the arithmetic is slow, or gains little from two threads, do not count, unless fewer
+ * than TURNS_MIN others remain; the column "turns" has the counted and the total number. The column "machine" is the
+ * speed-up of two threads on this arithmetic, and "trip" the round-trip time of a cache line to the other core, both
+ * over all turns. Other codes are timed in the same way.
  *
- * Usage: bench_solvers [WORDS]  only rows whose names begin so, and no other codes
+ * Usage: bench_solvers [WORDS]; only rows whose names begin with WORDS, without the other codes
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,14 +28,14 @@
 enum {
     N = 32,
     TURNS_MAX = 93,
-    TURNS_MIN = 9, /* to be counted, however long a turn takes */
-    TURNS = 31,    /* to be counted, at most */
-    RUNS = 5,      /* a turn */
-    CLOTH = 81,    /* vertices a side */
+    TURNS_MIN = 9, /* fewest counted turns for which uncounted ones are ignored */
+    TURNS = 31,    /* largest number of counted turns */
+    RUNS = 5,      /* calls per turn */
+    CLOTH = 81,    /* vertices along a side */
     CLOTH_TURNS = 31,
     CLOTH_RUNS = 21,
     ROW_SECONDS = 3,
-    ROW_SECONDS_MAX = 12 /* for turns to be counted */
+    ROW_SECONDS_MAX = 12 /* s, limit of a row with fewer than TURNS_MIN counted turns */
 };
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
@@ -46,10 +46,10 @@ typedef struct scene {
     int32_t element_count;
     size_t before;               /* bytes held before the solver was prepared */
     size_t *first_wide;          /* [tasks] input of ADMM's local step, separate from the solver's */
-    sinew_real *weights, *duals; /* [lanes], [lanes * 9] */
+    sinew_real *weights, *duals; /* [padded_count], [9 * padded_count] of make_local() */
 } scene;
 
-/* Moves the particles a little out of place and prepares: ready to iterate. n: of cells along a side. */
+/* Displaces the particles slightly and prepares the world to iterate; n: cells along a side. */
 static void start_scene(scene *s, int n)
 {
     sinew_error error = {0};
@@ -65,7 +65,7 @@ static void start_scene(scene *s, int n)
     s->world->solve.ops->begin(&s->world->solve);
 }
 
-/* A block of one energy, ready to iterate. */
+/* A block of one energy, prepared to iterate. */
 static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solver, const char *option, int32_t choice,
                        int32_t threads)
 {
@@ -81,7 +81,7 @@ static void make_scene(scene *s, sinew_energy_kind kind, sinew_solver_kind solve
     start_scene(s, N);
 }
 
-/* Weights and duals of ADMM's local step, for energies of nine rows an element. */
+/* Weights and duals of ADMM's local step, for energies with nine reduced coordinates per element. */
 static void make_local(scene *s)
 {
     const sinew_objective *o = &s->world->objective;
@@ -140,21 +140,21 @@ static void global_step(void *context)
     solve->ops->precondition(solve, solve->gradient, solve->velocity);
 }
 
-/* One turn: seconds at one thread (processor time) and two (wall clock), their ratio, the speed-up of two threads on
- * plain arithmetic, the cache line's round trip, and true if the turn counts. */
+/* One turn. one, two: seconds with one thread (processor time) and with two (wall clock); ratio: one / two; machine:
+ * speed-up of two threads on arithmetic; trip: round trip of a cache line; counts: the turn counts. */
 typedef struct turn {
     double one, two, ratio, machine, trip;
     bool counts;
 } turn;
 
-/* The medians of the turns that count, and the least seconds; of the machine the medians of all. */
+/* Medians of the counted turns, and the smallest seconds; machine and trip are medians of all turns. */
 typedef struct timing {
     turn middle;
     double one_min, two_min;
     int counted, all;
 } timing;
 
-/* context[0] is the body's with one thread, context[1] with two; NULL: there is none. */
+/* context[0] is the body's context with one thread, context[1] that with two; NULL: one thread only. */
 static turn take_turn(bench_body *body, void *const context[2])
 {
     turn t = {.one = bench_one_thread(body, context[0], RUNS)};
@@ -167,7 +167,7 @@ static turn take_turn(bench_body *body, void *const context[2])
     return t;
 }
 
-/* The median of the number at `offset` over all turns, or those that count. */
+/* Median of the field at `offset` over all turns, or over the counted ones; *min: its smallest value. */
 static double middle_of(const turn *turns, int count, bool counting, size_t offset, double *min)
 {
     double values[TURNS_MAX];
@@ -177,7 +177,7 @@ static double middle_of(const turn *turns, int count, bool counting, size_t offs
             memcpy(&values[found++], (const char *)&turns[i] + offset, sizeof values[0]);
     const double middle = bench_middle(values, found);
     if (min)
-        *min = values[0]; /* sorted now */
+        *min = values[0]; /* bench_middle() has sorted the values */
     return middle;
 }
 
@@ -204,7 +204,7 @@ static timing time_turns(bench_body *body, void *const context[2])
 static timing time_body(bench_body *body, sinew_energy_kind kind, sinew_solver_kind solver, const char *option,
                         int32_t choice, int32_t *element_count, double *bytes)
 {
-    scene scenes[2]; /* with one thread and with two */
+    scene scenes[2]; /* scenes with one thread and with two */
     for (int32_t i = 0; i < 2; i++) {
         make_scene(&scenes[i], kind, solver, option, choice, i + 1);
         sinew_solve_evaluate(&scenes[i].world->solve);
@@ -227,7 +227,7 @@ static double time_peer(bench_body *body, void *context)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static const char *wanted = ""; /* how the names of rows begin */
+static const char *wanted = ""; /* beginning of the names of selected rows */
 
 static bool skips(const char *what)
 {
@@ -272,7 +272,7 @@ static sinew_mesh *cloth_mesh(void)
     return mesh;
 }
 
-/* A cloth of springs by xpbd, its particles a little out of place, ready to iterate. */
+/* A cloth of springs by xpbd with slightly displaced particles, prepared to iterate. */
 static void make_cloth(scene *s, const sinew_mesh *mesh, int32_t threads)
 {
     sinew_error error = {0};
@@ -292,7 +292,7 @@ static void make_cloth(scene *s, const sinew_mesh *mesh, int32_t threads)
     start_scene(s, CLOTH);
 }
 
-/* xpbd and Bullet go by turns: the ratios are medians of the turns' own. */
+/* xpbd and Bullet take turns; the ratios are medians of the ratios of the turns. */
 static void cloth_row(void)
 {
     const char *what = "xpbd, cloth of 81 x 81";
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         wanted = argv[1];
-    for (int i = 0; i < TURNS; i++) /* best values of the machine */
+    for (int i = 0; i < TURNS; i++) /* warm-up: finds the best speed of the machine */
         bench_machine_now();
     printf("n = %d block, " SINEW_PRECISION
            ", lanes %s; time per element, solver's memory per element and per vertex\n",
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     per_element("xpbd, distance constraints", iterate, SINEW_ENERGY_SPRING, SINEW_SOLVER_XPBD, NULL, 0);
     per_element("pbd, strain", iterate, SINEW_ENERGY_STRAIN, SINEW_SOLVER_PBD, NULL, 0);
     cloth_row();
-    global_row(); /* next to those that it is compared with: the machine changes from minute to minute */
+    global_row(); /* next to the rows that it is compared with: the speed of the machine varies */
     if (argc < 2)
         bench_peers(N, time_peer);
     return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_tear.c: edges taken out of a cloth of 81 x 81 vertices (19 360 edges), by the solver's low-rank correction and
- * by its new factor, beside CHOLMOD: cholmod_updown() on its own factor, and its new factor. The same matrix,
- * M/h^2 + sum k e e^T, one thread, processor time. Besides the change the table has a solve with three right-hand
- * sides, which a step pays with every iteration: a correction makes it dearer, an updated factor does not. The last
- * column is the largest difference between CHOLMOD's two solutions, relative.
+ * bench_tear.c: edges removed from a cloth of 81 x 81 vertices (19 360 edges), by the solver's low-rank correction and
+ * by its new factor, compared with CHOLMOD: cholmod_updown() on its own factor, and its new factor. The same matrix,
+ * M/h^2 + sum k e e^T, one thread, processor time. The table also has a solve with three right-hand sides, which a step
+ * needs in every iteration: a correction makes it slower, an updated factor does not. The last column is the largest
+ * relative difference between CHOLMOD's two solutions.
  *
  * CHOLMOD's module Modify is GPL (docs/reference/licences.md): the library does not call it, this program does.
  */
@@ -36,7 +36,7 @@ static sinew_mesh *make_cloth(void)
     return mesh;
 }
 
-/* Edges spread over the cloth. */
+/* Chooses `count` edges, spread over the cloth. */
 static void choose(int32_t *gone, int32_t count, int32_t all)
 {
     for (int32_t i = 0; i < count; i++)
@@ -46,7 +46,7 @@ static void choose(int32_t *gone, int32_t count, int32_t all)
 /* ---- The library ------------------------------------------------------------------------------- */
 
 typedef struct cost {
-    double change, solve; /* s: beyond a step that changes nothing; of an iteration after it, less one before */
+    double change, solve; /* s, excess of the first step after the change over a warm step; increase of an iteration */
 } cost;
 
 static sinew_world *make_world(const sinew_mesh *mesh, sinew_energy *springs)
@@ -110,7 +110,7 @@ static cost library_cost(const sinew_mesh *mesh, int32_t count, bool update)
 
 /* ---- CHOLMOD ----------------------------------------------------------------------------------- */
 
-/* The matrix without the edges whose numbers are in `gone`, lower triangle. */
+/* The lower triangle of the matrix without the edges in `gone`. */
 static cholmod_sparse *make_matrix(const sinew_mesh *mesh, const int32_t *gone, int32_t gone_count,
                                    cholmod_common *common)
 {
@@ -144,7 +144,7 @@ static cholmod_sparse *make_matrix(const sinew_mesh *mesh, const int32_t *gone, 
     return matrix;
 }
 
-/* One column sqrt(k) (e_a - e_b) an edge, in the order of the factor. */
+/* One column sqrt(k) (e_a - e_b) per edge, in the order of the factor. */
 static cholmod_sparse *make_columns(const sinew_mesh *mesh, const int32_t *gone, int32_t count,
                                     const cholmod_factor *factor, cholmod_common *common)
 {
@@ -198,7 +198,7 @@ static peer_cost cholmod_cost(const sinew_mesh *mesh, int32_t count, cholmod_com
         ((double *)b->x)[i] = (double)(i * 7919 % 1000) / 1000;
     cholmod_factor *factor = cholmod_analyze(whole, common), *anew = NULL;
     cholmod_factorize(whole, factor, common);
-    cholmod_change_factor(CHOLMOD_REAL, 0, 0, 1, 1, factor, common); /* LDL^T, as updates want it */
+    cholmod_change_factor(CHOLMOD_REAL, 0, 0, 1, 1, factor, common); /* LDL^T, which updates require */
     cholmod_sparse *columns = make_columns(mesh, gone, count, factor, common);
     double began = bench_processor_seconds();
     cholmod_updown(0, columns, factor, common);

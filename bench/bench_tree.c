@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_tree.c: construction and queries of a tree of 500 000 triangles, with one thread and with two, beside Embree if
- * its package (libembree-dev) is installed. Embree computes in single precision, also with one ray per query.
+ * bench_tree.c: construction and queries of a BVH of 500 000 triangles, with one thread and with two, compared with
+ * Embree if its package (libembree-dev) is installed. Embree computes in single precision, also with one ray per query.
  *
- * Two sets of triangles: a bumpy ball, and a soup of small triangles anywhere in a cube. Questions: rays from a camera
- * (coherent), between random points on a sphere around everything (incoherent), whether anything is hit by these,
- * nearest places of points near the triangles and of points anywhere, winding numbers. One thread is timed in its own
- * processor time, two by the clock; both take turns with the peer, and the least time of REPEATS counts.
+ * Two sets of triangles: a bumpy ball, and a soup of small triangles anywhere in a cube. Queries: rays from a camera
+ * (coherent), rays between random points on a sphere around all triangles (incoherent), any hit of these rays, closest
+ * points of points near the triangles and of points anywhere, winding numbers. One thread is timed in processor time,
+ * two on the wall clock; both take turns with Embree, and the smallest time of REPEATS counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef struct model {
     const char *name;
     int32_t vertex_count, cell_count;
     sinew_real *positions;
-    float *floats; /* the same for the peer */
+    float *floats; /* the positions in single precision, for Embree */
     int32_t *cells;
 } model;
 
@@ -61,7 +61,7 @@ static void *capacity(size_t count, size_t size)
     return memory;
 }
 
-/* ---- Models ------------------------------------------------------------------------------------ */
+/* ---- Meshes ------------------------------------------------------------------------------------ */
 
 static model make_model(const char *name, int32_t vertices, int32_t cells)
 {
@@ -73,7 +73,7 @@ static model make_model(const char *name, int32_t vertices, int32_t cells)
                    capacity(3 * (size_t)cells, sizeof(int32_t))};
 }
 
-/* The sides of a cube, each a grid, blown up to a ball with bumps. */
+/* The sides of a cube, each a grid, projected onto a ball with bumps. */
 static model make_ball(void)
 {
     const int32_t n = 204, side = (n + 1) * (n + 1);
@@ -114,7 +114,7 @@ static model make_soup(void)
     return m;
 }
 
-/* ---- Questions --------------------------------------------------------------------------------- */
+/* ---- Queries ----------------------------------------------------------------------------------- */
 
 static void on_sphere(double radius, float x[3])
 {
@@ -182,7 +182,7 @@ static void fill_questions(const model *m, ask_one *one, questions *q)
     }
 }
 
-/* ---- Answers ----------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------- */
 
 static sinew_ray ray_of(const questions *q, int64_t i)
 {
@@ -268,7 +268,7 @@ static void run_peer_nearest(void *context, int32_t member, int64_t first, int64
 typedef struct row {
     const char *name;
     ask_one *ask;
-    sinew_range_call *run, *peer; /* peer NULL: it has no such question */
+    sinew_range_call *run, *peer; /* peer NULL: Embree has no such query */
 } row;
 
 static const row rows[] = {
@@ -280,7 +280,7 @@ static const row rows[] = {
     {"winding number", ask_far, run_winding, NULL},
 };
 
-/* Seconds of all questions once, and the sum of the answers. */
+/* Seconds of all queries, and the sum of their results. */
 static double time_once(bench_case *b, sinew_range_call *run, double *check)
 {
     double (*now)(void) = b->threads == 1 ? bench_processor_seconds : sinew_seconds;
@@ -300,7 +300,7 @@ static void time_row(bench_case *b, const row *r)
     for (int i = 0; i <= REPEATS; i++) {
         const double seconds = time_once(b, r->run, &check);
         const double other = r->peer && b->peer ? time_once(b, r->peer, &peer_check) : HUGE_VAL;
-        own = i ? fmin(own, seconds) : own; /* the first warms up */
+        own = i ? fmin(own, seconds) : own; /* the first run is a warm-up */
         peer = i ? fmin(peer, other) : peer;
     }
     printf("  %-20s %d thread%s %8.3f M/s", r->name, b->threads, b->threads > 1 ? "s" : " ", 1e-6 * QUESTIONS / own);
@@ -340,7 +340,7 @@ static void time_building(const model *m, int32_t threads)
         sinew_tree_refit(tree, m->positions, NULL);
         refit = fmin(refit, now() - began);
         sinew_tree_destroy(tree);
-        began = sinew_seconds(); /* Embree builds on threads of its own */
+        began = sinew_seconds(); /* Embree builds on its own threads */
         tree_peer *other = tree_peer_create(threads, m->vertex_count, m->floats, m->cell_count, m->cells);
         if (other) {
             peer = fmin(peer, sinew_seconds() - began);

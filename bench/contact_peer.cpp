@@ -72,7 +72,7 @@ void add_cells(btSoftBody &body, const sinew_mesh *mesh)
     for (int t = 0; t < sinew_mesh_tet_count(mesh); t++) {
         const int32_t *v = sinew_mesh_tets(mesh) + 4 * t;
         body.appendTetra(v[0], v[1], v[2], v[3]);
-        /* Bullet makes its trees of nodes along links, and does not end where there are none. */
+        /* Bullet builds its trees of nodes along links, and does not terminate without links. */
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < a; b++)
                 body.appendLink(v[a], v[b], nullptr, true);
@@ -98,7 +98,7 @@ void add_force(bullet &b, btSoftBody *body, btDeformableLagrangianForce *force)
     b.world->addForce(body, force);
 }
 
-/* Vertices at the highest place stay where they are. */
+/* Fixes the vertices at the highest point. */
 void hold(btSoftBody &body)
 {
     btScalar top = body.m_nodes[0].m_x.y();

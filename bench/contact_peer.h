@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * contact_peer.h: Bullet's deformable world (btDeformableMultiBodyDynamicsWorld) on the same bodies, time step and
- * stiffness as bench_contact. Where its package is not installed, bench_bullet() is NULL.
+ * stiffness as bench_contact. Without its package bench_bullet() returns NULL.
  *
- * Four settings make its bodies move and land, and it does not complain without any of them: implicit steps need
- * setUseProjection(true), since the preconditioner that is taken otherwise is not made for them and is zero; colliders
- * need a motion state, since contact reads their interpolated position; nodes meet rigid bodies with SDF_RDN only; and
- * the cells of the distance field must be small beside the collider. Implicit steps hold one box on a floor, but fling
- * a cloth off a sphere; explicit elastic forces with implicit damping hold both, if that is at least h/2. The energy is
- * that of stable_neo_hookean, whose two constants are not Lame's.
+ * Bullet needs four settings for bodies to move and land, and reports nothing without them. Implicit steps need
+ * setUseProjection(true), since the default preconditioner is not set up for them and is zero. Colliders need a motion
+ * state, since contact reads their interpolated position. Nodes collide with rigid bodies with SDF_RDN only. The cells
+ * of the distance field must be small relative to the collider. Implicit steps hold one box on a floor, but throw a
+ * cloth off a sphere; explicit elastic forces with implicit damping of at least h/2 hold both. The energy is that of
+ * stable_neo_hookean, whose two constants are not Lame's.
  */
 #ifndef SINEW_CONTACT_PEER_H
 #define SINEW_CONTACT_PEER_H
@@ -26,16 +26,15 @@ typedef struct bench_touching {
     const sinew_mesh *mesh; /* tets, or cloth whose edges are springs */
     int32_t body_count;
     const sinew_real *positions; /* m [body_count][3 * vertices] */
-    double mass;                 /* kg: of a body, in equal parts at its vertices */
+    double mass;                 /* kg, mass of a body, equally distributed to its vertices */
     double young, poisson;       /* Pa: tets */
     double spring;               /* N/m: edges of cloth */
-    double damping; /* s: of the stiffness, Rayleigh's; 0: Bullet's implicit steps, else its explicit ones, which it
-                       makes stable */
+    double damping; /* s, Rayleigh damping of the stiffness; 0: implicit steps, else damped explicit ones */
     double friction;
     double h;         /* s */
     double thickness; /* m */
-    double radius;    /* m: of the sphere; 0: there is the floor in its place; < 0: there is neither */
-    bool hangs;       /* vertices at the highest place of the first body are held */
+    double radius;    /* m, radius of the sphere; 0: the floor instead; < 0: neither */
+    bool hangs;       /* the vertices at the highest point of the first body are pinned */
 } bench_touching;
 
 void *bench_bullet(const bench_touching *scene);

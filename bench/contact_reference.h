@@ -29,7 +29,7 @@ static inline double reference_area(const double *a, const double *b, const doub
                 pow(u[0] * v[1] - u[1] * v[0], 2));
 }
 
-/* m: distance of x from the nearest face of its containing tet; 0: no tet contains x. */
+/* m: distance of x from the nearest face of the tet p; 0: x is outside. */
 static inline double reference_in_tet(const double *x, const double *const p[4])
 {
     double depth = HUGE_VAL;
@@ -42,7 +42,7 @@ static inline double reference_in_tet(const double *x, const double *const p[4])
     return fmax(depth, 0);
 }
 
-/* m: the deepest of a body's vertices in the tets of another. */
+/* m: largest depth of a body's vertices in the tets of another body. */
 static inline double reference_between(const sinew_mesh *mesh, const double *x, const double *other)
 {
     double max = 0, low[3], high[3];
@@ -87,7 +87,7 @@ static inline double reference_depth(const bench_touching *scene, const double *
     return max;
 }
 
-/* m: root mean square distance of two states whose bodies are laid on each other's centres: how far shapes differ. */
+/* m: root mean square distance of two states after each body is moved to a common centre: the difference of shapes. */
 static inline double reference_shape(const bench_touching *scene, const double *x, const double *y)
 {
     const int32_t n = sinew_mesh_vertex_count(scene->mesh);

@@ -17,8 +17,8 @@ extern "C" {
  * body. */
 void bench_peers(int n, double (*seconds)(void (*body)(void *context), void *context));
 
-/* Bullet's distance constraints on the edges of a mesh, one pass over them, and the bits of its reals. NULL where it is
- * not installed. */
+/* Bullet's distance constraints on the edges of a mesh: bench_links_solve() makes one pass, bench_links_bits() returns
+ * the bits of its reals. NULL if Bullet is not installed. */
 void *bench_links(const sinew_mesh *mesh);
 void bench_links_solve(void *links);
 void bench_links_destroy(void *links);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of jobs and settings as MUMPS's users' guide has them, which counts from one. */
+/* Indices of settings as in MUMPS's users' guide, which counts from one. */
 #define ICNTL(i) icntl[(i)-1]
 #define INFOG(i) infog[(i)-1]
 #define CNTL(i)  cntl[(i)-1]
@@ -23,7 +23,7 @@ enum {
     SOLVE = 3,
     TOO_LITTLE = -9,
     WORKSPACE_MAX = 10000, /* per cent */
-    WORLD = -987654        /* the communicator of everything */
+    WORLD = -987654        /* MUMPS's value for MPI_COMM_WORLD */
 };
 
 extern void openblas_set_num_threads(int count) __attribute__((weak));
@@ -66,7 +66,7 @@ void *bench_mumps(const bench_matrix *matrix, double null)
     m->nnz = (MUMPS_INT8)entries;
     m->irn = malloc(entries * sizeof *m->irn);
     m->jcn = malloc(entries * sizeof *m->jcn);
-    m->a = (double *)matrix->values; /* which it reads */
+    m->a = (double *)matrix->values; /* MUMPS only reads the values */
     m->rhs = malloc((size_t)m->n * sizeof *m->rhs);
     if (!began || !m->irn || !m->jcn || !m->rhs) {
         bench_mumps_destroy(m);

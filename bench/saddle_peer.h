@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * saddle_peer.h: MUMPS (sequential, package libmumps-seq-dev) on a symmetric indefinite matrix: SYM = 2, its own choice
- * of ordering (ICNTL 7), detection of null pivots (ICNTL 24), two steps of refinement (ICNTL 10). Where the package is
- * not installed, bench_mumps() is NULL.
+ * of ordering (ICNTL 7), detection of null pivots (ICNTL 24), two steps of refinement (ICNTL 10). Without the package
+ * bench_mumps() returns NULL.
  */
 #ifndef SINEW_SADDLE_PEER_H
 #define SINEW_SADDLE_PEER_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Upper triangle by columns, all borrowed. */
+/* Upper triangle by columns; the arrays are borrowed. */
 typedef struct bench_matrix {
     int32_t count;
     const size_t *column; /* [count + 1] */
@@ -19,11 +19,11 @@ typedef struct bench_matrix {
 } bench_matrix;
 
 typedef struct bench_factors {
-    int status;          /* INFOG(1) of the last call: below 0 it failed */
-    double size;         /* numbers in the factors */
-    int32_t null_pivots; /* that were found */
-    int32_t delayed;     /* pivots that were put off */
-    int32_t capacity;    /* per cent of room beyond the estimate that it needed (ICNTL 14) */
+    int status;          /* INFOG(1) of the last call; negative: failure */
+    double size;         /* entries of the factors */
+    int32_t null_pivots; /* number of detected null pivots */
+    int32_t delayed;     /* number of delayed pivots */
+    int32_t capacity;    /* per cent of memory beyond the estimate (ICNTL 14) */
 } bench_factors;
 
 /* null: pivots up to this times |A| count as zero; 0: MUMPS's default. NULL: not installed, or initialisation

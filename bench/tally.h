@@ -12,7 +12,7 @@
 
 typedef struct tally {
     size_t held;
-    int64_t calls; /* for memory */
+    int64_t calls; /* number of allocations */
 } tally;
 
 static inline void *tally_allocate(void *context, size_t size, size_t alignment)

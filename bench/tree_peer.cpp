@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_peer.cpp: see tree_peer.h. Rays one at a time, as sinew's; nearest points through rtcPointQuery, whose user says
- * how near a triangle is: Ericson's walk through its Voronoi regions.
+ * tree_peer.cpp: see tree_peer.h. Single rays, as in the library; closest points through rtcPointQuery, whose callback
+ * computes the distance of a triangle by its Voronoi regions (Ericson).
  */
 #include "tree_peer.h"
 

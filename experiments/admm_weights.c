@@ -29,7 +29,7 @@ static void weights_make_runs(beam_run *runs, int32_t iterations)
     }
 }
 
-/* The weight that is first within one per cent for good; -1: none is. */
+/* Index of the weight whose error first stays below 1 %; -1 if no weight gets there. */
 static int weights_fastest(const beam_run *runs, double lowest, int32_t iterations[WEIGHTS])
 {
     int best = -1;
@@ -41,7 +41,8 @@ static int weights_fastest(const beam_run *runs, double lowest, int32_t iteratio
     return best;
 }
 
-/* One time step: which weights are fast, which fail. */
+/* Records the iterations of all weights at one time step and prints them to `text`. Returns the fastest weight or -1.
+ *  */
 static int weights_judge(outcome *o, const beam_run *runs, int step, double lowest, char *text, size_t size)
 {
     int32_t iterations[WEIGHTS];
@@ -73,14 +74,14 @@ static void weights_add_figure(outcome *o, const beam_run *runs, int step)
     }
 }
 
-/* Runs of the experiment, by what they are for, and what was found of them. */
+/* Runs grouped by purpose, and the results computed from them. */
 typedef struct findings {
     const beam_run *by_hand[STEPS]; /* [WEIGHTS] each */
     const beam_run *automatic;      /* [STEPS] */
     double lowest[STEPS];           /* J, the lowest known objective */
     int best[STEPS];                /* the fastest weight, -1: none */
     char best_text[STEPS][COUNT_SIZE];
-    char counts[STEPS][200]; /* iterations of each weight, as a text */
+    char counts[STEPS][200]; /* iterations of each weight, formatted */
 } findings;
 
 static void find(findings *f, outcome *o, const beam_run *runs)
@@ -99,7 +100,7 @@ static void find(findings *f, outcome *o, const beam_run *runs)
     }
 }
 
-/* Fig 5.3 a. */
+/* Claim of thesis fig 5.3 a. */
 static void claim_large_step(const findings *f, outcome *o)
 {
     const int best = f->best[0];
@@ -113,7 +114,7 @@ static void claim_large_step(const findings *f, outcome *o)
                 "best: %s; 0.1 %s", f->best_text[0], low_fails ? "fails" : "arrives, late");
 }
 
-/* Fig 5.3 b. */
+/* Claim of thesis fig 5.3 b. */
 static void claim_small_step(const findings *f, outcome *o)
 {
     const bool higher = f->best[1] >= 4;
@@ -136,7 +137,7 @@ static void weights_claim_growth(const findings *f, outcome *o)
     claim_holds(c, f->best[0] >= 0 && f->best[1] > f->best[0] ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Section 5.4, against the automatic weight of this library. */
+/* Claim of thesis section 5.4: a hand-tuned weight against this library's automatic weight. */
 static void claim_tuning(const findings *f, outcome *o)
 {
     int32_t automatic[STEPS], hand[STEPS];

@@ -4,14 +4,14 @@
  * by stable constrained dynamics with and without geometric stiffness (Tournier, Nesme, Gilles, Faure 2015, fig 1;
  * slides).
  *
- * Ten arms of length l, mass m and moment I hang below each other and are pulled at the middle of the last. With y at
+ * Ten arms of length l, mass m and moment I hang below each other; a force pulls at the middle of the last. With y at
  * the joints the motion sideways is M y'' = -K y: an arm adds m/4 + I/l^2 to the diagonal of M at both of its ends and
- * m/4 - I/l^2 between them, T/l and -T/l to K. T is the pull and what hangs below an arm's middle; in the last arm half
- * of the pull. Rates follow (taut.h).
+ * m/4 - I/l^2 between them, T/l and -T/l to K. T is the pull plus the weight below the arm's middle; the last arm has
+ * half of the pull. taut.h gives the growth rates.
  *
- * The knee: a thigh that is held, a shin that hangs and is pulled, two crossed ligaments in each of two planes and one
- * at each side, which only pull, and two struts between the bones that only push. Bones and cords are joined by stiff
- * weak constraints; the shin is kicked.
+ * The knee: a pinned thigh, and a shin that hangs below it and is pulled. Two crossed ligaments in each of two planes
+ * and one at each side only pull; two struts between the bones only push. Stiff weak constraints join bones and cords.
+ * An initial rotation kicks the shin.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@
 #define ARM     0.1  /* m */
 #define WIDTH   0.01 /* m */
 #define DENSITY 1000 /* kg/m3 */
-#define PULL    1000 /* N at the shin, which weighs 3.2 kg */
-#define TURN    15   /* rad/s that it is kicked with */
+#define PULL    1000 /* N, pull at the shin, which weighs 3.2 kg */
+#define TURN    15   /* rad/s, initial rotation of the shin */
 
 enum {
     ARMS = 10,
-    STEPS = 400,  /* of arms */
-    SWINGS = 300, /* steps of the knee */
+    STEPS = 400,  /* steps of a run of the arms */
+    SWINGS = 300, /* steps of a run of the knee */
     LIGAMENTS = 6,
     CORDS = LIGAMENTS + 2,
     WITH = 0,
@@ -57,7 +57,7 @@ static sinew_world *make_world_of(int way, const char *rows, sinew_error *error)
     return sinew_world_create(&def, error);
 }
 
-/* A box from `low` to `high`, held where `pinned`. */
+/* Adds a rigid box from `low` to `high`; `pinned` fixes it. index -1 on failure. */
 static sinew_body articulated_add_box(sinew_world *world, const double low[3], const double high[3], bool pinned,
                                       sinew_error *error)
 {
@@ -86,14 +86,14 @@ static sinew_body articulated_add_box(sinew_world *world, const double low[3], c
 /* ---- Arms ---------------------------------------------------------------------------------------- */
 
 typedef struct arms {
-    double ratio; /* pull over weight */
+    double ratio; /* pull over the weight of all arms */
     bool geometric;
     double theory, measured;
-    double energy[STEPS + 1]; /* J: of sideways motion */
-    double worst;             /* largest over that of the step before, above round-off */
-    int32_t finite;           /* steps */
+    double energy[STEPS + 1]; /* J, sideways motion */
+    double worst;             /* largest energy ratio of successive steps, above round-off */
+    int32_t finite;           /* steps before the first non-finite one */
     int64_t systems;
-    sinew_body bodies[ARMS + 1]; /* the first is held */
+    sinew_body bodies[ARMS + 1]; /* bodies[0] is pinned */
 } arms;
 
 static double arm_mass(void)
@@ -101,7 +101,7 @@ static double arm_mass(void)
     return DENSITY * ARM * WIDTH * WIDTH;
 }
 
-/* N: that resists the turning of arm i, from 0. */
+/* N: tension that resists the rotation of arm i, counted from 0. */
 static double arm_tension(const arms *a, int i)
 {
     const double weight = arm_mass() * GRAVITY, pull = a->ratio * ARMS * weight;
@@ -116,7 +116,7 @@ static void articulated_foretell(arms *a)
         const double T = arm_tension(a, i);
         K[i] += T / ARM;
         M[i] += m / 4 + I / (ARM * ARM);
-        if (i > 0) { /* joint i - 1 is its upper end; the first arm's is held */
+        if (i > 0) { /* joint i - 1 is the upper end of arm i; the upper end of arm 0 is pinned */
             K[i - 1] += T / ARM;
             M[i - 1] += m / 4 + I / (ARM * ARM);
             K_1[i - 1] = -T / ARM;
@@ -156,8 +156,8 @@ static bool fill_arms(arms *a, sinew_world *world, sinew_error *error)
     return sinew_world_set_forces(world, sinew_body_first_particle(world, a->bodies[ARMS]), 4, f) == SINEW_OK;
 }
 
-/* Joints move sideways with `speed`, neighbours against each other where nothing holds them down; arms turn with them.
- */
+/* Gives the joints the sideways `speed`; arms rotate with their joints. Without geometric stiffness neighbouring joints
+ * move in opposite directions, which excites the fastest mode. */
 static void articulated_knock(const arms *a, sinew_world *world, double speed)
 {
     for (int i = 1; i <= ARMS; i++) {
@@ -178,7 +178,8 @@ static void articulated_knock(const arms *a, sinew_world *world, double speed)
     }
 }
 
-/* J: of motion, and of tension against the slopes of arms; four particles lie across each as they lie along it. */
+/* J: kinetic energy of sideways motion, plus the work of tension against the slopes of the arms. The slope is the
+ * least-squares fit through the four particles of an arm. */
 static double articulated_sideways_energy(const arms *a, const sinew_world *world)
 {
     double sum = 0;
@@ -215,7 +216,7 @@ static bool arms_run(arms *a, outcome *o)
     const bool single = sizeof(sinew_real) == 4;
     articulated_knock(a, world, a->geometric ? 1e-3 : single ? 1e-6 : 1e-12);
     a->energy[0] = articulated_sideways_energy(a, world);
-    /* Arms have a width: their particles' places across are rounded, and so is how fast they move there. */
+    /* Round-off floor of the energy: the sideways positions and velocities of particles off the axis are rounded. */
     const double noise = (single ? 1e-11 : 1e-26) * a->ratio;
     for (int i = 1; i <= STEPS; i++) {
         if (sinew_world_step(world, &result) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
@@ -234,7 +235,7 @@ static bool arms_run(arms *a, outcome *o)
 static bool claim_arms(outcome *o)
 {
     static const double ratios[3] = {10, 100, 1e4};
-    const int count = sizeof(sinew_real) == 4 ? 2 : 3; /* the last knock would be round-off */
+    const int count = sizeof(sinew_real) == 4 ? 2 : 3; /* single precision: the last knock would be round-off */
     for (int k = 0; k < count; k++) {
         arms with = {.ratio = ratios[k], .geometric = true}, without = {.ratio = ratios[k]};
         if (!arms_run(&with, o) || !arms_run(&without, o))
@@ -258,7 +259,7 @@ static bool claim_arms(outcome *o)
 
 /* ---- The knee ----------------------------------------------------------------------------------- */
 
-/* From the thigh to the shin below it, m: ligaments, then struts. */
+/* End points on the thigh and on the shin below it, m: six ligaments, then two struts. */
 static const double cords[CORDS][2][3] = {
     {{0.03, 0.02, 0.03}, {-0.03, -0.02, 0.03}},   {{-0.03, 0.02, 0.03}, {0.03, -0.02, 0.03}},
     {{0.03, 0.02, -0.03}, {-0.03, -0.02, -0.03}}, {{-0.03, 0.02, -0.03}, {0.03, -0.02, -0.03}},
@@ -269,14 +270,14 @@ static const double cords[CORDS][2][3] = {
 typedef struct knee {
     int way;
     sinew_body shin;
-    double angle[SWINGS + 1];  /* rad from the thigh's line */
-    double motion[SWINGS + 1]; /* J: kinetic */
-    int32_t slack;             /* ligaments at once */
-    int32_t finite;            /* steps */
+    double angle[SWINGS + 1];  /* rad, from the thigh's axis */
+    double motion[SWINGS + 1]; /* J, kinetic energy */
+    int32_t slack;             /* largest number of slack ligaments in one step */
+    int32_t finite;            /* steps before the first non-finite one */
     int64_t systems;
 } knee;
 
-/* Edges that only pull, or only push. */
+/* Adds edges that resist stretch beyond `maximum` and compression below `minimum`. */
 static bool add_cords(sinew_world *world, sinew_body body, int first, int count, double minimum, double maximum,
                       sinew_error *error)
 {
@@ -359,7 +360,7 @@ static void measure_knee(knee *k, int32_t step, sinew_world *world)
     k->motion[step] = m.kinetic;
 }
 
-/* Lets the pull stretch the ligaments for two steps, then turns the shin about the knee. */
+/* Applies the pull for two steps, which stretches the ligaments, then rotates the shin about the knee. */
 static void pull_shin(const knee *k, sinew_world *world)
 {
     const int32_t first = sinew_body_first_particle(world, k->shin);

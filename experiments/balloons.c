@@ -88,7 +88,7 @@ static bool blow_mylar(int32_t meridians, int32_t rings, int32_t steps, mylar *f
     bool good = world && q &&
                 balloons_add(world, body, "edge_strain", "stiffness", 2e4, "minimum", 0, &error).index >= 0 &&
                 balloons_add(world, body, "pressure", "pressure", 100, NULL, 0, &error).index >= 0;
-    if (good) { /* apart by a little, so that there is an inside to push at */
+    if (good) { /* separates the two discs slightly, so that they enclose a volume for the pressure to act on */
         memcpy(q, s.points, 3 * (size_t)s.vertex_count * sizeof *q);
         for (int32_t side = 0; side < 2; side++)
             for (int32_t j = 0; j < rings; j++)
@@ -154,7 +154,7 @@ enum {
 };
 static const double scale = 2 * 1e5 * 1e-3; /* 2 mu h / R, Pa: mu = 1e5 Pa, h = 1 mm, R = 1 m */
 
-/* A rubber sphere under a constant pressure; 0: without. */
+/* A rubber sphere under a constant pressure; 0: no pressure energy. */
 static sinew_world *rubber_world(const shell *s, double pressure, sinew_error *error)
 {
     sinew_body body;
@@ -201,7 +201,7 @@ static double pressure_at(sinew_world *world, const shell *s, double stretch, si
     return (E[1] - E[0]) / (V[1] - V[0]) / scale;
 }
 
-/* Whether the balloon, let go a little below the stretch of the peak, comes to rest there; *stretch: where it is. */
+/* True if the balloon, released at stretch 1.3, comes to rest before the stretch 1.7; *stretch is its last stretch. */
 static bool rests_at(const shell *s, double pressure, sinew_real *q, double *stretch)
 {
     sinew_error error = {0};
@@ -221,7 +221,7 @@ static bool rests_at(const shell *s, double pressure, sinew_real *q, double *str
     return good && *stretch < 1.7;
 }
 
-/* The greatest pressure that the balloon bears, by bisection, and where it then rests. */
+/* The greatest pressure with an equilibrium, by bisection, in units of `scale`; *stretch is the stretch there. */
 static double bear(const shell *s, int32_t halvings, sinew_real *q, double *stretch)
 {
     double low = 0.60, high = 0.64;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RADIAN (3.14159265358979323846 / 180) /* degrees */
+#define RADIAN (3.14159265358979323846 / 180) /* radians of a degree */
 
 /* ---- The twisted equilibrium ----------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ static void turn_ends(const beam *b, const sinew_real *rest, double degrees, sin
     }
 }
 
-/* Every cross section turned in proportion to its place: a first guess that no solver would find ugly. */
+/* Turns every cross section in proportion to its x: the initial guess of the equilibrium. */
 static void turn_all(const beam *b, double degrees, double half_length, sinew_real *q)
 {
     const sinew_real *rest = sinew_mesh_positions(b->mesh);
@@ -70,7 +70,7 @@ static sinew_world *make_world(const beam *b, const sinew_world_def *def, bool n
     return NULL;
 }
 
-/* Puts the ends at `targets` and leaves them there. */
+/* Pins the ends at `targets`. */
 static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body, const sinew_real *targets,
                              sinew_error *error)
 {
@@ -82,7 +82,8 @@ static sinew_status pin_ends(const beam *b, sinew_world *world, sinew_body body,
     return sinew_world_add_pins(world, &pin, error).index < 0 ? error->status : SINEW_OK;
 }
 
-/* Scale-free: forces balance at the same shape for any modulus. */
+/* Solves for the equilibrium with the ends at `targets`. Its shape does not depend on the modulus, so 1e5 Pa serves all
+ * runs. */
 static sinew_status equilibrium(const beam *b, bool neo_hookean, const sinew_real *targets, sinew_real *q,
                                 sinew_error *error)
 {
@@ -258,7 +259,7 @@ double beam_objective(const beam_run *run, int32_t iteration)
 
 /* ---- Calibration ------------------------------------------------------------------------------ */
 
-/* PD's error (5.5) after 40 iterations, in per cent; the minimum is QN's. */
+/* PD's error (5.5) after 40 iterations, in per cent; QN's objective after 80 iterations stands for the minimum. */
 static double pd_error(beam *b, double density)
 {
     beam_run pd = {.stiffness = 1e8, .h = 1e-2, .solver = SINEW_SOLVER_PD, .iterations = 40};
@@ -274,7 +275,7 @@ static double pd_error(beam *b, double density)
     return error;
 }
 
-/* Heavier is faster for PD: the error falls as the density grows. */
+/* Bisection is valid because PD converges faster with larger masses: the error falls as the density grows. */
 double beam_calibrate(beam *b, double per_cent)
 {
     const double before = b->density;

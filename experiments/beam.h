@@ -15,7 +15,7 @@
 
 #include "sinew/sinew.h"
 
-/* A solver's default without the estimate of the gap, which no claim is about. */
+/* A solver's default settings without the estimate of the optimality gap, which no claim uses. */
 static inline sinew_solver_def experiment_solver(sinew_solver_kind kind)
 {
     sinew_solver_def def = sinew_default_solver_def(kind);
@@ -26,8 +26,8 @@ static inline sinew_solver_def experiment_solver(sinew_solver_kind kind)
 #define BEAM_POISSON 0.45
 #define BEAM_TWIST   135.0 /* degrees, each end */
 #define BEAM_FURTHER 2.0   /* degrees, each anchor in the twisting experiments */
-/* kg/m3. The one number that is fitted: it makes PD's error after 40 iterations what thesis table 5.1 prints, 22.7 %.
- * Found by beam_calibrate(); `sinew reproduce --calibrate` repeats it. */
+/* kg/m3. The only fitted number: with it PD's error after 40 iterations is 22.7 %, as in thesis table 5.1. Found by
+ * beam_calibrate(); `sinew reproduce --calibrate` repeats it. */
 #define BEAM_DENSITY 353.3
 
 /* The rest shape, and the twisted equilibria that the runs start from. */
@@ -35,36 +35,36 @@ typedef struct beam {
     sinew_mesh *mesh;
     int32_t vertex_count, end_count;
     int32_t *ends;          /* [end_count] vertices of both end faces */
-    sinew_real *anchors;    /* [3 * end_count] turned further */
-    sinew_real *twisted[2]; /* [3 * vertex_count] equilibrium of strain, of neo-Hookean (matched = no) */
+    sinew_real *anchors;    /* [3 * end_count] targets of the ends in the twisting experiments */
+    sinew_real *twisted[2]; /* [3 * vertex_count] equilibria of strain and of neo-Hookean (matched = no) */
     double density;         /* kg/m3 */
 } beam;
 
-/* `quick`: coarser. */
+/* `quick` makes the mesh coarser. */
 sinew_status beam_create(beam *b, bool quick, sinew_error *error);
 void beam_destroy(beam *b);
 
-/* How the ends are held at the anchors in the twisting experiments. */
+/* Support of the ends at the anchors in the twisting experiments. */
 typedef enum beam_hold {
     HOLD_SPRINGS, /* soft position springs, as published */
     HOLD_HARD,    /* position constraints without compliance: xpbd */
-    HOLD_PINNED   /* taken out of the unknowns: every solver */
+    HOLD_PINNED   /* removed from the unknowns: every solver */
 } beam_hold;
 
 enum {
-    BEAM_PARAMETERS = 3 /* of a solver that a run may set */
+    BEAM_PARAMETERS = 3 /* parameters of a solver that a run may set */
 };
 
-/* One solver on one step. The caller fills the first part. */
+/* One solver on one step. The caller fills the fields above the results. */
 typedef struct beam_run {
     bool neo_hookean, twist;
     double stiffness, h; /* Pa, s */
-    double poisson;      /* of the neo-Hookean material; 0: BEAM_POISSON */
-    beam_hold hold;      /* of the ends in the twisting experiments */
-    double hold_factor;  /* springs as stiff as the strain times this; 0: 1 */
+    double poisson;      /* Poisson's ratio of the neo-Hookean material; 0: BEAM_POISSON */
+    beam_hold hold;      /* support of the ends in the twisting experiments */
+    double hold_factor;  /* stiffness of the springs over that of the strain; 0: 1 */
     sinew_solver_kind solver;
     int32_t iterations;
-    bool unrecorded;                         /* no rows: for timing */
+    bool unrecorded;                         /* no iteration records: for timing */
     const char *parameters[BEAM_PARAMETERS]; /* names, NULL: none */
     double values[BEAM_PARAMETERS];
     /* ---- results ---- */
@@ -72,34 +72,36 @@ typedef struct beam_run {
     char error[256];
     uint32_t bits;
     double seconds;
-    int32_t done;             /* iterations made: fewer than requested if the solver stops early */
+    int32_t done;             /* iterations made; fewer than requested if the solver stops early */
     int32_t record_count;     /* 1 + iterations done */
-    sinew_iteration *records; /* [record_count] row 0: the start */
-    sinew_real *q;            /* [3 * vertex_count] at the end */
+    sinew_iteration *records; /* [record_count] record 0: the start */
+    sinew_real *q;            /* [3 * vertex_count] positions at the end of the step */
 } beam_run;
 
-/* Takes the step. False when it could not; the reason is in the run. */
+/* Takes the step. Returns false on failure, with the reason in `run->error`. */
 bool beam_step(const beam *b, beam_run *run);
 void beam_run_release(beam_run *run);
 
-/* Objective after an iteration; past the end the last one (a solver that has stalled stays). */
+/* Objective after an iteration. Past the last record it returns the last one: a solver that stopped keeps its result.
+ *  */
 double beam_objective(const beam_run *run, int32_t iteration);
 
-/* ---- What is read off a shape (beam_shape.c) ------------------------------------------------------- */
+/* ---- Measures of a shape (beam_shape.c) -------------------------------------------------------------- */
 
-/* Cross sections of the beam, from left to right. */
+/* Number of cross sections of the beam, from left to right, including both ends. */
 int32_t beam_section_count(const beam *b);
-/* Degrees by which each section [beam_section_count()] is turned about the axis, counted on from the first one, so that
- * whole turns are not lost. */
+/* Degrees by which each section [beam_section_count()] is turned about the axis. Angles accumulate from the first
+ * section on, so that whole turns count. */
 void beam_section_angles(const beam *b, const sinew_real *q, double *angles);
-double beam_twist(const beam *b, const sinew_real *q);  /* degrees: the last section against the first */
-double beam_missed(const beam *b, const sinew_real *q); /* m: the farthest vertex of the ends from its anchor */
-double beam_distance(const beam *b, const sinew_real *q, const sinew_real *other); /* m: the farthest vertex apart */
-/* Root mean square of det F - 1 over the tets, volume-weighted, and how many have det F <= 0. */
+double beam_twist(const beam *b, const sinew_real *q);  /* degrees: angle of the last section relative to the first */
+double beam_missed(const beam *b, const sinew_real *q); /* m: largest distance of an end vertex from its anchor */
+double beam_distance(const beam *b, const sinew_real *q,
+                     const sinew_real *other); /* m: largest distance of a vertex between two shapes */
+/* Root mean square of det F - 1 over the tets, volume-weighted; *inverted: number of tets with det F <= 0. */
 double beam_volume_error(const beam *b, const sinew_real *q, int32_t *inverted);
 
 /* The density (kg/m3) at which PD's relative error after 40 iterations of table 5.1 (h = 1e-2 s, k = 1e8) is
- * `per_cent`, by bisection to a thousandth; negative when there is none. Leaves the beam's density as it was. */
+ * `per_cent`, by bisection to a thousandth; negative if no density gives it. Does not change the beam's density. */
 double beam_calibrate(beam *b, double per_cent);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * beam_shape.c: what is read off a shape of the beam: how far it is twisted, where, and how far its volume is off. See
- * beam.h.
+ * beam_shape.c: measures of a shape of the beam: its twist by section and its volume error. See beam.h.
  *
  * A section is a plane of vertices of equal x at rest. Its angle is that of the rotation about x that takes the rest
  * positions x to the current ones y best: atan2(sum x2 y3 - x3 y2, sum x2 y2 + x3 y3). The rest positions of a section
- * sum up to zero, so where its middle has gone to does not matter. Neighbouring sections are less than half a turn
- * apart, so angles are counted on from one to the next.
+ * sum up to zero, so a translation of the section does not change its angle. Neighbouring sections are less than half
+ * a turn apart, so angles accumulate without ambiguity.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +14,13 @@
 
 #define DEGREE (180 / 3.14159265358979323846)
 
-/* Both ends are sections. */
+/* Every section, also each end face, has end_count / 2 vertices. */
 int32_t beam_section_count(const beam *b)
 {
     return 2 * b->vertex_count / b->end_count;
 }
 
-/* Degrees by which one section is turned, within a turn. */
+/* Degrees by which one section is turned, in (-180, 180]. */
 static double section_angle(const beam *b, const sinew_real *q, int32_t section)
 {
     const sinew_real *rest = sinew_mesh_positions(b->mesh);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * beyond.c: what thesis chapter 6 leaves open: exact control of positions, nearly incompressible materials, and Vertex
+ * beyond.c: open questions of thesis chapter 6: exact control of positions, nearly incompressible materials, and Vertex
  * Block Descent (Chen et al. 2024) in the comparison.
  *
- * Positions: the twisting experiment (h = 1e-2 s, k = 1e8), its ends at the anchors by springs of ever more stiffness
- * (all that PD and QN have, 4.2.4), by hard constraints (XPBD), and taken out of the unknowns, which every solver here
- * can do. Volume: the untwisting neo-Hookean beam (h = 1e-2 s, E = 1e5), Poisson's ratio up to 0.4999. Vertex Block
- * Descent is pbng with exact blocks, without acceleration and without moving pieces as a whole.
+ * Positions: the twisting experiment (h = 1e-2 s, k = 1e8). Its ends are held at the anchors by springs of growing
+ * stiffness (the only means of PD and QN in the thesis, 4.2.4), by hard constraints (XPBD), or by pins, which remove
+ * them from the unknowns of any solver here. Volume: the untwisting neo-Hookean beam (h = 1e-2 s, E = 1e5), Poisson's
+ * ratio up to 0.4999. Vertex Block Descent is pbng with exact blocks, without acceleration, and without the rigid
+ * motion of free components.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +17,14 @@
 /* ---- Exact positions ------------------------------------------------------------------------------ */
 
 enum {
-    SPRINGS = 4, /* QN, springs of 1, 1e2, 1e4, 1e6 times the strain's stiffness */
+    SPRINGS = 4, /* QN with springs of 1, 1e2, 1e4, 1e6 times the strain's stiffness */
     XPBD_HARD = SPRINGS,
     XPBD_PINNED,
     QN_PINNED,
     ADMM_PINNED,
     PD_PINNED,
     HOLDS,
-    FEW = 20 /* iterations of a step that has no time for more */
+    FEW = 20 /* iterations of a step with a small budget */
 };
 static const char *const hold_keys[HOLDS] = {"qn_1",        "qn_1e2",    "qn_1e4",      "qn_1e6",   "xpbd_hard",
                                              "xpbd_pinned", "qn_pinned", "admm_pinned", "pd_pinned"};
@@ -76,7 +77,7 @@ static void beyond_claim_positions(const setting *s, outcome *o, const beam_run 
     outcome_number(o, run_error(&many[XPBD_PINNED], 1000, lowest), "error_xpbd_pinned");
 }
 
-/* Whether stiff springs slow QN down: how far from the minimum with exact positions each ends. */
+/* Judges whether stiff springs slow QN down, by the distance of each result from the minimum with exact positions. */
 static void claim_stiff_springs(const setting *s, outcome *o, const beam_run *few, const beam_run *many)
 {
     static const int shown[] = {0, 1, 2, 3, QN_PINNED, XPBD_HARD};
@@ -91,7 +92,7 @@ static void claim_stiff_springs(const setting *s, outcome *o, const beam_run *fe
                    "farthest vertex from the minimum with exact positions, after 20: springs of 1, 1e2, 1e4, 1e6 times "
                    "the strain %.1e, %.1e, %.1e, %.1e; pinned %.1e; XPBD, hard %.1e m",
                    off[0], off[1], off[2], off[3], off[4], off[5]);
-    const bool slower = off[3] > 3 * off[4]; /* than with exact positions */
+    const bool slower = off[3] > 3 * off[4]; /* slower than with pinned ends */
     claim_holds(c, slower ? HOLDS_YES : HOLDS_NO, "%s",
                 slower ? ""
                        : "springs are quadratic and in QN's matrix as they are: their stiffness costs no iterations");
@@ -130,7 +131,7 @@ static beam_run make_volume(int which, int ratio, int32_t iterations)
     return run;
 }
 
-/* One line a solver: error and volume at each ratio. Returns the error at the last. */
+/* Prints error and volume error of one solver at each ratio. Returns the error at the last ratio. */
 static double say_ratios(claim *c, const setting *s, outcome *o, const beam_run *runs, int which, double *volume)
 {
     char text[240];
@@ -206,7 +207,7 @@ enum {
     VBD_NEO_HOOKEAN,
     VBD_TWIST,
     VBDS,
-    /* the same by QN, and by XPBD, for the minimum and for who is near */
+    /* each case also by QN, which gives the minimum, and by XPBD, for comparison */
     CASES = 3 * VBDS
 };
 
@@ -226,12 +227,12 @@ static beam_run make_vertex(int which, int solver, int32_t iterations)
         run.parameters[1] = "acceleration";
         run.parameters[2] = "coarse";
     } else if (solver == 2 && which == VBD_NEO_HOOKEAN) {
-        run.parameters[0] = "neo_hookean"; /* 0: combined, the better one of the thesis */
+        run.parameters[0] = "neo_hookean"; /* 0: the combined constraint, which converges better in the thesis */
     }
     return run;
 }
 
-/* Errors after 40, 60, 260 and 1000 iterations, as many as were made. */
+/* Prints the errors after 40, 60, 260 and 1000 iterations, up to the number that the run made. */
 static void say_errors(const beam_run *run, double lowest, const char *key, outcome *o, char *text, size_t size)
 {
     static const int32_t samples[4] = {40, 60, 260, 1000};

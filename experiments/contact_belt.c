@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_belt.c: a rope over half of a fixed cylinder: while it slips, its tensions are as e^(mu pi) (Euler 1769,
- * Eytelwein 1808), for any radius.
+ * contact_belt.c: a rope over half of a fixed cylinder. While it slips, the ratio of its two tensions is e^(mu pi)
+ * (Euler 1769, Eytelwein 1808), for any radius.
  *
- * The rope is a chain of springs without weight. Its left end hangs on a spring, its right end is drawn down slowly:
- * first the rope sticks and stretches, then it slips, and both tensions rise in proportion. Tensions are those of the
+ * The rope is a chain of springs without weight. A spring holds its left end; a pin draws its right end down slowly.
+ * First the rope sticks and stretches, then it slips, and both tensions rise in proportion. Tensions are those of the
  * outermost springs. A chain of n sides has ((1 + mu t) / (1 - mu t))^n, t = tan(pi / 2n), which is e^(mu pi) to 1e-4.
  */
 #include <math.h>
@@ -15,17 +15,17 @@
 #include "side_by_side.h"
 
 #define PI        3.14159265358979323846
-#define RADIUS    0.1 /* m, of the cylinder */
+#define RADIUS    0.1 /* m, radius of the cylinder */
 #define THICKNESS 1e-3
 #define EA        2000.0 /* N: force over strain of the rope */
-#define HOLD      200.0  /* N/m, of the spring that holds the left end */
-#define PULL      0.04   /* m, in all */
-#define LOAD      0.1    /* kg/m */
+#define HOLD      200.0  /* N/m, stiffness of the spring at the left end */
+#define PULL      0.04   /* m, total displacement of the right end */
+#define LOAD      0.1    /* kg/m, mass of the rope */
 #define DAMPING   5.0    /* 1/s */
 
 enum {
-    SIDES = 32,   /* of the half turn */
-    STRAIGHT = 8, /* springs of each end */
+    SIDES = 32,   /* springs along the half turn */
+    STRAIGHT = 8, /* springs of each straight end */
     POINTS = SIDES + 2 * STRAIGHT + 1,
     FRICTIONS = 2
 };
@@ -35,7 +35,7 @@ typedef struct belt {
     sinew_solver_kind kind;
     double mu;
     int32_t iterations, steps;
-    double *low, *high; /* [steps] N: tensions of both ends */
+    double *low, *high; /* [steps] N, tensions of the left and of the right end */
     char error[256];
 } belt;
 
@@ -73,7 +73,7 @@ static double belt_edge_stiffness(void)
     return EA / (PI * (RADIUS + THICKNESS) / SIDES);
 }
 
-/* The rope, its springs, the spring that holds it on the left and the pin that draws it on the right. */
+/* Adds the rope, its springs, the spring at its left end and the pin that moves its right end. */
 static bool add_rope(const belt *b, sinew_world *world, sinew_error *error)
 {
     const int32_t ends[2] = {0, POINTS - 1};
@@ -106,7 +106,7 @@ static bool add_rope(const belt *b, sinew_world *world, sinew_error *error)
            sinew_world_add_pins(world, &pull, error).index >= 0;
 }
 
-/* A capsule is round; only its straight part is near the rope. */
+/* The cylinder is a capsule; the rope is near its straight part only. */
 static bool add_cylinder(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def def = sinew_default_collider_def(SINEW_SHAPE_CAPSULE);
@@ -116,7 +116,7 @@ static bool add_cylinder(sinew_world *world, sinew_error *error)
     return sinew_world_add_collider(world, &def, error).index >= 0;
 }
 
-/* N: of the spring between points i and i + 1. */
+/* N: tension of the spring between points i and i + 1. */
 static double tension(const sinew_world *world, int i)
 {
     sinew_real now[6], rest[6];
@@ -158,7 +158,7 @@ static const char *belt_failure(void *context, int32_t i)
     return ((const belt *)context)[i].error;
 }
 
-/* The ratio is that of the means over the last third of the run, when the rope slips. */
+/* Ratio of the mean tensions over the last third of the run, when the rope slips. */
 static double ratio_of(const belt *b)
 {
     double low = 0, high = 0;
@@ -204,7 +204,7 @@ static void ratio_figure(outcome *o, const belt *belts)
     }
 }
 
-/* admm and pbng need more iterations than the others. */
+/* Iterations of a step; admm and pbng need more than the other solvers. */
 static int32_t enough(bool quick, sinew_solver_kind kind)
 {
     const bool slow = kind == SINEW_SOLVER_ADMM || kind == SINEW_SOLVER_PBNG;

@@ -7,11 +7,12 @@
  *
  *     x = u sqrt(1 - v^2/2 - w^2/2 + v^2 w^2/3),   y and z by permutation,
  *
- * fine where it touches, coarse elsewhere. Its equator is pressed down by d, its two cuts are planes of symmetry: stiff
- * weak constraints to pinned points. Quasistatic, small strains (`linear`), no friction; the force is the plane's.
- * Hertz's ball is a half-space; one that ends is a little stiffer, the more the deeper it is pressed. Linear tets are
+ * fine at the contact, coarse elsewhere. The equator is pressed down by d. Both cuts are planes of symmetry: stiff weak
+ * constraints to pinned points. Quasistatic, small strains (`linear`), no friction; the force is the plane's.
+ *
+ * Hertz's solution is that of a half-space; a finite ball is a little stiffer, and more so at larger d. Linear tets are
  * too stiff. The three meshes do not show one order of convergence (the coarsest has two cells in the radius of the
- * contact), so no limit is extrapolated from them: the finest is judged.
+ * contact), so no limit is extrapolated: the claim judges the finest mesh.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,28 +22,28 @@
 #include "contact_scene.h"
 
 #define YOUNG              1e6
-#define POISSON            0.0 /* with which linear tets are least stiff */
+#define POISSON            0.0 /* linear tets are least stiff with this value */
 #define THICKNESS          1e-4
-#define SYMMETRY_STIFFNESS 1e9    /* N/m, of the planes of symmetry */
-#define REACH              0.0295 /* m: to where cells are as small as at the pole; contacts stay within */
-#define GROWTH             4.0    /* cells beyond grow by GROWTH / fine of their distance to there */
+#define SYMMETRY_STIFFNESS 1e9    /* N/m, stiffness of the constraints at the planes of symmetry */
+#define REACH              0.0295 /* m from the pole: cells within it are smallest, and contacts stay within it */
+#define GROWTH             4.0    /* cells beyond REACH grow by GROWTH / fine times their distance from it */
 
 enum {
     PRESSES = 3,
     LADDER = 3,
     CELLS_MAX = 64,
-    SUBSTEPS = 2 /* of each indentation */
+    SUBSTEPS = 2 /* steps for each indentation */
 };
 static const double presses[PRESSES] = {4e-4, 6e-4, 8e-4}; /* m, R = 1 m */
 
 typedef struct ball {
-    int32_t fine; /* cells within REACH */
-    int32_t n;    /* cells along each side */
+    int32_t fine; /* number of cells within REACH */
+    int32_t n;    /* number of cells along each side */
     int32_t vertex_count, tet_count;
-    double u[CELLS_MAX + 1], w[CELLS_MAX + 1]; /* grid lines across and along the axis, from the pole */
+    double u[CELLS_MAX + 1], w[CELLS_MAX + 1]; /* grid lines from the pole, across and along the axis */
     sinew_real *x;                             /* [3 * vertex_count] m */
     int32_t *tets;                             /* [4 * tet_count] */
-    double force[PRESSES];                     /* N, of a whole ball */
+    double force[PRESSES];                     /* N, extrapolated by symmetry to the whole ball */
 } ball;
 
 static double hertz(double d)
@@ -52,7 +53,7 @@ static double hertz(double d)
 
 /* ---- Mesh ------------------------------------------------------------------------------------- */
 
-/* Lines from 0 to 1: `fine` cells up to `reach`, then growing ones; returns the number of cells. */
+/* Places grid lines from 0 to 1: `fine` equal cells up to `reach`, then growing cells. Returns the number of cells. */
 static int32_t grade(double reach, int32_t fine, double growth, double *line)
 {
     int32_t n = 0;
@@ -61,14 +62,14 @@ static int32_t grade(double reach, int32_t fine, double growth, double *line)
         line[n + 1] = line[n] + reach / fine + (n >= fine ? growth / fine * (line[n] - reach) : 0);
         n++;
     }
-    /* The last lines are spread so that they end at 1. */
+    /* Rescales the lines beyond `reach` so that the last one is 1. */
     const double end = line[n];
     for (int32_t i = fine + 1; i <= n; i++)
         line[i] = reach + (line[i] - reach) * (1 - reach) / (end - reach);
     return n;
 }
 
-/* Lines along the axis: as many as across. */
+/* Finds the growth factor, by bisection, that gives as many cells along the axis as across. */
 static void grade_axis(ball *b)
 {
     double low = 0.5 * GROWTH, high = 2 * GROWTH;
@@ -92,7 +93,7 @@ static int32_t vertex_at(const ball *b, int32_t i, int32_t j, int32_t k)
     return i + (b->n + 1) * (j + (b->n + 1) * k);
 }
 
-/* Six tets along the diagonal of a cell: one for each order in which its three sides are gone. */
+/* Six tets around the diagonal of a cell: one for each order of the three steps along its sides. */
 static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -103,7 +104,8 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
             at[orders[t][s]]++;
             tet[s + 1] = vertex_at(b, at[0], at[1], at[2]);
         }
-        /* x, z and y of the ball, in this order, turn the other way round: the first three are the odd ones here. */
+        /* The map (u, v, w) to (x, z, y) is a reflection, so the even permutations, the first three, are inverted here.
+         *  */
         if (t < 3) {
             const int32_t swap = tet[2];
             tet[2] = tet[3];
@@ -114,7 +116,7 @@ static void fill_cell(ball *b, int32_t i, int32_t j, int32_t k)
 
 static sinew_mesh *hertz_make_mesh(ball *b, sinew_error *error)
 {
-    const double near_pole = sqrt(0.5); /* x over u there */
+    const double near_pole = sqrt(0.5); /* x / u near the pole */
     b->n = grade(REACH / near_pole, b->fine, GROWTH, b->u);
     grade_axis(b);
     const size_t side = (size_t)b->n + 1, cells = (size_t)b->n * (size_t)b->n * (size_t)b->n;
@@ -141,7 +143,8 @@ static sinew_mesh *hertz_make_mesh(ball *b, sinew_error *error)
 
 /* ---- World ------------------------------------------------------------------------------------ */
 
-/* Vertices with grid number `at` along an axis (0, 1: across, 2: along the ball's), but those of the equator. */
+/* Lists the vertices with grid index `at` along an axis (0, 1: across, 2: along the ball's axis). The sides exclude the
+ * equator, which is prescribed. Returns their number. */
 static int32_t list_side(const ball *b, int axis, int32_t at, int32_t *list)
 {
     int32_t count = 0;
@@ -155,7 +158,7 @@ static int32_t list_side(const ball *b, int axis, int32_t at, int32_t *list)
     return count;
 }
 
-/* Points that stay where the vertices of a cut are. */
+/* Adds a body of pinned points at the listed vertices. */
 static sinew_body hertz_add_anchors(const ball *b, sinew_world *world, const int32_t *list, int32_t count,
                                     sinew_error *error)
 {
@@ -193,7 +196,7 @@ static sinew_body hertz_add_anchors(const ball *b, sinew_world *world, const int
     return body;
 }
 
-/* A plane of symmetry across an axis of the world for the listed vertices. */
+/* Makes the listed vertices a plane of symmetry, normal to an axis of the world. */
 static bool add_symmetry_plane(const ball *b, sinew_world *world, sinew_body body, const int32_t *list, int32_t count,
                                int axis, sinew_error *error)
 {
@@ -223,7 +226,7 @@ static bool add_symmetry_plane(const ball *b, sinew_world *world, sinew_body bod
     return good;
 }
 
-/* The equator is pressed down: a substep is a second. */
+/* Prescribes the equator's motion down to each indentation; a substep lasts a second. */
 static bool press_equator(sinew_world *world, sinew_body body, const int32_t *list, int32_t count, sinew_error *error)
 {
     sinew_key keys[PRESSES + 1] = {{.time = 0}};

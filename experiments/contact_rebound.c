@@ -6,9 +6,9 @@
  *
  *     L' = L + h sum m v' x v + couples        v' the velocity of the step, v the one before
  *
- * since m (v' - v) = h f(x') and x' = x + h v'. Elastic forces have no couple; contacts have one where the force, which
- * acts along the normal of the last detection, does not lie in the line between its two ends. Steps of implicit Euler
- * end a flight v h / 2 below the parabola: a short step is taken.
+ * since m (v' - v) = h f(x') and x' = x + h v'. Elastic forces have no net couple. A contact force acts along the
+ * normal of the last detection pass; it has a couple if this normal is not parallel to the line between its two ends.
+ * Implicit Euler falls v h / 2 below the parabola at the end of a flight, so the time step is short.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ enum {
     FALL_STEPS = 10000,
     HIT_STEPS = 60,
     HIT_ITERATIONS = 400,
-    HIT_DETECTIONS = 1000 /* so that no vertex is truncated at the end of a step */
+    HIT_DETECTIONS = 1000 /* enough passes that no vertex is truncated at the end of a step */
 };
 static const double restitutions[BOUNCES] = {0.2, 0.5, 0.8, 1};
 
@@ -36,7 +36,7 @@ static const double restitutions[BOUNCES] = {0.2, 0.5, 0.8, 1};
 
 typedef struct drop {
     sinew_solver_kind kind;
-    double restitution, height; /* of the first rebound, part of the fall */
+    double restitution, height; /* height of the first rebound as a fraction of the fall */
     char error[256];
 } drop;
 
@@ -58,7 +58,7 @@ static sinew_body add_particle(sinew_world *world, double height, sinew_error *e
     return body;
 }
 
-/* Steps until the particle falls again. */
+/* Steps until the particle falls again after its rebound. */
 static bool bounce(drop *d, sinew_world *world, sinew_error *error)
 {
     bool rises = false;
@@ -96,7 +96,7 @@ static const char *drop_failure(void *context, int32_t i)
     return ((const drop *)context)[i].error;
 }
 
-/* One line for each coefficient, with the solvers side by side. */
+/* One claim for each restitution coefficient, with all solvers side by side. */
 static void rebound_claim_bounce(outcome *o, const drop *drops, int solvers, int b)
 {
     char what[120], published[120], text[240] = "";
@@ -122,8 +122,8 @@ static void rebound_claim_bounce(outcome *o, const drop *drops, int solvers, int
 typedef struct hit {
     sinew_solver_kind kind;
     double restitution;
-    double linear, angular; /* largest change of a step that is not accounted for, part of sum m |v| and sum m |x||v| */
-    int32_t bore, open;     /* steps with contact, and those of them with a status of unsolved, which are omitted */
+    double linear, angular; /* largest unexplained change in a step, as a fraction of sum m |v| and of sum m |x||v| */
+    int32_t bore, open;     /* steps with contact; unsolved ones among them, which are not judged */
     char error[256];
 } hit;
 
@@ -156,12 +156,7 @@ static void rebound_add_cross(const sinew_real *a, const sinew_real *b, double f
     }
 }
 
-static double norm(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
-/* The forces and couples of a step determine its change of momenta. The result is the remainder, in units of both
+/* Subtracts the change of momenta that forces and couples explain. Keeps the largest remainder, as fractions of both
  * momenta. */
 static void compare(hit *r, const snapshot *was, const snapshot *is, const double couple[3])
 {
@@ -170,7 +165,7 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         const double m = (double)is->m[i];
         const sinew_real *x = is->x + 3 * i, *v = is->v + 3 * i, *x0 = was->x + 3 * i, *v0 = was->v + 3 * i;
         double speed = 0, far = 0;
-        sinew_real way[3]; /* h v' : restitution changes v after the step */
+        sinew_real way[3]; /* h v'; taken from positions because restitution changes v after the step */
         for (int c = 0; c < 3; c++) {
             linear[c] += m * ((double)v[c] - (double)v0[c]);
             speed += (double)v0[c] * (double)v0[c];
@@ -183,8 +178,8 @@ static void compare(hit *r, const snapshot *was, const snapshot *is, const doubl
         rebound_add_cross(x0, v0, -m, angular);
         rebound_add_cross(way, v0, -m, angular);
     }
-    r->linear = fmax(r->linear, norm(linear) / size[0]);
-    r->angular = fmax(r->angular, norm(angular) / size[1]);
+    r->linear = fmax(r->linear, length3(linear) / size[0]);
+    r->angular = fmax(r->angular, length3(angular) / size[1]);
 }
 
 static bool rebound_watch(hit *r, sinew_world *world, sinew_error *error)

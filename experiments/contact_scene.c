@@ -46,7 +46,7 @@ sinew_world *contact_world(const contact_world_def *given, sinew_error *error)
     return NULL;
 }
 
-/* Turned about z, then about x, then put where it belongs. */
+/* Rotates a rest position about z, then about x, and translates it to the box's centre. */
 static void contact_scene_place_point(const contact_box *box, const sinew_real *X, sinew_real *x)
 {
     const double a = (double)X[0], b = (double)X[1], c = (double)X[2];
@@ -115,7 +115,7 @@ bool contact_step(sinew_world *world, uint32_t *bits_of, sinew_error *error)
     if (!(bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)))
         return true;
     snprintf(error->text, sizeof error->text, "%s",
-             bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step left the numbers");
+             bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step became non-finite");
     return false;
 }
 

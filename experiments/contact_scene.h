@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_scene.h: parts of the contact experiments: a world of any solver, cubes, floors, and where they are.
+ * contact_scene.h: shared parts of the contact experiments: a world of any solver, cubes, floors, and measures of them.
  *
- * Cubes are of `strain` (k/2 |F - R|^2), which all solvers take: Young's modulus k, no transverse contraction.
+ * Cubes have the energy `strain` (k/2 |F - R|^2), which all solvers support: Young's modulus k, no transverse
+ * contraction.
  */
 #ifndef SINEW_CONTACT_SCENE_H
 #define SINEW_CONTACT_SCENE_H
@@ -14,27 +15,27 @@
 
 enum {
     CONTACT_SOLVERS = 7,
-    CONTACT_JUDGED = 5 /* the first so many have promises to keep; xpbd and pbd are printed */
+    CONTACT_JUDGED = 5 /* claims judge the first five solvers; xpbd and pbd are only reported */
 };
 /* newton, qn, admm, pd, pbng, xpbd, pbd */
 extern const sinew_solver_kind contact_solvers[CONTACT_SOLVERS];
 
 const char *contact_name(sinew_solver_kind kind);
 
-/* iterations 0: the solver's own number. One thread; residuals are measured, gaps are not. NULL on failure. */
+/* Definition of a world with one thread that measures residuals but no optimality gaps. */
 typedef struct contact_world_def {
     sinew_solver_kind kind;
     int32_t iterations;
     double h;         /* s; 0: 1/60 */
-    double tolerance; /* 0: the library's own */
+    double tolerance; /* 0: the library's default */
     double friction, restitution, thickness;
     bool weightless;
     bool quasistatic;
-    int32_t detections; /* 0: the library's own number */
+    int32_t detections; /* maximum of detection passes; 0: the library's default */
 } contact_world_def;
 sinew_world *contact_world(const contact_world_def *def, sinew_error *error);
 
-/* A box of cells; places are of its centre. index -1 on failure. */
+/* A box of cells. */
 typedef struct contact_box {
     int32_t cells[3];
     double size[3], centre[3], velocity[3]; /* m, m, m/s */
@@ -42,10 +43,10 @@ typedef struct contact_box {
     double young, density;                  /* Pa, kg/m3; density 0: 1000 */
 } contact_box;
 sinew_body contact_add_box(sinew_world *world, const contact_box *box, sinew_error *error);
-/* The plane y = 0. */
+/* Adds the plane y = 0. index -1 on failure. */
 sinew_collider contact_add_floor(sinew_world *world, sinew_error *error);
 
-/* One step; false, with the reason, when it could not be made or left the numbers. bits may be NULL. */
+/* Takes one step. Returns false, with the error set, if the step fails or is not finite. bits may be NULL. */
 bool contact_step(sinew_world *world, uint32_t *bits, sinew_error *error);
 /* Centre of mass of a body (m) and its kinetic energy (J, may be NULL). */
 bool contact_centre(const sinew_world *world, sinew_body body, double centre[3], double *kinetic);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_slope.c: a soft block on a slope holds below and slides above tan theta = mu, by Coulomb's law, and slides
- * with g (sin theta - mu cos theta).
+ * contact_slope.c: a soft block on a slope. By Coulomb's law it sticks below tan theta = mu and slides above it, with
+ * the acceleration g (sin theta - mu cos theta).
  *
- * The floor stays flat and gravity turns. The block settles for a second (--quick: half a second), damped; then gravity
- * turns to its angle as long, slowly, so that no impact makes it slip; then nothing changes any more. The last stretch
- * is judged: the acceleration is that of the parabola through the centre of mass.
+ * The floor stays flat and gravity turns. The block settles with damping for a second (--quick: half a second). Then
+ * gravity turns to its angle in the same time, slowly, so that no impact makes the block slip. The steps after that are
+ * judged: the acceleration is that of the parabola through the centre of mass.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@
 #define THICKNESS 1e-3
 
 enum {
-    SECOND = 60, /* steps */
+    SECOND = 60, /* steps of a second */
     CASES = 4,
-    LONG_CELLS = 2,  /* of each side in the long runs: how they hold does not depend on them */
-    CONVERGED = 400, /* iterations: admm and pbng need so many to slide */
+    LONG_CELLS = 2,  /* cells of each side in long runs; sticking does not depend on the mesh */
+    CONVERGED = 400, /* iterations that admm and pbng need to slide */
     CONVERGED_QUICK = 100
 };
-/* The purpose of a run: it decides the slope and how the end is judged. */
+/* The purpose of a run determines the slope and the measure at its end. */
 typedef enum slope_case {
     CASE_HOLD = 0,
     CASE_SLIDE,
-    CASE_FALL, /* well above the angle */
-    CASE_LONG  /* well below, for long, at the solver's own number of iterations */
+    CASE_FALL, /* slope well above the critical angle */
+    CASE_LONG  /* slope just below the critical angle, many steps, the solver's default iterations */
 } slope_case;
 
 typedef struct slide {
@@ -39,8 +39,8 @@ typedef struct slide {
     slope_case what;
     int32_t cells, iterations, settling, steps;
     double ratio; /* tan theta / mu */
-    int32_t open; /* steps with a status of unsolved */
-    double *path; /* [steps + 1] m along the slope, from where the turn ended */
+    int32_t open; /* unsolved steps, by status bits */
+    double *path; /* [steps + 1] m along the slope, since gravity stopped turning */
     char error[256];
 } slide;
 
@@ -50,7 +50,7 @@ static void turn_gravity(sinew_world *world, double angle)
     sinew_world_set_gravity(world, g, NULL);
 }
 
-/* Settles the block and turns gravity to the angle. */
+/* Settles the block with damping, then turns gravity to the angle. */
 static bool slope_approach(sinew_world *world, double angle, int32_t steps, sinew_error *error)
 {
     bool good = sinew_world_set_damping(world, 10, error) == SINEW_OK;
@@ -111,13 +111,13 @@ static double exact_acceleration(double ratio)
     return CONTACT_G * (sin(angle) - MU * cos(angle));
 }
 
-/* m/s2: of the parabola through the path, by least squares in Legendre polynomials over the steps. */
+/* m/s2: acceleration of the least-squares parabola through the path, by discrete Legendre polynomials. */
 static double fitted_acceleration(const slide *r)
 {
     const double n = r->steps, T = n * STEP;
     double above = 0, below = 0;
     for (int32_t k = 0; k <= r->steps; k++) {
-        const double s = 2 * k / n - 1, p = s * s - (n + 2) / (3 * n); /* orthogonal to 1 and s on these points */
+        const double s = 2 * k / n - 1, p = s * s - (n + 2) / (3 * n); /* orthogonal to 1 and s over the steps */
         above += p * r->path[k];
         below += p * p;
     }

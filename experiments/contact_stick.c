@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_stick.c: a strip clamped above stands on a floor and is pushed down by a part eps of its length. It buckles,
- * its lower end a hinge that friction holds; how much friction that takes is known from the elastica (clamped and
- * hinged, inextensible): mu = 0.04485, 0.10355, 0.15279, 0.23777, 0.32649 for eps = 0.01, 0.05, 0.1, 0.2, 0.3.
+ * contact_stick.c: a strip clamped above stands on a floor and is pushed down by a fraction eps of its length. It
+ * buckles; friction holds its lower end, which acts as a hinge. The friction that it needs is known from the elastica
+ * (clamped and hinged, inextensible): mu = 0.04485, 0.10355, 0.15279, 0.23777, 0.32649 for eps = 0.01, 0.05, 0.1, 0.2,
+ * 0.3.
  *
- * The least friction that holds is found by bisection, and beside it the ratio of the floor's forces while it holds.
- * The strip is a rod, which newton, qn and pbng take; that hardly stretches, which is hard for the other two: they are
- * asked for one depth. pbng does not solve such a rod in so few iterations without contact either. It lies along x, the
- * floor is across x. A passing force chooses the side that it buckles to.
+ * Bisection finds the least friction that holds; the ratio of the floor's forces under large friction is the second
+ * measure. The strip is a rod, which newton, qn and pbng support. It hardly stretches, which is hard for qn and pbng:
+ * they run one depth only. pbng does not solve such a rod in so few iterations without contact either. The strip lies
+ * along x, the floor is across x. A brief sideways force selects the side of the buckling.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,16 +19,16 @@
 #include "side_by_side.h"
 
 #define THICKNESS 1e-3
-#define SLIP      1e-4 /* of the length: the end has slipped */
-#define DENSITY   0.01 /* kg/m: motions die away within some steps */
+#define SLIP      1e-4 /* fraction of the length; a larger displacement of the end counts as slip */
+#define DENSITY   0.01 /* kg/m, small: vibrations decay within some steps */
 #define DAMPING   20   /* 1/s */
-#define NUDGE     0.5  /* N, in the first part of the push */
-#define ALONE     2.0  /* friction that surely holds */
+#define NUDGE     0.5  /* N, sideways force in the first NUDGED steps */
+#define ALONE     2.0  /* friction coefficient large enough for all depths */
 
 enum {
     DEPTHS = 5,
     STANDS = DEPTHS + 2,
-    PUSH = 120, /* steps */
+    PUSH = 120, /* steps of the push */
     REST = 40,
     NUDGED = 12
 };
@@ -39,10 +40,10 @@ typedef struct stand {
     sinew_solver_kind kind;
     int32_t iterations, segments, halvings;
     int depth;
-    double span;  /* mu is sought within 1 - span .. 1 + span of what is needed */
-    double min;   /* that holds */
-    double ratio; /* of the floor's forces where friction is plentiful */
-    int32_t open; /* steps there with a status of unsolved */
+    double span;  /* bisection searches mu within (1 - span .. 1 + span) times the exact value */
+    double min;   /* least friction coefficient that holds */
+    double ratio; /* tangential over normal force of the floor at mu = ALONE */
+    int32_t open; /* unsolved steps of the run at mu = ALONE */
     char error[256];
 } stand;
 
@@ -51,7 +52,7 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     const double cell = 1 / (s->segments - 0.5);
     rod_stuff stuff = rod_default_stuff();
     stuff.density = DENSITY;
-    stuff.bending[1] = 20; /* it bends in one plane */
+    stuff.bending[1] = 20; /* a larger value restricts bending to one plane */
     stuff.time_step = 1.0 / 60;
     sinew_key keys[2] = {{.time = 0}, {.time = (sinew_real)(PUSH / 60.0)}};
     keys[1].translation[0] = (sinew_real)depths[s->depth];
@@ -77,7 +78,8 @@ static bool make_stand(const stand *s, double mu, rod_world *r, sinew_collider *
     return good && floor->index >= 0;
 }
 
-/* Pushes; *slip: how far the end went aside, m; *ratio: of the floor's forces at last. Counts steps that are open. */
+/* Runs one push. *slip: sideways displacement of the end, m; *ratio: tangential over normal force at the end. Adds
+ * unsolved steps to s->open. */
 static bool stick_push(stand *s, double mu, double *slip, double *ratio, sinew_error *error)
 {
     rod_world r = {0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_tower.c: soft boxes on top of each other come to rest and stay there; jitter and creep are the usual faults
- * of contact solvers.
+ * contact_tower.c: a stack of soft boxes comes to rest and stays there; jitter and creep are the usual faults of
+ * contact solvers.
  *
- * Boxes are shifted against each other, so that vertices lie within faces and edges cross. They begin a thickness apart
- * and settle with damping; then damping ends, and the kinetic energy and the displacement of every box are measured in
- * each step. A box's weight times its length is the unit of energy.
+ * Neighbouring boxes are shifted sideways, so that vertices lie within faces and edges cross. They start a thickness
+ * apart and settle with damping. Then damping ends, and each step measures the kinetic energy and the displacement of
+ * every box. A box's weight times its length is the unit of energy.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 
 #define LENGTH    0.2 /* m */
 #define THICKNESS 1e-3
-#define SHIFT     0.013 /* m */
-#define DAMPING   10    /* 1/s, while they settle */
+#define SHIFT     0.013 /* m, sideways offset of neighbouring boxes */
+#define DAMPING   10    /* 1/s, while the boxes settle */
 
 enum {
     BOXES_MAX = 10,
-    SAMPLES = 100, /* points of a curve */
+    SAMPLES = 100, /* points of the energy curve */
     QUICK_ITERATIONS = 20
 };
 
@@ -30,11 +30,11 @@ typedef struct tower {
     sinew_solver_kind kind;
     double young;                                      /* Pa */
     int32_t cells, iterations, boxes, settling, steps; /* iterations 0: the solver's own number */
-    double energy;                                     /* the most in the second half, of a box's m g L */
-    double way;              /* the farthest that a centre is from where it was when they had settled, of the length */
-    double creep;            /* the same from the middle to the end */
-    int32_t open;            /* steps with a status of unsolved */
-    double samples[SAMPLES]; /* energy */
+    double energy;           /* largest kinetic energy in the second half, over m g L of a box */
+    double way;              /* largest displacement of a centre since the boxes settled, over the length */
+    double creep;            /* displacement of a centre over the second half, over the length */
+    int32_t open;            /* unsolved steps, by status bits */
+    double samples[SAMPLES]; /* kinetic energy over m g L */
     char error[256];
 } tower;
 
@@ -57,7 +57,7 @@ static bool tower_build(const tower *t, sinew_world *world, sinew_body *bodies, 
     return contact_add_floor(world, error).index >= 0;
 }
 
-/* Where the boxes are; J of all of them. */
+/* Centres of the boxes, and the total kinetic energy (J). */
 static bool tower_measure(const tower *t, const sinew_world *world, const sinew_body *bodies, positions *p,
                           double *energy)
 {
@@ -173,14 +173,13 @@ void experiment_tower(const setting *s, outcome *o)
 {
     tower towers[CONTACT_SOLVERS];
     for (int k = 0; k < CONTACT_SOLVERS; k++)
-        towers[k] =
-            (tower){.kind = contact_solvers[k],
-                    .iterations = s->quick ? QUICK_ITERATIONS : 0,
-                    .young = s->quick ? 1e6 : 1e7, /* 2 m of less than 3e6 Pa buckle under their own weight */
-                    .cells = s->quick ? 2 : 1,     /* what rests does so on any mesh; this one is looked at for long */
-                    .boxes = s->quick ? 4 : BOXES_MAX,
-                    .settling = s->quick ? 90 : 600,
-                    .steps = s->quick ? 300 : 10000};
+        towers[k] = (tower){.kind = contact_solvers[k],
+                            .iterations = s->quick ? QUICK_ITERATIONS : 0,
+                            .young = s->quick ? 1e6 : 1e7, /* 2 m of boxes buckle under their weight below 3e6 Pa */
+                            .cells = s->quick ? 2 : 1,     /* coarse for speed: the mesh does not affect rest */
+                            .boxes = s->quick ? 4 : BOXES_MAX,
+                            .settling = s->quick ? 90 : 600,
+                            .steps = s->quick ? 300 : 10000};
     snprintf(
         o->setup, sizeof o->setup,
         "%d cubes of 0.2 m, 8 kg, %d^3 cells, %g Pa, shifted by %g m; mu = 0.5, h = 1/60 s, each solver's own number "

@@ -3,10 +3,10 @@
  * drift.c: a pendulum whose length is kept by constraints on accelerations, velocities or positions, or by a penalty
  * (thesis 3.7.2, (3.20), (3.21); notes, hard constraints and phi+; Baumgarte 1972).
  *
- * A constraint that is differentiated twice is met in J a = c(q, v), and what a step does wrong in C and in dC/dt
- * stays: C'' = O(h) lets C grow as h t^2. Differentiated once, J v = 0, what is done wrong in C alone stays: a step
- * along the tangent makes the pendulum longer by h^2 v^2 / (2 l), so that C grows by h/2 times the integral of v^2 / l.
- * Met in positions, C is what the solver leaves. A penalty has no drift, but swings.
+ * A constraint that is differentiated twice, J a = c(q, v), keeps every error of a step in C and in dC/dt: C'' = O(h)
+ * lets C grow as h t^2. Differentiated once, J v = 0, only the error in C stays: a step along the tangent makes the
+ * pendulum longer by h^2 v^2 / (2 l), so that C grows by h/2 times the integral of v^2 / l. Met in positions, C is the
+ * solver's remaining error. A penalty has no drift, but oscillates.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define STEP    2e-3 /* s */
 
 enum {
-    POINTS = 200, /* of a curve */
+    POINTS = 200, /* points of a curve */
     ACCELERATION = 0,
     BAUMGARTE,
     PROJECTION,
@@ -34,13 +34,13 @@ enum {
     VARIANTS
 };
 
-/* A way to keep the pendulum's length. */
+/* A method that keeps the pendulum's length. */
 typedef struct variant {
     const char *name;
     sinew_solver_kind solver;
-    const char *parameter, *word; /* parameter NULL: as it comes */
+    const char *parameter, *word; /* keyword of a solver parameter; parameter NULL: defaults */
     bool hard;
-    double stiffness; /* N/m, of the penalty */
+    double stiffness; /* N/m, of the penalty spring */
     int32_t iterations;
 } variant;
 
@@ -58,14 +58,14 @@ static const variant variants[VARIANTS] = {
     [PENALTY] = {"penalty", SINEW_SOLVER_SYMPLECTIC_EULER, NULL, NULL, false, 1e4, 0},
 };
 
-/* How C = l - L, m, has moved. */
+/* Statistics of C = l - L, m, over a run. */
 typedef struct swing {
     double max;        /* largest |C| */
-    double at[3];      /* |C| after a tenth, a half and all of the time */
-    double end;        /* C after all of the time */
-    double tangent;    /* m: h/2 times the integral of v^2 / l */
-    double beyond;     /* largest |C - its own mean of the last tenth of a second| */
-    int32_t crossings; /* of that mean, in all */
+    double at[3];      /* |C| after a tenth, a half and the whole of the run */
+    double end;        /* C at the end of the run */
+    double tangent;    /* m: predicted drift of tangential steps, h/2 times the integral of v^2 / l */
+    double beyond;     /* largest |C - its running mean over 0.1 s| */
+    int32_t crossings; /* sign changes of C - its running mean */
     double curve[POINTS];
 } swing;
 
@@ -75,7 +75,7 @@ static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *e
     def->solver = sinew_default_solver_def(w->solver);
     def->solver.measure = SINEW_MEASURE_RESIDUAL;
     def->gravity = GRAVITY;
-    def->to[0] = sqrt(0.75); /* 60 degrees from below: the weight pulls at once */
+    def->to[0] = sqrt(0.75); /* 60 degrees from the vertical: the weight acts along the rod from the start */
     def->to[1] = -0.5;
     def->hard = w->hard;
     def->stiffness = w->stiffness;
@@ -85,7 +85,7 @@ static bool swing_def(const variant *w, double h, chain_def *def, sinew_error *e
     return !w->parameter || sinew_solver_def_set_keyword(&def->solver, w->parameter, w->word, error) == SINEW_OK;
 }
 
-/* C now; adds up what the step did beside it. */
+/* Returns C; updates its maximum and the predicted drift of tangential steps. */
 static double pendulum_C(const sinew_world *world, double h, swing *r)
 {
     double q[3], v[3];
@@ -185,7 +185,7 @@ static void claim_servin(outcome *o, const swing *r)
     claim_holds(c, r[SERVIN].max < 0.1 * r[VELOCITY].max ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* phi+ = phi + h (J + h dJ/dx v) v+ of the notes has twice the term that Taylor's series has. */
+/* The notes' expansion phi+ = phi + h (J + h dJ/dx v) v+ has twice the second-order term of Taylor's series. */
 static bool claim_expansion(outcome *o, const swing *r, double seconds)
 {
     swing half;
@@ -219,7 +219,7 @@ static void claim_penalty(outcome *o, const swing *p, double seconds)
     claim_holds(c, fabs(frequency * 2 * 3.14159265358979 / omega - 1) < 0.1 ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Both drifts are first order: half of h, half of the drift. */
+/* Both drifts are first order: halving h halves the drift. */
 static bool drift_claim_order(const setting *s, outcome *o, const swing *r, double seconds)
 {
     swing half[2];

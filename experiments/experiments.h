@@ -2,8 +2,8 @@
  *
  * experiments.h: published experiments by name: the published statement, the measured value and the verdict.
  *
- * An experiment fills an outcome: claims (published, measured, holds), numbers for programs, and figures as data. Who
- * prints, writes and draws them is the caller's affair (app/reproduce.c). Experiments use include/sinew only.
+ * An experiment fills an outcome: claims (published, measured, holds), numbers for programs, and figures as data. The
+ * caller prints, writes and draws them (app/reproduce.c). Experiments use include/sinew only.
  */
 #ifndef SINEW_EXPERIMENTS_H
 #define SINEW_EXPERIMENTS_H
@@ -15,21 +15,21 @@ enum {
     NUMBER_MAX = 256,
     FIGURE_MAX = 8,
     SERIES_MAX = 12,
-    COUNT_SIZE = 16 /* characters of a count in words */
+    COUNT_SIZE = 16 /* characters of a formatted count */
 };
 
-/* From what says nothing about the others to what decides them all. */
+/* In increasing order of precedence: the largest value among the claims is the result of the experiment. */
 typedef enum claim_result {
-    NOT_MEASURED = 0, /* what it takes was not there */
-    NOT_JUDGED,       /* a time: it depends on the machine and on what else that does */
+    NOT_MEASURED = 0, /* the data or program that the claim needs is missing */
+    NOT_JUDGED,       /* a duration, which depends on the machine and its load */
     HOLDS_YES,
     HOLDS_PARTLY,
     HOLDS_NO
 } claim_result;
 
-/* One statement of the source. */
+/* One statement of the published source. */
 typedef struct claim {
-    char what[120], published[120], measured[240], cause[480]; /* cause: why not, or not altogether */
+    char what[120], published[120], measured[240], cause[480]; /* cause: why the claim does not hold, or only in part */
     claim_result holds;
 } claim;
 
@@ -39,23 +39,23 @@ typedef struct number {
     double value;
 } number;
 
-/* A curve, or (in a figure of shapes) a body. `kind` chooses the colour, variant tells curves of one kind apart. */
+/* A curve, or (in a figure of shapes) a body. `kind` selects the colour; `variant` distinguishes curves of one kind. */
 typedef struct series {
     char name[56];
     sinew_solver_kind kind;
     int32_t variant;
     int32_t count;    /* points */
-    double *x, *y;    /* [count] of a curve */
-    sinew_real *body; /* [3 * count] of a shape */
+    double *x, *y;    /* [count] points of a curve */
+    sinew_real *body; /* [3 * count] positions of a shape */
     int32_t triangle_count;
-    int32_t *triangles; /* [3 * triangle_count] of a shape; NULL: the beam's surface */
+    int32_t *triangles; /* [3 * triangle_count] triangles of a shape; NULL: the beam's surface */
 } series;
 
 typedef struct figure {
     char name[32], title[160], x_label[64], y_label[64];
     bool log_x, log_y, shapes;
-    bool distinct; /* a colour for each curve, not for each solver */
-    double span;   /* m across the picture of a shape; 0: as the beam needs */
+    bool distinct; /* one colour per curve instead of one per solver */
+    double span;   /* m, width of the view of a shape; 0: the beam's */
     int32_t series_count;
     series series[SERIES_MAX];
 } figure;
@@ -65,18 +65,18 @@ typedef struct outcome {
     claim claims[CLAIM_MAX];
     number numbers[NUMBER_MAX];
     figure figures[FIGURE_MAX];
-    char setup[200];   /* what was simulated; "": the beam */
-    char failure[256]; /* why it could not be run; "" when it could */
+    char setup[200];   /* description of the simulated set-up; "": the beam */
+    char failure[256]; /* reason why the experiment could not run; "": it ran */
 } outcome;
 
-/* The caller's wishes for an experiment. */
+/* Options of the caller for an experiment. */
 typedef struct setting {
     bool quick;
-    bool alone; /* stay in this precision: do not start the program of the other one */
-    beam *beam; /* built once and shared by all experiments that need it; NULL: no selected experiment does */
+    bool alone; /* run in this precision only: do not start the program of the other one */
+    beam *beam; /* built once and shared by all experiments that need it; NULL: no selected experiment needs it */
     void (*progress)(void *context, int32_t done, int32_t total, const char *label); /* may be called by any thread */
-    /* Runs an experiment by the program of the other precision and reads its numbers and one figure. False when that
-     * program is missing or fails (said in the result's failure). */
+    /* Runs an experiment by the program of the other precision and reads its numbers and one figure. Returns false,
+     * with the reason in the result's failure, if that program is missing or fails. */
     bool (*other_precision)(void *context, const char *name, const char *figure_name, outcome *result);
     void *context;
 } setting;
@@ -88,10 +88,10 @@ typedef struct experiment {
 } experiment;
 
 enum {
-    EXPERIMENT_MAX = 128 /* that lists have room for */
+    EXPERIMENT_MAX = 128 /* capacity of lists of experiments */
 };
 
-/* NULL past the last. */
+/* Returns NULL past the last experiment. */
 const experiment *experiment_at(int32_t index);
 
 void experiment_pbd_stiffness(const setting *s, outcome *o);
@@ -171,30 +171,33 @@ void experiment_mannequin(const setting *s, outcome *o);
 
 /* ---- Outcomes (outcome.c) -------------------------------------------------------------------- */
 
-/* A new claim; fill it with the two below. Never NULL (past CLAIM_MAX the last is reused). */
+/* Adds a claim, to be filled by claim_measured() and claim_holds(). Never NULL: past CLAIM_MAX the last claim is
+ * reused. */
 claim *outcome_claim(outcome *o, const char *what, const char *published);
 void claim_measured(claim *c, const char *format, ...) SINEW_PRINTF(2, 3);
 void claim_holds(claim *c, claim_result holds, const char *cause, ...) SINEW_PRINTF(3, 4);
-/* For a claim about a time: reported without a verdict. `remark`: a caveat for the reader, or "". */
+/* Marks a claim about a duration as reported, not judged. `remark`: a caveat for the reader, or "". */
 void claim_timed(claim *c, const char *remark);
 /* A count of iterations, or "not yet" when it is negative. */
 const char *count_text(int32_t count, char text[COUNT_SIZE]);
 void outcome_number(outcome *o, double value, const char *name, ...) SINEW_PRINTF(3, 4);
 bool outcome_find(const outcome *o, const char *name, double *value);
 figure *outcome_figure(outcome *o, const char *name, const char *title, const char *x_label, const char *y_label);
-/* A curve of `count` points, not yet filled; false when out of memory. */
+/* Adds a curve of `count` points with unset values. Returns false if out of memory or past SERIES_MAX. */
 bool figure_series(figure *f, const char *name, sinew_solver_kind kind, int32_t variant, int32_t count);
-/* A shape, copied. */
+/* Adds a shape; copies its positions. */
 void figure_shape(figure *f, const char *name, sinew_solver_kind kind, const sinew_real *q, int32_t count);
-/* The surface of the shape added last, copied. */
+/* Sets the triangles of the shape added last; copies them. */
 void figure_surface(figure *f, const int32_t *triangles, int32_t count);
-claim_result outcome_result(const outcome *o); /* yes: all that are judged hold; no: at least one does not */
+claim_result outcome_result(const outcome *o); /* no if a judged claim fails, yes if all judged claims hold */
 const char *result_name(claim_result v);
 void outcome_release(outcome *o);
 
 /* ---- Runs (runs.c) --------------------------------------------------------------------------- */
 
-/* The value of an iteration that a curve shows. */
+double length3(const double v[3]);
+
+/* The value of an iteration record that a curve shows. */
 typedef double record_value(const sinew_iteration *record);
 double record_objective(const sinew_iteration *record);
 double record_inertia(const sinew_iteration *record);
@@ -203,24 +206,25 @@ double record_residual(const sinew_iteration *record);
 double record_linear(const sinew_iteration *record);  /* |linear momentum| */
 double record_angular(const sinew_iteration *record); /* |angular momentum| */
 
-/* All runs, side by side; each alone on one thread, so that how many run at once changes nothing but the time. False
- * (and said in the outcome) when one fails. */
+/* Takes all runs in parallel, each on one thread, so that their number changes the time only. Returns false, with the
+ * outcome's failure set, if a run fails. */
 bool runs_take(const setting *s, beam_run *runs, int32_t count, const char *label, outcome *o);
 void runs_release(beam_run *runs, int32_t count);
 /* The lowest objective of all iterations of all runs. */
 double runs_lowest(const beam_run *runs, int32_t count);
-/* Thesis (5.5) after an iteration, in per cent. */
+/* Relative error in per cent after an iteration, thesis (5.5). */
 double run_error(const beam_run *run, int32_t iteration, double lowest);
-/* The first iteration from which on the error stays at or below `per_cent`; -1: never. */
+/* The first iteration after which the error stays at or below `per_cent`; -1 if there is none. */
 int32_t run_settled(const beam_run *run, double per_cent, double lowest);
-/* Adds the run as a curve over iterations; `most` points at most from the start, 0: all. */
+/* Adds the run as a curve over iterations: its first `max` points, or all if `max` is 0. */
 void run_curve(figure *f, const beam_run *run, const char *name, int32_t variant, record_value *value, int32_t max);
-/* The same over seconds: `each` for an iteration, which runs without recording measured. */
+/* The same curve over seconds; `each` is the time of an iteration, measured by a run without records. */
 void run_curve_timed(figure *f, const beam_run *run, const char *name, int32_t variant, double each, int32_t max);
 const sinew_iteration *run_last(const beam_run *run);
-/* m3, signed: of the tet of these four vertices. */
+/* m3: signed volume of a tet. */
 double tet_volume(const sinew_real *q, const int32_t *tet);
-/* Degrees, root mean square: between neighbouring triangles of the beam's surface that lie in one plane at rest. */
+/* Degrees: root mean square of the angles between neighbouring triangles of the beam's surface that are coplanar at
+ * rest. */
 double beam_ruggedness(const beam *b, const sinew_real *q);
 
 #endif

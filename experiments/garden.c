@@ -13,15 +13,15 @@
 
 enum {
     CLOTHS = 3,
-    LEVELS = 4,             /* of a blade */
-    BLADE = 2 * LEVELS + 1, /* its vertices */
-    LEAF = 2 * LEVELS - 1   /* its triangles */
+    LEVELS = 4,             /* levels of a blade of grass */
+    BLADE = 2 * LEVELS + 1, /* vertices of a blade */
+    LEAF = 2 * LEVELS - 1   /* triangles of a blade */
 };
 #define LINE_HEIGHT 1.1
 #define LINE_Z      (-0.2)
-#define JOINT       5e3 /* N/m */
+#define JOINT       5e3 /* N/m, stiffness of joints between bodies */
 
-/* The garden while it is made: after a failure all that follows does nothing. */
+/* The garden under construction. After a failure (`good` false) all further calls do nothing. */
 typedef struct maker {
     garden *g;
     const garden_def *def;
@@ -52,7 +52,7 @@ static void garden_add_energy(maker *m, sinew_body body, sinew_energy_def energy
         count_energy(m, sinew_world_add_energy(m->g->world, &energy, m->error));
 }
 
-/* Takes the mesh over, turned so that its z is up where it stands, and moved. */
+/* Adds the mesh as a body and destroys the mesh. `stands` turns its z axis upwards; then `move` translates it. */
 static sinew_body garden_add_body(maker *m, sinew_mesh *mesh, bool stands, const double move[3], double density)
 {
     const int32_t count = mesh ? sinew_mesh_vertex_count(mesh) : 0;
@@ -75,7 +75,7 @@ static sinew_body garden_add_body(maker *m, sinew_mesh *mesh, bool stands, const
     return body;
 }
 
-/* Vertices of a body that `chosen` likes, to be freed; NULL: out of memory. */
+/* Indices of the vertices for which `chosen` returns true, to be freed; NULL: out of memory. */
 static int32_t *garden_choose(const maker *m, sinew_body body, bool (*chosen)(const sinew_real *x), int32_t *count)
 {
     const sinew_mesh *mesh = sinew_body_mesh(m->g->world, body);
@@ -92,7 +92,7 @@ static bool on_ground(const sinew_real *x)
     return (double)x[1] < 1e-3;
 }
 
-/* Soft positions, as the paper has them, at the ground. */
+/* Holds the vertices at the ground by soft position constraints, as in the paper. */
 static void root(maker *m, sinew_body body, double stiffness)
 {
     int32_t count = 0, *list = m->good ? garden_choose(m, body, on_ground, &count) : NULL;
@@ -110,7 +110,7 @@ static bool everything(const sinew_real *x)
     return true;
 }
 
-/* Joins the vertices of one body that are near another to it. */
+/* Attaches the chosen vertices of body `from` that lie within `distance` of body `to`, by weak constraints. */
 static void garden_join(maker *m, sinew_body from, sinew_body to, bool (*chosen)(const sinew_real *x), double distance,
                         double stiffness)
 {
@@ -203,7 +203,7 @@ static bool at_line(const sinew_real *x)
     return (double)x[1] > LINE_HEIGHT - 1e-3;
 }
 
-/* Cloths of triangle strain, of triangle strain with limits, of edge strain. */
+/* Adds one of three cloths: triangle strain, triangle strain with limits, or edge strain. */
 static void garden_add_cloth(maker *m, int32_t which, sinew_body line)
 {
     sinew_cloth_def def = sinew_default_cloth_def();
@@ -234,7 +234,7 @@ static void garden_add_cloth(maker *m, int32_t which, sinew_body line)
     garden_join(m, cloth, line, at_line, 0.02, JOINT / 50);
 }
 
-/* A number in [0, 1) that looks random and is the same everywhere. */
+/* A deterministic pseudo-random number in [0, 1). */
 static double garden_scatter(int32_t i, int32_t k)
 {
     const double s = sin(12.9898 * (i + 1) + 78.233 * k) * 43758.5453;
@@ -253,7 +253,7 @@ static void place_blade(int32_t blade, sinew_real *x, int32_t *triangles)
         x[3 * v + 1] = (sinew_real)(height * fraction);
         x[3 * v + 2] = (sinew_real)(at[1] + half * s + bow * c);
     }
-    /* A strip: each vertex but the last two begins a triangle with the next two. */
+    /* A triangle strip: each vertex but the last two starts a triangle with the next two. */
     for (int32_t t = 0; t < LEAF; t++)
         for (int32_t k = 0; k < 3; k++)
             triangles[3 * t + k] = BLADE * blade + t + (t % 2 && k > 0 ? 3 - k : k);

@@ -3,15 +3,15 @@
  * geometric.c: a taut pendulum and a taut chain by stable constrained dynamics, with and without geometric stiffness
  * (Tournier, Nesme, Gilles, Faure 2015; slides, "Geometric Stiffness").
  *
- * Hard rods hang down and are pulled at the end with F. Sideways motion y is small and obeys M y'' = -K y, K made of
- * the tensions over the lengths. What a step of scd does to the mode of frequency omega, x = h omega:
+ * Hard rods hang down; a force F pulls at the end. Sideways motion y is small and obeys M y'' = -K y, K made of the
+ * tensions over the lengths. A step of scd on the mode of frequency omega, x = h omega:
  *
- *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull in the directions that the step begins with
- *     with      v' = v - h omega^2 y',  y' = y + h v'     they pull in those of its end
+ *     without   v' = v - h omega^2 y,   y' = y + h v'     rods pull along their directions at the start of the step
+ *     with      v' = v - h omega^2 y',  y' = y + h v'     rods pull along their directions at its end
  *
- * which are symplectic and implicit Euler (taut.h).
- * So the fastest mode decides without, the slowest with. Multipliers of the last step must be known: chains take one
- * step before they are knocked. A chain that begins crooked has none yet, and scd solves one more system to find them.
+ * which are symplectic and implicit Euler (taut.h). So the fastest mode determines the rate without geometric
+ * stiffness, the slowest with it. The geometric stiffness needs the multipliers of the last step, so chains take one
+ * step before the knock. A chain that starts crooked has no multipliers, and scd solves one more system to find them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,42 +23,42 @@
 
 #define STEP    1e-2 /* s */
 #define GRAVITY 9.81
-/* m/s: the knock where it grows, so that there are steps to fit before it is large. */
+/* m/s: initial sideways speed of unstable runs, small enough to leave steps to fit before the motion is large. */
 #define FAINT      (sizeof(sinew_real) == 4 ? 1e-20 : 1e-120)
-#define ENERGY_MIN (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: squares of what is almost lost */
+#define ENERGY_MIN (sizeof(sinew_real) == 4 ? 1e-60 : 1e-280) /* J: least energy above underflow */
 #define RATIO      1e4                                        /* pull over weight */
 
 enum {
     LINKS = 100,
-    CURVE = 12,  /* steps that are drawn */
-    LINE = 81,   /* points of a theory's curve */
-    FIT = 400,   /* steps that are kept to be fitted */
-    SWEEP = 7,   /* ratios */
-    HIGHEST = 0, /* of a knock: neighbours against each other */
-    LOWEST = 1   /* all to the same side */
+    CURVE = 12,  /* steps of the drawn energy curves */
+    LINE = 81,   /* points of a theoretical curve */
+    FIT = 400,   /* steps whose energies are kept for the fit */
+    SWEEP = 7,   /* number of tension ratios */
+    HIGHEST = 0, /* knock of neighbours in opposite directions: the fastest mode */
+    LOWEST = 1   /* knock of all particles to the same side: the slowest mode */
 };
 
-/* One run; energies are sideways, J: m v^2 / 2 and what tension does against slopes. */
+/* One run. Energies are those of sideways motion in J: m v^2 / 2 plus the work of tension against slopes. */
 typedef struct taut {
     int32_t links;
-    double ratio; /* pull over the weight of all that hangs */
+    double ratio; /* pull over the weight of the chain */
     bool geometric;
     double knock;   /* m/s */
-    double crooked; /* m: how far every second particle begins beside the line */
+    double crooked; /* m: initial sideways offset of every second particle */
     int32_t steps;
-    double slowest, fastest; /* 1/s: of the modes */
-    double theory, measured; /* factor of the amplitude a step */
-    double first, last, max; /* energies; most: after the first step */
-    double worst;            /* largest energy over that of the step before, while it is above round-off */
-    double violation;        /* m, largest */
-    int64_t systems;         /* linear */
-    int32_t indefinite;      /* steps */
+    double slowest, fastest; /* 1/s, frequencies of the slowest and the fastest mode */
+    double theory, measured; /* growth factor of the amplitude per step */
+    double first, last, max; /* J; max is the largest after the first step */
+    double worst;            /* largest energy ratio of successive steps, above ENERGY_MIN */
+    double violation;        /* m, largest constraint violation */
+    int64_t systems;         /* linear systems solved */
+    int32_t indefinite;      /* steps with an indefinite matrix */
     double energy[FIT + 1];
 } taut;
 
 static double mass_of(const taut *t, int32_t i)
 {
-    return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links; /* kg: chain.h halves that of the end */
+    return (t->links > 1 && i == t->links ? 0.5 : 1) / t->links; /* kg: chain.h halves the mass of the last particle */
 }
 
 static double geometric_weight_of(const taut *t, int32_t from)
@@ -69,7 +69,7 @@ static double geometric_weight_of(const taut *t, int32_t from)
     return sum;
 }
 
-/* N: in the rod that ends at particle i; none beyond the last. */
+/* N: tension of the rod that ends at particle i; 0 past the last particle. */
 static double tension_of(const taut *t, int32_t i)
 {
     return i > t->links ? 0 : t->ratio * geometric_weight_of(t, 1) + geometric_weight_of(t, i);
@@ -116,7 +116,7 @@ static void geometric_knock(const taut *t, sinew_world *world, int shape)
     sinew_world_set_velocities(world, 0, t->links + 1, v);
 }
 
-/* Every second particle beside the line, rods as long as they are. */
+/* Offsets every second particle sideways and keeps the length of the rods. */
 static void make_crooked(const taut *t, sinew_world *world)
 {
     const double rod = 1.0 / t->links;
@@ -128,7 +128,7 @@ static void make_crooked(const taut *t, sinew_world *world)
     sinew_world_set_positions(world, 0, t->links + 1, q);
 }
 
-/* Pulled; a straight one has made the step in which its multipliers are found. */
+/* A world with the pull applied. A straight chain takes one step here, which computes its multipliers. */
 static sinew_world *make_taut(const taut *t, sinew_error *error)
 {
     chain_def def = chain_default();
@@ -189,7 +189,7 @@ static bool taut_run(taut *t, int shape, outcome *o)
     return true;
 }
 
-/* ---- What is found ------------------------------------------------------------------------------ */
+/* ---- Claims ------------------------------------------------------------------------------------- */
 
 static const char *name_of(const taut *t)
 {
@@ -243,7 +243,7 @@ static void geometric_claim_systems(outcome *o, const taut *runs)
 
 static const char *const names[4] = {"pendulum, with", "pendulum, without", "chain, with", "chain, without"};
 
-/* All four after the same knock; drawn up to 1e4 J and down to 1e-9 J. */
+/* Draws the energies of all four runs after the same knock: up to 1e4 J, clamped below at 1e-9 J. */
 static bool draw_energy(outcome *o)
 {
     figure *f =
@@ -267,7 +267,7 @@ static bool draw_energy(outcome *o)
     return true;
 }
 
-/* Chains that are not straight when the world begins, and have no multipliers then. */
+/* Chains that start crooked, and therefore without multipliers. */
 static bool claim_start(outcome *o)
 {
     taut of[3];
@@ -299,7 +299,7 @@ static bool claim_start(outcome *o)
 
 static const double ratios[SWEEP] = {0, 10, 1e2, 1e3, 4e3, 4.2e3, 1e5};
 
-/* A curve of `count` ratios from 10 to 1e5: theory, or the measured points. */
+/* Adds a curve over ratios from 10 to 1e5: theory, or the measured points. */
 static void draw_ratios(figure *f, int k, const taut *measured)
 {
     const int32_t count = measured ? SWEEP - 1 : LINE;
@@ -329,7 +329,7 @@ static void draw_sweep(outcome *o, const taut *of)
     }
 }
 
-/* The rates at other tensions; the pendulum's threshold lies at F / (m g) = 4 l / (g h^2) = 4077. */
+/* Measures the rates at other tensions; the pendulum's threshold lies at F / (m g) = 4 l / (g h^2) = 4077. */
 static bool run_sweep(outcome *o)
 {
     taut *of = calloc(4 * SWEEP, sizeof *of);

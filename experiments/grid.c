@@ -22,7 +22,7 @@ int grid_wanted(int32_t cell, int quick)
     return !quick || cell % 2 == 1;
 }
 
-/* First and last marked cell of the step, and whether all that were run between, up to or from there are marked. */
+/* First and last marked cell of the step (-1: none), and the numbers of marked cells and of cells that were run. */
 static void survey(const int8_t *marks, int32_t step, int32_t *first, int32_t *last, int *marked, int *run)
 {
     *first = *last = -1;

@@ -17,11 +17,11 @@ enum {
 /* Time step and stiffness of a cell, which is numbered step * GRID_STIFFNESSES + stiffness. */
 double grid_h(int32_t cell);         /* 1e-1 .. 1e-4 s */
 double grid_stiffness(int32_t cell); /* 1e5 .. 1e12 */
-/* `--quick` leaves out every second stiffness. */
+/* True if the cell is run; `quick` omits every second stiffness. */
 int grid_wanted(int32_t cell, int quick);
 
-/* The stiffnesses of one step where `marks` [GRID_CELLS] is set: ">= 1e8" (all from there on), "<= 1e7" (all up to
- * there), a list, "all" or "-". Cells where marks is negative were not run. */
+/* Lists the stiffnesses of one step whose `marks` [GRID_CELLS] are positive: ">= 1e8" (all from 1e8 on), "<= 1e7" (all
+ * up to 1e7), a list, "all" or "-". Negative marks are cells that were not run. */
 void grid_describe(const int8_t *marks, int32_t step, char *text, size_t size);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * hard.c: hard constraints as one system, by its Schur complement, with a constraint too many, and with compliance
- * (notes, "Hard constraints", "Compliant constraints"; slides, step and project; Baraff 1996): and an inextensible
+ * hard.c: hard constraints as one KKT system, by its Schur complement, with redundant constraints, and with compliance
+ * (notes, "Hard constraints", "Compliant constraints"; slides, step and project; Baraff 1996); and an inextensible
  * cloth.
  *
- * The frame: a square of four particles of 1 kg, its sides and one diagonal rods: five, which hold it in its plane. The
- * second diagonal depends linearly on the other constraints, and so does a second rod along a side. One corner is
- * thrown.
+ * The frame: a square of four particles of 1 kg. Its sides and one diagonal are five rods, which make it rigid in its
+ * plane. The second diagonal and a second rod along a side depend linearly on the other constraints. One corner has an
+ * initial velocity.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #include "chain.h"
 #include "hard_cloth.h"
 
-#define LIMIT 1e-3 /* stretch that an inextensible cloth may have */
+#define LIMIT 1e-3 /* largest stretch accepted of an inextensible cloth */
 
 enum {
     RODS = 7,
-    FREE = 5, /* rods that do not depend on each other */
+    FREE = 5, /* linearly independent rods */
     STIFFNESSES = 4,
     SAP = 0,
     PRIMAL_DUAL,
-    MASSES, /* sap as published: in the metric of the masses */
-    XPBD,   /* and those after it, with four times as many iterations each */
+    MASSES, /* sap as published, with the mass matrix as its metric */
+    XPBD,   /* XPBD and the next two methods, each with four times the iterations of the last */
     METHODS = XPBD + 3,
     MAX_SWEEPS = 1 << 19
 };
@@ -52,7 +52,8 @@ static double largest_difference(const sinew_real *a, const sinew_real *b, int32
     return max;
 }
 
-/* A chain of hard rods, let go level; after ten steps: later it whips, and round-off grows with that. */
+/* Runs a chain of hard rods, released level, by both systems. Ten steps only: later the chain whips, which amplifies
+ * round-off. */
 static bool both_systems(outcome *o, double *apart)
 {
     enum {
@@ -98,7 +99,7 @@ typedef struct frame {
     bool schur;
     uint32_t bits;
     sinew_real q[12];
-    char words[256]; /* of the step */
+    char words[256]; /* the step's report on its constraints */
 } frame;
 
 static bool fill_frame(sinew_world *world, const frame *f, sinew_error *error)
@@ -147,7 +148,8 @@ static bool step_frame(frame *f, outcome *o)
     return good || chain_fail(o, &error);
 }
 
-/* The least pivot of J M^-1 J^T of the first rods over the largest, by Gaussian elimination with the largest pivot. */
+/* Smallest over largest pivot of J M^-1 J^T of the first `count` rods, by Gaussian elimination with diagonal pivoting.
+ *  */
 static double min_pivot(int32_t count)
 {
     double J[RODS][12] = {{0}}, S[RODS][RODS] = {{0}}, min = HUGE_VAL, max = 0;
@@ -231,7 +233,8 @@ static hard_cloth cloth_of(int method, bool quick)
     if (method == MASSES)
         sinew_solver_def_set_keyword(&c.solver, "geometric", "off", NULL);
     c.solver.measure = SINEW_MEASURE_RESIDUAL;
-    /* |C| <= tolerance |J| l, |J| and l both sqrt(2): 0.8 of the limit. */
+    /* The stopping test is |C| <= tolerance |J| l with |J| and l both sqrt(2): the stretch stays below 0.8 of the
+     * limit. */
     c.solver.tolerance = (sinew_real)(method < XPBD ? 0.4 * LIMIT / (c.n - 1) : 0);
     c.solver.iterations = method < XPBD ? 300 : (quick ? 25 : 100) << 2 * (method - XPBD);
     return c;
@@ -274,7 +277,7 @@ static void claim_cloth(outcome *o, const hard_cloth *all)
     claim_timed(c, "one thread");
 }
 
-/* One step more from where another ended. */
+/* Takes one step from the end of the run `from`, with another solver. */
 static bool one_step(hard_cloth *c, const hard_cloth *from, const sinew_solver_def *solver, outcome *o)
 {
     sinew_error error = {0};
@@ -283,7 +286,7 @@ static bool one_step(hard_cloth *c, const hard_cloth *from, const sinew_solver_d
     return hard_cloth_run(c, &error) || chain_fail(o, &error);
 }
 
-/* The number of XPBD's sweeps doubles until its step has the requested stretch. */
+/* Doubles XPBD's sweeps until its step reaches the stretch limit. */
 static void claim_same_stretch(outcome *o, const hard_cloth *sap)
 {
     hard_cloth next = {0}, swept = {0};
@@ -351,7 +354,7 @@ static void run_cloth(const setting *s, outcome *o)
         hard_cloth_release(&all[m]);
 }
 
-/* Corners that stay: the weft between them is straight and taut, and its rods depend on each other. */
+/* Fixed corners: the weft between them is straight and taut, and its rods are linearly dependent. */
 static void claim_taut(outcome *o)
 {
     hard_cloth all[2];

@@ -15,7 +15,7 @@
 #define RIGIDITY 1e-6       /* N m */
 
 enum {
-    MOVING = 60 /* steps in which the corners come nearer */
+    MOVING = 60 /* steps in which the corners approach each other */
 };
 
 /* ---- The world ----------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static sinew_mesh *hard_cloth_cloth_mesh(int32_t n, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Warp and weft: 2 n (n - 1) edges. */
+/* Lists the 2 n (n - 1) edges of warp and weft. */
 static int32_t list_threads(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
@@ -40,7 +40,7 @@ static int32_t list_threads(int32_t n, int32_t *edges)
     return count;
 }
 
-/* Both diagonals of every cell: 2 (n - 1)^2 edges. */
+/* Lists both diagonals of every cell: 2 (n - 1)^2 edges. */
 static int32_t list_diagonals(int32_t n, int32_t *edges)
 {
     int32_t count = 0;
@@ -122,7 +122,7 @@ static double largest_stretch(const sinew_real *q, const int32_t *edges, int32_t
     return max;
 }
 
-/* Where the corners are to be after the step. */
+/* Sets the targets of the corners for the next step. */
 static bool move_corners(sinew_world *world, const hard_cloth *c, sinew_pin pins, int32_t step, sinew_error *error)
 {
     const double fraction = fmin(1, (step + 1.0) / MOVING), by = 0.5 * c->nearer * fraction;

@@ -4,9 +4,9 @@
  * bending and volume constraints of varying stiffness, whose stiffness does not depend on the number of iterations.
  *
  * Set-up: a sphere of 0.3 m, an icosahedron refined four times: 2562 vertices, 7680 edges of edge_strain (triangles of
- * edges resist stretch and shear), 7680 hinges, and one enclosed_volume that wants 1.5 times the volume at rest;
- * 0.1 kg/m2, h = 1/60 s, hung at its top, damped, looked at after 2 s. By xpbd and pbd with 10 to 80 iterations, and,
- * to its end, by newton.
+ * edges resist stretch and shear), 7680 hinges, and one enclosed_volume with a target of 1.5 times the rest volume;
+ * 0.1 kg/m2, h = 1/60 s, hung at its top, damped, measured after 2 s. Solvers: xpbd and pbd with 10 to 80 iterations,
+ * and newton to convergence.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,19 +15,19 @@
 #include "shell_mesh.h"
 
 #define RADIUS   0.3
-#define STRETCH  5.0    /* N, of an edge */
+#define STRETCH  5.0    /* N, stiffness of an edge */
 #define RIGIDITY 1e-4   /* N m */
 #define BULK     1000.0 /* Pa */
-#define WANTED   1.5    /* of the volume at rest */
+#define WANTED   1.5    /* target volume over rest volume */
 
 enum {
     COUNTS = 4,
     BULKS = 3,
     BY_XPBD = 0,
     BY_PBD = COUNTS,
-    BY_BULK = 2 * COUNTS, /* other stiffnesses of the volume, by xpbd */
+    BY_BULK = 2 * COUNTS, /* xpbd with three stiffnesses of the volume */
     BY_NEWTON = BY_BULK + BULKS,
-    RUNS = BY_NEWTON + BULKS /* newton for each of them */
+    RUNS = BY_NEWTON + BULKS /* newton for each stiffness of the volume */
 };
 static const int32_t counts[COUNTS] = {10, 20, 40, 80};
 static const double bulks[BULKS] = {0.1 * BULK, BULK, 10 * BULK};
@@ -37,7 +37,7 @@ static bool at_the_top(const sinew_real *x)
     return x[1] > (sinew_real)(0.97 * RADIUS);
 }
 
-/* Triangles and their edges. */
+/* A sphere of triangles with their edges, refined `level` times. */
 static sinew_mesh *inflatable_make_mesh(int32_t level, sinew_error *error)
 {
     shell s;
@@ -84,9 +84,9 @@ static sheet make_balloon(bool quick, sinew_solver_kind kind, int32_t iterations
     return s;
 }
 
-/* The numbers that a balloon ended with. */
+/* Measures of a balloon at the end of a run. */
 typedef struct blown {
-    double volume; /* over that at rest */
+    double volume; /* volume over rest volume */
     double length; /* m, from its top to its lowest point */
 } blown;
 
@@ -101,7 +101,7 @@ static blown inflatable_measure(const sheet *s)
     return b;
 }
 
-/* Most less least of what the numbers of iterations give, over the truth. */
+/* Range of a measure over the numbers of iterations, relative to newton's value. */
 static double inflatable_spread(const blown *b, double truth, bool length)
 {
     double low = HUGE_VAL, high = -HUGE_VAL;
@@ -115,7 +115,7 @@ static double inflatable_spread(const blown *b, double truth, bool length)
 
 static void inflatable_claim_counts(const setting *s, outcome *o, const sheet *run)
 {
-    const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1; /* an edge is a hinge, too */
+    const int32_t edges = sinew_mesh_edge_count(run->mesh), all = 2 * edges + 1; /* every edge is also a hinge */
     claim *c = outcome_claim(o, "an inflatable balloon of stretch, shear, bending and volume constraints",
                              "2.5k particles, 15k constraints");
     claim_measured(c, "%d particles, %d constraints: %d edges, %d hinges, 1 volume", sheet_vertex_count(run), all,

@@ -3,11 +3,11 @@
  * jacobi.c: T. Liu, "Position Based Dynamics" (GAMES webinar 2019), Gauss-Seidel against Jacobi: one step of one cloth
  * by PBD, its constraints visited in six orders; Chebyshev's acceleration is that of Wang 2015.
  *
- * A free cloth of 1 m begins 10 per cent too large, at rest. Measured is what is left of the violation, the root of the
- * edges' energy over that at the start, after so many visits of all constraints: a symmetric iteration is two sweeps.
- * The cloth and its mesh look the same turned by half a circle about the middle; how far they do not after ten sweeps
- * is how far an order breaks the symmetry. Chebyshev's rho is what plain Jacobi sweeps are seen to leave of the
- * violation in the end, as Wang finds it, by trying beforehand.
+ * A free cloth of 1 m starts 10 per cent too large, at rest. The measure is the remaining violation, the square root of
+ * the edges' energy over that at the start, against the number of visits of all constraints: a symmetric iteration
+ * counts as two sweeps. The cloth and its mesh are point-symmetric; the asymmetry after ten sweeps shows how far an
+ * order of visits breaks the symmetry. Chebyshev's rho is the asymptotic convergence rate of plain Jacobi, which a
+ * preceding run measures, as in Wang 2015.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum {
     UNDER,
     CHEBYSHEV,
     VARIANTS,
-    FEW = 10 /* sweeps of the cloths that are looked at for symmetry */
+    FEW = 10 /* sweeps before the asymmetry is measured */
 };
 static const char *const names[VARIANTS] = {"Gauss-Seidel, coloured", "Gauss-Seidel, mesh order",
                                             "symmetric Gauss-Seidel", "Jacobi",
@@ -51,14 +51,14 @@ static double left_at(const trial *t, int32_t row)
     return sqrt(t->records[row].elastic / t->records[0].elastic);
 }
 
-/* The part of the violation that a sweep leaves, on average over the last tenth of the sweeps. */
+/* Fraction of the violation that a sweep leaves, averaged over the last tenth of the sweeps. */
 static double rate_of(const trial *t)
 {
     const int32_t last = t->record_count - 1, first = last - last / 10;
     return pow(left_at(t, last) / left_at(t, first), 1.0 / (last - first));
 }
 
-/* The first count of sweeps after which no more than `part` is left; -1: never. */
+/* The first number of sweeps that leaves at most `fraction` of the violation; -1 if there is none. */
 static int32_t sweeps_to(const trial *t, int variant, double fraction)
 {
     for (int32_t row = 0; row < t->record_count; row++)

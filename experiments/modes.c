@@ -10,8 +10,8 @@
 
 typedef struct eigenproblem {
     int32_t n;              /* free coordinates */
-    int32_t *of_coordinate; /* [3 * vertex_count] index of a free coordinate, -1: held */
-    double *k, *m;          /* [n * n] k becomes its Cholesky factor, lower */
+    int32_t *of_coordinate; /* [3 * vertex_count] index of a free coordinate, -1: pinned */
+    double *k, *m;          /* [n * n] stiffness and mass; k is overwritten by its lower Cholesky factor */
     double *modes;          /* [count * n] */
 } eigenproblem;
 
@@ -27,7 +27,7 @@ static bool forces_at(sinew_world *world, int32_t count, const sinew_real *q, si
            sinew_world_field(world, SINEW_FIELD_FORCE, 0, count, f, NULL) == SINEW_OK;
 }
 
-/* Column by column, symmetrised. */
+/* Stiffness matrix, column by column from differences of forces, symmetrised. */
 static bool fill_stiffness(eigenproblem *e, sinew_world *world, int32_t vertices, double length)
 {
     const size_t size = 3 * (size_t)vertices;
@@ -76,7 +76,7 @@ static void fill_masses(eigenproblem *e, const sinew_mesh *mesh, double density,
 
 /* ---- Modes --------------------------------------------------------------------------------------- */
 
-/* K = L L^T, in place; false when it is not definite. */
+/* K = L L^T, in place; returns false if K is not positive definite. */
 static bool modes_factorise(double *k, int32_t n)
 {
     for (int32_t j = 0; j < n; j++) {
@@ -125,7 +125,7 @@ static double modes_dot(const double *x, const double *y, int32_t n)
     return sum;
 }
 
-/* Inverse iteration of mode `which`, M-orthogonal to those before; mx is room for M x. */
+/* Frequency of mode `which` by inverse iteration, M-orthogonal to all earlier modes; mx is a buffer for M x. */
 static double next_mode(const eigenproblem *e, int32_t which, double *mx)
 {
     double *x = e->modes + (size_t)which * (size_t)e->n, square = 0;
@@ -146,7 +146,7 @@ static double next_mode(const eigenproblem *e, int32_t which, double *mx)
         }
         if (sweep == SWEEPS - 1)
             break;
-        /* x^T M K^-1 M x is 1 / omega^2 where x is a mode. */
+        /* For a mode x, x^T M K^-1 M x is 1 / omega^2. */
         memcpy(x, mx, (size_t)e->n * sizeof *x);
         modes_solve(e->k, e->n, x);
         square = 1 / modes_dot(x, mx, e->n);

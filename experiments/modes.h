@@ -13,8 +13,9 @@
 
 #include "experiments.h"
 
-/* rad/s: the lowest `count` of the body in `world`, whose vertices with free[i] == 0 are held, for lumped (consistent
- * false) or consistent masses of `density` kg/m3. False when memory or definiteness fails. */
+/* Computes the lowest `count` frequencies (rad/s) of the body in `world`, for lumped (consistent false) or consistent
+ * masses of `density` kg/m3. Vertices with free_vertices[i] == 0 are fixed. Returns false if memory runs out or K is
+ * not positive definite. */
 bool modes_find(sinew_world *world, const sinew_mesh *mesh, const uint8_t *free_vertices, double density,
                 bool consistent, int32_t count, double *omega);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * neo_hookean.c: thesis figs 5.18 to 5.21 and tables 5.5, 5.6: the beam of neo-Hookean material is let go.
+ * neo_hookean.c: thesis figs 5.18 to 5.21 and tables 5.5, 5.6: the neo-Hookean beam untwists.
  *
  * The material is the thesis's own (3.15), without matched Lame parameters. ADMM's weights are w^2 = c^2 k V with V an
  * element's volume and k the stiffness fitted to the material (a multiple of 2 mu + lambda at this Poisson's ratio);
@@ -20,7 +20,7 @@ enum {
     SPLIT,
     SOLVERS,
     WEIGHTS = 5,
-    STIFF = 4, /* moduli of the screen of weights; from the second on the thesis has none */
+    STIFF = 4, /* moduli at which weights are screened; the thesis reports no weight from the second on */
     TIMED = 100,
     QN_SHOWN = 78, /* iterations of fig 5.19 */
     SHOWN = 500
@@ -37,7 +37,7 @@ static beam_run neo_hookean_make_run(int which, double young, double h, int32_t 
     beam_run run = {.neo_hookean = true, .stiffness = young, .h = h, .solver = kinds[which], .iterations = iterations};
     if (which == ADMM) {
         run.parameters[0] = "weight";
-        run.values[0] = 0; /* automatic */
+        run.values[0] = 0; /* 0: automatic weight */
     } else if (which != QN) {
         run.parameters[0] = "neo_hookean";
         run.values[0] = which == SPLIT;
@@ -47,7 +47,7 @@ static beam_run neo_hookean_make_run(int which, double young, double h, int32_t 
 
 /* ---- Fig 5.18, 5.21: E = 1e5, h = 1e-1 --------------------------------------------------------- */
 
-/* How soon ADMM arrives with the best weight of the screen; -1: with none. */
+/* Iterations of ADMM to 1 % with the best weight of the screen; -1 if no weight gets there. */
 static int32_t best_of_screen(const beam_run *screen, double lowest, double *weight)
 {
     int32_t best = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * outcome.c: what an experiment found: claims, numbers, figures as data.
+ * outcome.c: results of an experiment: claims, numbers, figures as data.
  */
 #include <stdarg.h>
 #include <stdio.h>

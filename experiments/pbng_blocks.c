@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_blocks.c: PBNG fig 8 and tables 1 and 3: the block at growing resolution, what an iteration and a tet cost; and
- * how many colours nodes and constraints need.
+ * pbng_blocks.c: PBNG fig 8 and tables 1 and 3: the block at growing resolution with the cost of an iteration and of a
+ * tet; and the numbers of colours of nodes and of constraints.
  *
- * Times are processor times of one thread, the fastest frame over its iterations. All three blocks go through the whole
- * motion, the finest for some 25 minutes of one core.
+ * Times are processor times of one thread: the fastest frame, divided by its iterations. All three blocks go through
+ * the whole motion; the finest takes some 25 minutes of one core.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@ enum {
     PLAIN_ITERATIONS = 20,
     QUARTER = 2 * SIZES, /* the coarsest block with a quarter of its iterations */
     TRIALS = QUARTER + 1,
-    HEADER = 64 /* bytes before a block of memory, which store its size: the library's alignment */
+    HEADER = 64 /* bytes before a block of memory that store its size; at least the library's alignment */
 };
 static const int32_t sizes[2][SIZES] = {{32, 64, 128}, {6, 9, 14}};
-static const int32_t iterations[SIZES] = {40, 20, 40}; /* a frame, table 3 */
+static const int32_t iterations[SIZES] = {40, 20, 40}; /* iterations per frame, table 3 */
 static const double published_ms[SIZES] = {28, 65, 1520};
 
 static void *blocks_tally_allocate(void *context, size_t size, size_t alignment)
@@ -60,7 +60,7 @@ static size_t memory_of(const trial *t)
     return ready;
 }
 
-/* m: mean distance from the axis of the side faces' vertices next to the middle: how slim the block has become. */
+/* m: mean distance from the axis of the side vertices near the middle; measures how slender the block is. */
 static double waist_of(const trial *t)
 {
     double sum = 0;
@@ -76,7 +76,7 @@ static double waist_of(const trial *t)
     return count > 0 ? sum / count : NAN;
 }
 
-/* ms of an iteration: the fastest frame. */
+/* ms per iteration in the fastest frame. */
 static double cost_of(const trial *t)
 {
     double min = HUGE_VAL;
@@ -188,7 +188,8 @@ void experiment_resolution(const setting *s, outcome *o)
 
 /* ---- Table 1: colours ------------------------------------------------------------------------------- */
 
-/* How many colours a scene has by a solver; each particle's in `colours` (NULL: not wanted), to be freed. */
+/* Number of colours that a solver uses on a scene. `colours` receives the colour of each particle, to be freed; NULL:
+ * none. */
 static int32_t count_colours(trial *t, int32_t **colours, outcome *o)
 {
     sinew_error error = {SINEW_OK, "out of memory"};
@@ -206,13 +207,13 @@ static int32_t count_colours(trial *t, int32_t **colours, outcome *o)
 
 /* One row of table 1. */
 typedef struct colour_row {
-    const char *name, *key, *said; /* published: colours of nodes, of constraints */
+    const char *name, *key, *said; /* said: published colours of nodes and of constraints */
     scene_builder *build;
     int32_t n, quick_n;
-    double said_ms[2]; /* an iteration of PBNG, of PBD, 8 threads */
+    double said_ms[2]; /* published ms per iteration of PBNG and of PBD, 8 threads */
     /* ---- results ---- */
     int32_t size, nodes, constraints;
-    double ms[2]; /* one thread */
+    double ms[2]; /* measured ms per iteration on one thread */
 } colour_row;
 
 static bool measure_row(const setting *s, colour_row *r, outcome *o)
@@ -257,7 +258,7 @@ static void blocks_claim_row(outcome *o, const colour_row *r)
                     : "");
 }
 
-/* Recolouring: a scene with and without its weak constraints. */
+/* Compares the colours of a scene with and without its weak constraints. */
 static void claim_recolouring(const setting *s, outcome *o, scene_builder *build, const char *what)
 {
     int32_t *before = NULL, *after = NULL, changed = 0, outside = 0, bound = 0;
@@ -289,7 +290,7 @@ static void claim_recolouring(const setting *s, outcome *o, scene_builder *build
     trials_release(&tied, 1);
 }
 
-/* Table 1: an iteration of both, in every row. */
+/* Table 1: time per iteration of PBNG and PBD, in every row. */
 static void blocks_claim_times(outcome *o, const colour_row *rows, int count)
 {
     char said[120], text[200];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * pbng_bundles.c: the collisions of PBNG figs 1 and 15 and of the last row of table 2: muscles that press each other,
- * quasistatic, without and with connective tissue (which pbng/muscles is about) between them.
+ * quasistatic, without and with connective tissue between them (pbng/muscles covers tissue without collisions).
  *
  * Two bars of 1.2 x 0.2 x 0.2 m side by side, 20 mm apart, 1e5 Pa, 1000 kg/m3, held on the left; their right ends turn
- * by 150 degrees about the axis between them, so that the bars wrap around each other. 30 iterations of PBNG a step as
- * published, with weak constraints of the published 1e8 N/m and with `augmented` contact; Newton's method with
- * the published stiffness, with Cholesky, to its tolerance, is the truth. Tissue: on the left third facing vertices
- * are bound to each other by weak constraints of 1e3 N/m, which draw the bars together until they touch there; the
- * published 1e8 N/m hardly move in sweeps (pbng/hanging).
+ * by 150 degrees about the axis between them, so that the bars wrap around each other. PBNG takes the published 30
+ * iterations a step, with weak constraints of the published 1e8 N/m and with `augmented` contact. The reference is
+ * Newton's method with Cholesky and the published stiffness, to its tolerance. Tissue: weak constraints of 1e3 N/m bind
+ * facing vertices of the left third and draw the bars together until they touch there. With the published 1e8 N/m bound
+ * vertices hardly move in sweeps (pbng/hanging).
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ enum {
     NEWTON_BOUND,
     METHODS,
     ITERATIONS = 30,
-    LOST = 1000 /* pairs of triangles that cross: the run is ended */
+    LOST = 1000 /* intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[METHODS] = {"PBNG, penalty 1e8 N/m", "PBNG, augmented", "Newton, penalty 1e8 N/m",
                                            "PBNG, augmented, tissue", "Newton, augmented, tissue"};
@@ -41,8 +41,8 @@ typedef struct run {
     int method;
     int32_t n, steps, vertex_count, tet_count, bonds;
     touch_log log;
-    sinew_real *q; /* [3 * vertex_count] at the end */
-    double way;    /* m: the farthest that a vertex went */
+    sinew_real *q; /* [3 * vertex_count] positions at the end */
+    double way;    /* m: largest displacement of a coordinate */
 } run;
 
 static bool add_bar(sinew_world *world, run *r, int side, sinew_error *error)
@@ -73,7 +73,8 @@ static bool by_newton(int method)
     return method == NEWTON || method == NEWTON_BOUND;
 }
 
-/* Binds each vertex of the first bar's facing side, on its left third, to the one across: the bars are made alike. */
+/* Binds each vertex on the left third of the first bar's facing side to the opposite vertex; both bars have the same
+ * mesh. */
 static bool add_tissue(sinew_world *world, run *r, sinew_error *error)
 {
     const sinew_body bars[2] = {sinew_world_body_at(world, 0), sinew_world_body_at(world, 1)};
@@ -83,7 +84,7 @@ static bool add_tissue(sinew_world *world, run *r, sinew_error *error)
     sinew_real *weights = calloc(8 * (size_t)(rows * layers), sizeof *weights);
     for (int32_t k = 0; pairs && weights && k < layers; k++)
         for (int32_t i = 1; i <= rows / 3; i++, r->bonds++) {
-            /* The first bar is the upper one: its lowest layer faces the other's highest. */
+            /* The first bar is the upper one: its lowest layer faces the highest layer of the lower bar. */
             const int32_t upper = first[0] + i + rows * r->n * k, lower = first[1] + i + rows * (r->n - 1 + r->n * k);
             for (int c = 0; c < 4; c++) {
                 pairs[8 * r->bonds + c] = upper;
@@ -155,7 +156,7 @@ static bool bundles_take(const setting *s, run *r, figure *shapes, sinew_error *
     return good;
 }
 
-/* The farthest that a coordinate is from the truth, as part of the farthest way. */
+/* Largest distance of a coordinate from the reference, over the reference's largest displacement. */
 static double bundles_distance_share(const run *r, const run *truth)
 {
     double far = 0;

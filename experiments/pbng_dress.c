@@ -6,13 +6,13 @@
  * Published: 24K vertices in layers of 0.5, 1.5, 6 and 24K, 10 kg/m2, 1e3 N/m (the paper has Pa and no thickness),
  * bending 0.01 N m; still: steps of 12 ms, 84 iterations a frame of PBNG in the time of 24 of MPBNG, which are 28 and 8
  * a step; running: steps of 3 ms, 20 iterations of MPBNG, r_pad 2. The dress and the mannequin are not published. Here
- * the dress is a tube of rings, each an ellipse, over shoulders, waist and hips; its cut is the shape that it begins
- * in, 15 mm above the shoulders. Nothing but contact and friction holds it. The figure is made of capsules and a
- * sphere; running, it bobs and twists, and its legs swing against the skirt.
+ * the dress is a tube of rings, each an ellipse, over shoulders, waist and hips; its initial shape, 15 mm above the
+ * shoulders, is its rest shape. Only contact and friction hold it. The figure is made of capsules and a sphere;
+ * running, it bobs and twists, and its legs swing against the skirt.
  *
- * Who is nearer to the solution is judged twice. By the looks, as in the paper: heights of the hem and strain
- * of the cloth beside a run with many iterations. By numbers: from one state in the midst of that run each takes one
- * step with the same contacts and multipliers, and what is left of the objective's excess over the minimum is compared.
+ * Two measures give the distance from the solution. Visually, as in the paper: the height of the hem and the strain of
+ * the cloth against a run with many iterations. By numbers: from one state in the middle of that run each solver takes
+ * one step with the same contacts and multipliers, which leaves a fraction of the objective's excess over the minimum.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "touch.h"
 
 #define THICKNESS 4e-3 /* m */
-#define STRIDES   1.4  /* a second */
+#define STRIDES   1.4  /* strides per second */
 #define PI        3.14159265358979323846
 
 enum {
@@ -29,7 +29,7 @@ enum {
     LEVELS,
     AGGREGATES,
     RUNS,
-    LONG = RUNS, /* so many iterations that more change nothing to look at */
+    LONG = RUNS, /* enough iterations that more make no visible difference */
     STILL_RUNS,
     KEYS = 41
 };
@@ -38,20 +38,20 @@ static const char *const keys[] = {"sweeps", "layers", "aggregates", "long"};
 
 typedef struct run {
     int which;
-    bool runs; /* the figure does */
+    bool runs; /* the figure runs */
     int32_t rings, around, steps, iterations, vertex_count, triangle_count;
     double h, r_pad;
     touch_log log;
-    double residual;     /* N: mean over the steps */
-    double stretch, hem; /* root mean square strain of edges; mean height of the hem, m, at the end */
-    double worst;        /* the largest root mean square strain of all steps */
-    double lowest;       /* m: lowest that a vertex came: below the knees it has slipped off */
-    double left;         /* part of the objective's excess that one step leaves */
+    double residual;     /* N, mean over the steps */
+    double stretch, hem; /* final root mean square strain of edges; final mean height of the hem, m */
+    double worst;        /* largest root mean square strain of all steps */
+    double lowest;       /* m, lowest vertex of all steps; below the knees the dress has slipped off */
+    double left;         /* fraction of the objective's excess that one step leaves */
 } run;
 
 /* ---- The dress ------------------------------------------------------------------------------------ */
 
-/* Half axes of the ellipse along x and z at a height, from the neck to the hem. */
+/* Half axes of the ellipse along x and z at a height; stations go from the neck to the hem. */
 typedef struct station {
     double y, a, b; /* m */
 } station;
@@ -68,7 +68,7 @@ static double between_stations(int k)
     return hypot(cut[k + 1].y - cut[k].y, (cut[k + 1].a + cut[k + 1].b - cut[k].a - cut[k].b) / 2);
 }
 
-/* The ellipse at a part of the way from the neck to the hem. */
+/* The ellipse at a fraction of the arc length from the neck to the hem. */
 static station cut_at(double fraction)
 {
     double whole = 0, left;
@@ -82,7 +82,7 @@ static station cut_at(double fraction)
                      cut[k].b + t * (cut[k + 1].b - cut[k].b)};
 }
 
-/* Rings of vertices, every other one turned by half a cell. */
+/* Rings of vertices, every second ring turned by half a cell. */
 static sinew_mesh *dress_mesh(const run *r, sinew_error *error)
 {
     const int32_t n = r->rings * r->around, cells = (r->rings - 1) * r->around;
@@ -129,11 +129,11 @@ static bool add_dress(sinew_world *world, run *r, sinew_error *error)
 
 /* ---- The figure ----------------------------------------------------------------------------------- */
 
-/* A capsule between two ends that are `length` apart, upright or level; length 0: a sphere. */
+/* A capsule whose end centres are `length` apart, upright or level; length 0: a sphere. */
 typedef struct limb {
     double radius, length, x, y;
     bool level;
-    int leg; /* -1, 1: swings about the hip with this sign */
+    int leg; /* -1, 1: a leg that swings about the hip with this sign; 0: none */
 } limb;
 static const limb limbs[] = {
     {0.085, 0.26, 0, 1.12, true, 0},        {0.055, 0.20, 0, 1.25, false, 0}, {0.100, 0, 0, 1.48, false, 0},
@@ -142,7 +142,8 @@ static const limb limbs[] = {
 };
 #define HIP 0.68 /* m */
 
-/* Twice a stride the body goes down and up, once it twists; the legs swing about the hip. It sets out gently. */
+/* Pose of the running figure: the body bobs twice and twists once per stride, the legs swing about the hip. The
+ * amplitude grows over the first 0.4 s. */
 static sinew_key pose_at(double t, int leg)
 {
     const double on = fmin(1, 2.5 * t), phase = 2 * PI * STRIDES * t;
@@ -211,7 +212,7 @@ static sinew_world *dress_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* Strain of the edges of triangles, the hem, the lowest vertex. */
+/* Measures the strain of the triangles' edges, the height of the hem and the lowest vertex. */
 static void dress_measure(run *r, const sinew_world *world, sinew_real *x)
 {
     const sinew_mesh *mesh = sinew_body_mesh(world, sinew_world_body_at(world, 0));
@@ -236,9 +237,9 @@ static void dress_measure(run *r, const sinew_world *world, sinew_real *x)
     }
 }
 
-/* A state in the midst of a run, for one step of each. */
+/* A saved state from the middle of a run, from which each solver takes one step. */
 typedef struct moment {
-    int32_t step; /* after so many */
+    int32_t step; /* steps taken before the state is saved */
     void *bytes;
     size_t size;
 } moment;
@@ -275,9 +276,9 @@ static bool dress_take(const setting *s, run *r, figure *shapes, moment *m, sine
     return good;
 }
 
-/* ---- One step of each ----------------------------------------------------------------------------- */
+/* ---- One step of each solver ---------------------------------------------------------------------- */
 
-/* The objective after one step from the moment, whose contacts and multipliers stay as they are. */
+/* The objective after one step from the saved state, with its contacts and multipliers kept fixed. */
 static bool objective_after(run r, int32_t iterations, const moment *m, double *objective, sinew_error *error)
 {
     sinew_step_result result;
@@ -299,9 +300,10 @@ static bool objective_after(run r, int32_t iterations, const moment *m, double *
     return good;
 }
 
-/* (g - g*) / (g_0 - g*) of each, g_0 without an iteration, g* the lowest that any of them, or many iterations, came to.
- * Contacts with round things follow their closest points, which moves g by some per cent of that. Newton would not do:
- * when it has solved the step it renews multipliers, and minimises another function. */
+/* (g - g*) / (g_0 - g*) of each solver. g_0 is the objective without an iteration, g* the lowest of all solvers and of
+ * a run with many iterations. Contacts with curved colliders follow their closest points, which changes g by some per
+ * cent of this difference. Newton cannot supply g*: after it has solved the step it updates multipliers, and so
+ * minimises another function. */
 static bool dress_judge(run *r, const moment *m, sinew_error *error)
 {
     double lowest, start, own[RUNS];

@@ -4,10 +4,10 @@
  * box.
  *
  * Boxes, balls, tori, cylinders and tubes of 0.3 m, 3000 Pa, 10 kg/m3, four by two in five layers inside a hollow box;
- * steps of 2 ms, 8 iterations. Two runs: one of the published size, whose objects begin just above each other and
- * approach at once, through a few tens of steps for what a step costs; and a small one from the fall to the pile.
- * Contact is `augmented`; the same small pile also with weak constraints of 1e4 N/m and of the published 1e8 N/m
- * (pbng/two-blocks explains the difference).
+ * steps of 2 ms, 8 iterations. Two sizes: the published one, whose objects start just above each other and collide at
+ * once, over a few tens of steps to measure the cost of a step; and a small one from the fall to the pile. Contact is
+ * `augmented`; the small pile also runs with weak constraints of 1e4 N/m and of the published 1e8 N/m (pbng/two-blocks
+ * explains the difference).
  */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
     COLUMNS = 4,
     DEPTH = 2,
     OBJECTS = 40,
-    LOST = 1000 /* pairs of triangles that cross: the run is ended */
+    LOST = 1000 /* intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[RUNS] = {"augmented, published size", "augmented", "penalty, 1e4 N/m",
                                         "penalty, 1e8 N/m"};
@@ -37,12 +37,12 @@ static const char *const keys[RUNS] = {"large", "pile", "penalty_soft", "penalty
 
 typedef struct run {
     int which;
-    int32_t vertices, objects, steps; /* vertices of an object, at least */
-    double drop;                      /* m/s more downwards for each layer */
+    int32_t vertices, objects, steps; /* vertices: minimum per object */
+    double drop;                      /* m/s, additional downward speed per layer */
     touch_memory memory;
     touch_log log;
     int32_t particle_count, tet_count, colours;
-    double constraint_colours; /* of PBD's sweeps over the tets of an object, in the mean */
+    double constraint_colours; /* mean number of colours of an object's tets in PBD */
     sinew_measures end;
 } run;
 
@@ -70,7 +70,7 @@ static bool add_objects(sinew_world *world, run *r, sinew_error *error)
     return good;
 }
 
-/* Its floor at y = 0. */
+/* Adds the hollow box with its floor at y = 0. */
 static bool dropping_add_box(sinew_world *world, sinew_error *error)
 {
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);
@@ -106,7 +106,8 @@ static sinew_world *dropping_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* Counts the colours of PBD, which colours constraints, before anything touches; one body after the other. */
+/* Mean number of PBD's constraint colours per object, without contacts. PBD numbers the colours of each body
+ * separately. */
 static bool count_constraint_colours(const run *like, double *mean, sinew_error *error)
 {
     int32_t count = 0;
@@ -128,7 +129,7 @@ static bool dropping_take(const setting *s, run *r, figure *shapes, sinew_error 
     for (int32_t k = 0; good && k < r->steps && r->log.crossings < LOST; k++) {
         good = touch_step(world, &r->log, error);
         if (k == 0)
-            r->log = (touch_log){0}; /* the first one sets everything up */
+            r->log = (touch_log){0}; /* the first step includes set-up, so it is not counted */
         if (s->progress)
             s->progress(s->context, k, r->steps, names[r->which]);
         if (good && r->which == PILE && k == r->steps / 3)

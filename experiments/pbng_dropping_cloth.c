@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pbng_dropping_cloth.c: PBNG fig 16: 20 bodies fall onto a cloth that is held at its corners; after 3.33 s one end of
- * it is let go, and all slide into a glass box: cloth and solids that touch.
+ * the cloth is released, and all bodies slide into a glass box: contact between cloth and solids.
  *
  * Simple shapes of 0.2 m in place of armadillos, 1e3 Pa, 10 kg/m3; the cloth 1.5 m x 1.5 m, 10 kg/m2, 1e4 N/m, bending
  * 0.05 N m at each edge, self-contact included; steps of 4 ms, 40 iterations. The published run has 344K particles;
@@ -15,25 +15,25 @@
 
 #define STEP      0.004 /* s */
 #define SIDE      1.5   /* m of the cloth */
-#define HEIGHT    1.2   /* m at which it is held */
+#define HEIGHT    1.2   /* m, height of the cloth's corners */
 #define SIZE      0.2   /* m across a body */
 #define PITCH     0.22
 #define THICKNESS 4e-3 /* m */
-#define LANDED    0.6  /* m: bodies below it have left the cloth */
+#define LANDED    0.6  /* m: a body whose centre is below it has left the cloth */
 
 enum {
     COLUMNS = 4
 };
 
 typedef struct run {
-    int32_t bodies, vertices, side, steps, release, iterations; /* side: vertices along the cloth's; release: step */
+    int32_t bodies, vertices, side, steps, release, iterations; /* side: vertices along the cloth; release: step */
     touch_log log;
-    sinew_pin corners[2]; /* of the end that stays, of the other */
+    sinew_pin corners[2]; /* pins of the end that stays and of the end that is released */
     int32_t particle_count, tet_count;
-    int32_t on_cloth, in_box; /* bodies on the cloth when it is let go; in the box at the end */
+    int32_t on_cloth, in_box; /* bodies on the cloth at the release; bodies in the box at the end */
 } run;
 
-/* The cloth, level. */
+/* Adds the horizontal cloth. index -1 on failure. */
 static sinew_body dropping_cloth_add_cloth(sinew_world *world, const run *r, sinew_error *error)
 {
     sinew_body body = {.index = -1};
@@ -128,7 +128,7 @@ static sinew_world *dropping_cloth_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* Solids whose vertices' mean is above a height. */
+/* Number of solids whose mean vertex position is above a height. */
 static int32_t count_above(const sinew_world *world, double height)
 {
     int32_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_gravity.c: PBNG figs 17 and 18: what constraint solvers make of gravity when there is no inertia: two blocks
- * bound by stiff springs, and a bar that bends under its own weight.
+ * pbng_gravity.c: PBNG figs 17 and 18: gravity without inertia by constraint solvers: two blocks bound by stiff
+ * springs, and a bar that bends under its own weight.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@ enum {
     QS_TEN,
     PBNG,
     METHODS,
-    LADDER = 8, /* numbers of iterations: 25, 50, ... */
+    LADDER = 8, /* numbers of iterations: 25, 50, 100, ... */
     LADDER_START = 25,
     BAR_TRIALS = METHODS * LADDER + 1
 };
 static const char *const bar_names[METHODS] = {"PBD", "XPBD-QS, 1 a pseudo-step", "XPBD-QS, 10 a pseudo-step", "PBNG"};
 static const char *const bar_keys[METHODS] = {"pbd", "qs1", "qs10", "pbng"};
-#define NEAR 0.05 /* of the true sag: what is called converged to the eye */
+#define NEAR 0.05 /* fraction of the true sag within which a bar counts as visually converged */
 
 static sinew_solver_def gravity_bar_solver(int method, int32_t iterations)
 {
@@ -41,7 +41,7 @@ static sinew_solver_def gravity_bar_solver(int method, int32_t iterations)
     return trial_solver(method == PBD ? SINEW_SOLVER_PBD : SINEW_SOLVER_PBNG, iterations, (char *)NULL);
 }
 
-/* m: how far the lowest-going particle went down. */
+/* m: largest downward displacement of a particle. */
 static double gravity_sag_of(const trial *t)
 {
     double sag = 0;
@@ -50,7 +50,7 @@ static double gravity_sag_of(const trial *t)
     return sag;
 }
 
-/* The first of the ladder from which on the bar is near the truth; -1: none. */
+/* The first number of iterations from which on the bar stays near the reference; -1 if there is none. */
 static int32_t ladder_near(const trial *rungs, const trial *truth)
 {
     int32_t i = LADDER;
@@ -156,7 +156,7 @@ enum {
     NODES,
     TRUTH,
     BLOCKS,
-    BONDS = 4 /* stiffnesses tried */
+    BONDS = 4 /* number of bond stiffnesses */
 };
 static const char *const block_names[BLOCKS] = {"XPBD-QS, material first", "XPBD-QS, weak first", "PBNG", "Newton"};
 static const char *const block_keys[BLOCKS] = {"material_first", "weak_first", "pbng", "newton"};
@@ -172,7 +172,7 @@ static double gravity_apart(const sinew_real *q, int32_t i, int32_t k)
     return sqrt(square);
 }
 
-/* Mean length of the vertical edges of the lower block's uppermost layer, over their length at rest. */
+/* Mean length of the vertical edges in the top layer of the lower block, over their rest length. */
 static double layer_stretch(const trial *t, int32_t n)
 {
     const double cell = BLOCK_SIZE / (n - 1);
@@ -189,7 +189,7 @@ static double layer_stretch(const trial *t, int32_t n)
     return sum / edges;
 }
 
-/* m: farthest that a particle goes. */
+/* m: largest displacement of a coordinate. */
 static double travel_of(const trial *t)
 {
     double way = 0;
@@ -251,7 +251,8 @@ static void gravity_claim_nodes(outcome *o, const trial *t, const double *gap, c
     outcome_number(o, far / way, "pbng_distance_share");
 }
 
-/* The same number of iterations for softer bonds: what the creeping depends on. */
+/* Repeats the run with softer bonds and the same iterations: PBNG's remaining distance depends on the bond stiffness.
+ *  */
 static void claim_creeping(const setting *s, outcome *o, int32_t n, int32_t iterations)
 {
     static const double bonds[BONDS] = {1e2, 1e4, 1e6, 1e8};

@@ -4,11 +4,11 @@
  * swings down; at equal time PBNG is too stretchy, and MPBNG near the converged solution.
  *
  * The paper gives 10 kg/m2, E = 1000 Pa, k_b = 0, steps of 5 ms, 13 iterations of MPBNG with r_pad = 0.05 and 44 of
- * PBNG, but neither size nor thickness. 1000 N/m are taken, and three sizes: within one step a wave crosses 4.5, 15 and
- * 45 cells of cloths of 1, 0.3 and 0.1 m, and sweeps have to carry news that far. Sag is how far the lowest vertex
- * hangs below the corners when the cloth has swung down. All have the time that MPBNG takes; PBNG is also shown with 44
- * iterations. That MPBNG does less for solids cannot be judged, as there are no layers of tets here; what
- * `coarse` does for a block is shown in its place.
+ * PBNG, but neither size nor thickness. Here E is 1000 N/m, with three sizes: within one step a wave crosses 4.5, 15
+ * and 45 cells of cloths of 1, 0.3 and 0.1 m, and sweeps must propagate over that distance. Sag is the depth of the
+ * lowest vertex below the corners after the cloth has swung down. All solvers get the time that MPBNG takes; PBNG also
+ * runs 44 iterations. The claim that MPBNG gains less for solids cannot be judged, because mpbng has no layers of tets
+ * here; the effect of `coarse` on a block is shown instead.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ enum {
     COARSE,
     RUNS,
     LARGE = 0,
-    MIDDLE, /* the size that the claims are about */
+    MIDDLE, /* the size that the claims judge */
     SMALL,
     SIZES,
-    ITERATIONS = 13, /* of MPBNG */
-    PUBLISHED = 44,  /* of PBNG */
-    SIDE = 90,       /* vertices: 8100 */
+    ITERATIONS = 13, /* iterations of MPBNG */
+    PUBLISHED = 44,  /* published iterations of PBNG */
+    SIDE = 90,       /* vertices along a side: 8100 in total */
     QUICK_SIDE = 30
 };
 static const char *const names[RUNS] = {"converged", "MPBNG", "PBNG, 44 iterations", "PBNG", "coarse"};
@@ -163,7 +163,7 @@ void experiment_multiresolution(const setting *s, outcome *o)
     bool good = true;
     for (int32_t k = 0; good && k < (s->quick ? 1 : SIZES); k++) {
         trial t[RUNS];
-        /* The quick cloth has a third of the vertices along a side: on the small size a wave crosses 15 cells of it. */
+        /* The quick cloth has a third of the vertices along a side, so the small size gives 15 cells per step again. */
         good = take_size(s, s->quick ? SMALL : order[k], t, o);
         if (good && k == 0) {
             snprintf(o->setup, sizeof o->setup,

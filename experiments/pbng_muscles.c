@@ -3,9 +3,9 @@
  * pbng_muscles.c: PBNG figs 1 and 2 and the last row of table 2: muscles bound to each other by weak constraints,
  * without collisions: four bars in place of a musculature.
  *
- * The truth is Newton's equilibrium of each frame. PBNG takes the published 510 iterations a frame, the constraint
- * solvers what fits into the same time, Newton with conjugate gradients the published 200 an iteration until it has
- * PBNG's relative residual, at most the published 34 iterations.
+ * The reference is Newton's equilibrium of each frame. PBNG takes the published 510 iterations a frame, the constraint
+ * solvers as many as fit into the same time. Newton with the published 200 conjugate-gradient iterations runs until it
+ * reaches PBNG's relative residual, with at most the published 34 iterations.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum {
     METHODS,
     FRAMES = 10
 };
-#define SOFT_BOND 1e4 /* N/m: about what a cell of muscle has */
+#define SOFT_BOND 1e4 /* N/m, about the stiffness of a cell of muscle */
 static const char *const names[METHODS] = {
     "PBNG",           "XPBD-QS, material first", "XPBD-QS, weak first",    "PBD",
     "Newton, 200 CG", "Newton, Cholesky",        "PBNG, bonds of 1e4 N/m", "Newton, bonds of 1e4 N/m"};
@@ -86,7 +86,7 @@ static void muscles_claim_order(outcome *o, const trial *t)
                 flipped > 10 * first ? "" : "a gap there is in both orders: neither has come to rest in this time");
 }
 
-/* How far from the truth, as part of the farthest that a particle goes. */
+/* Distance from the reference, over the largest displacement of the reference. */
 static double muscles_distance_share(const trial *t, const trial *truth)
 {
     double way = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_newton.c: PBNG figs 10 and 11, table 4: Newton's method with linear Gauss-Seidel, and with exact Hessians, none
- * with a line search, against PBNG.
+ * pbng_newton.c: PBNG figs 10 and 11, table 4: Newton's method with linear Gauss-Seidel, and with exact Hessians,
+ * against PBNG; Newton runs without line search.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum {
     FRAMES = 40,
-    CG = 1, /* choices of Newton's parameters */
+    CG = 1, /* values of Newton's parameters `linear` and `hessian` */
     BICGSTAB,
     LU,
     GS,
@@ -35,15 +35,15 @@ enum {
     RUNS
 };
 
-/* PBNG is said to be superior in both. Residuals are judged, times are not; residuals within four times are a
- * draw. */
+/* The paper claims that PBNG is superior in residual and in time. Only residuals are judged; within a factor of four
+ * they count as a draw. */
 static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, const char *what, const char *published)
 {
     const trial *p = &t[nodes], *l = &t[nodes + 1];
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "PBNG %.3g N, %d inverted, %.3g ms a frame; linear %.3g N, %d inverted%s, %.3g ms",
                    trial_residual(p), trial_inverted(p), 1e3 * trial_seconds(p), trial_residual(l), trial_inverted(l),
-                   l->lost ? ", left the numbers" : "", 1e3 * trial_seconds(l));
+                   l->lost ? ", became non-finite" : "", 1e3 * trial_seconds(l));
     const bool better = trial_residual(p) < trial_residual(l), draw = trial_residual(p) < 4 * trial_residual(l);
     claim_holds(c,
                 better ? HOLDS_YES
@@ -55,7 +55,7 @@ static void pbng_newton_claim_counts(outcome *o, const trial *t, int nodes, cons
                          "machine's, and not judged");
 }
 
-/* Table 4: what an outer iteration costs beside its sweeps. */
+/* Table 4: cost of an outer iteration without its sweeps. */
 static bool claim_breakdown(const setting *s, outcome *o, const trial *t)
 {
     trial few = t[LINEAR_LOW], many = t[LINEAR_LOW], nodes = t[NODES_LOW];
@@ -86,7 +86,7 @@ void experiment_linear_gs(const setting *s, outcome *o)
     for (int i = 0; i < RUNS; i++)
         t[i] =
             (trial){.build = scene_block, .n = s->quick ? 8 : 32, .material = SINEW_ENERGY_COROTATED, .frames = FRAMES};
-    /* The source has SOR here, omega = 1.7. */
+    /* The paper has SOR with omega = 1.7 here. */
     t[NODES_LOW].solver = trial_solver(SINEW_SOLVER_PBNG, 6, "acceleration", 1.0, (char *)NULL);
     t[NODES_HIGH].solver = trial_solver(SINEW_SOLVER_PBNG, 42, "acceleration", 1.0, (char *)NULL);
     t[LINEAR_LOW].solver = newton(2, GS, PROJECTED, 3, 1.3);
@@ -125,22 +125,22 @@ enum {
     NODES,
     BARS,
     SPEEDS = 4,
-    SHOWN = 2, /* the speed of the figures */
-    /* Further runs, at the highest speed alone: */
-    BY_QR = BARS * SPEEDS, /* the exact Hessian by QR, as published, which takes eight times as long as LU */
-    BY_LU,                 /* the same by LU */
+    SHOWN = 2, /* index of the speed that the figures show */
+    /* Additional runs, at the highest speed only: */
+    BY_QR = BARS * SPEEDS, /* exact Hessian by QR, as published; eight times as slow as LU */
+    BY_LU,                 /* exact Hessian by LU, on the same bar */
     SIX_NODES,
-    CUBE_LU, /* the other shape of 4K vertices: 16 x 16 x 16, 20 250 tets */
+    CUBE_LU, /* the other shape with 4K vertices: 16 x 16 x 16, 20 250 tets */
     CUBE_NODES,
     ALL_BARS
 };
-#define HIGHEST 1e8 /* N, that is drawn */
+#define HIGHEST 1e8 /* N, largest residual that is drawn */
 static const double speeds[SPEEDS] = {1, 2, 4, 8};
 static const char *const bar_names[BARS] = {"exact, LU", "exact, BiCGSTAB", "exact, linear Gauss-Seidel",
                                             "projected, conjugate gradients", "PBNG, (32)"};
 static const char *const bar_keys[BARS] = {"lu", "bicgstab", "gs", "projected", "pbng"};
 
-/* The same three outer iterations a frame for all. */
+/* Newton takes three outer iterations a frame with each linear solver; PBNG takes 40 iterations. */
 static sinew_solver_def pbng_newton_bar_solver(int which)
 {
     static const int linear[NODES] = {LU, BICGSTAB, GS, CG};
@@ -149,13 +149,13 @@ static sinew_solver_def pbng_newton_bar_solver(int which)
     return newton(3, linear[which], which == WITH_PROJECTION ? PROJECTED : EXACT, which == WITH_LU ? 0 : 50, 1);
 }
 
-/* Whether a run leaves what could be a body. */
+/* True if a run has inverted tets or lost frames. */
 static bool wild(const trial *t)
 {
     return trial_inverted(t) > 0 || t->lost > 0;
 }
 
-/* One solver at all speeds, `nodes` being PBNG at the same. */
+/* Claim of one solver at all speeds; `nodes` are PBNG's runs at the same speeds. */
 static void claim_bar(outcome *o, const trial *t, const trial *nodes, int which)
 {
     static const char *const published[BARS] = {"unstable", "unstable", "unstable", "not in the source",
@@ -197,7 +197,7 @@ static void claim_bar(outcome *o, const trial *t, const trial *nodes, int which)
                               : "");
 }
 
-/* QR and LU solve the same systems: on a bar of six tets a cell, which has the published 20K. */
+/* QR and LU solve the same systems, on a bar with six tets a cell, which has the published 20K tets. */
 static void claim_qr(outcome *o, const trial *qr, const trial *lu, const trial *nodes)
 {
     const double first = fabs(qr->residual[0] / lu->residual[0] - 1);
@@ -234,7 +234,7 @@ static void claim_cube(outcome *o, const trial *lu, const trial *nodes)
 
 static trial pbng_newton_make_bar(const setting *s, int i)
 {
-    static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES}; /* from BY_QR on */
+    static const int further[] = {WITH_LU, WITH_LU, NODES, WITH_LU, NODES}; /* solvers of the runs from BY_QR on */
     const bool cube = i == CUBE_LU || i == CUBE_NODES;
     trial t = {.build = cube ? scene_block : scene_bar,
                .n = (s->quick ? 3 : 8) * (cube ? 2 : 1),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_stretch.c: PBNG figs 7 and 9, tables 2 and 3: the block is stretched and twisted: at equal time against PBD,
- * XPBD-QS and Newton with conjugate gradients; and of three materials.
+ * pbng_stretch.c: PBNG figs 7 and 9, tables 2 and 3: the stretched and twisted block, at equal time against PBD,
+ * XPBD-QS and Newton with conjugate gradients; and with three materials.
  *
- * Equal time: every solver runs alone on one thread. The processor time of a frame of PBNG is the budget; a rival gets
- * the iterations that fit into it, the costs of both being measured just before, and the median that it then took is
- * reported. Newton's conjugate gradients are the paper's, 7 or 10 an iteration.
+ * Equal time: every solver runs alone on one thread. The processor time of a frame of PBNG is the budget; each other
+ * solver gets as many iterations as fit into it. Both costs are measured just before the run, and the report gives the
+ * median time that the run then took. Newton's conjugate gradients are the paper's, 7 or 10 an iteration.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ enum {
     PBD,
     QS,
     NEWTON,
-    PUBLISHED,    /* Newton with the published number of iterations, for any time */
-    OVER_RELAXED, /* PBNG with the paper's other acceleration */
+    PUBLISHED,    /* Newton with the published number of iterations, without a time budget */
+    OVER_RELAXED, /* PBNG with the other acceleration of the paper */
     METHODS,
     BUDGETS = 2,
     SPEEDS = 4,
-    KINDS = 3 /* of solvers at all speeds */
+    KINDS = 3 /* solvers that run at all speeds */
 };
 static const char *const names[METHODS] = {"PBNG",     "PBD", "XPBD-QS", "Newton CG", "Newton CG, as published",
                                            "PBNG, SOR"};
@@ -48,8 +48,8 @@ static sinew_solver_def stretch_solver_of(int method, int budget)
                         "hessian", 1.0, "line_search", 1.0, (char *)NULL);
 }
 
-/* The published number of Newton's iterations is of interest where it is said to fail, and acceleration where time is
- * short. */
+/* The low budget also runs Newton with its published iterations, which the paper says fails there, and the other
+ * acceleration. */
 static int method_count(int budget)
 {
     return budget == 0 ? METHODS : PUBLISHED;
@@ -83,7 +83,7 @@ static void write_numbers(outcome *o, const trial *t, int budget)
     }
 }
 
-/* Published are words; so many inverted tets, and the residual, are what is measured. */
+/* The paper gives only words; the measures are the number of inverted tets and the residual. */
 static void claim_rival(outcome *o, const trial *t, int method, int budget, const char *published, bool said_plausible)
 {
     char what[120];
@@ -93,7 +93,7 @@ static void claim_rival(outcome *o, const trial *t, int method, int budget, cons
     claim *c = outcome_claim(o, what, published);
     claim_measured(c, "%d iterations, %.3g ms a frame; residual %.3g N, PBNG %.3g N; at most %d of %d tets inverted%s",
                    t[method].solver.iterations, 1e3 * trial_seconds(&t[method]), rival, nodes,
-                   trial_inverted(&t[method]), t[method].tet_count, t[method].lost ? "; left the numbers" : "");
+                   trial_inverted(&t[method]), t[method].tet_count, t[method].lost ? "; became non-finite" : "");
     const bool inverted = trial_inverted(&t[method]) > 0 || t[method].lost > 0, worse = rival > nodes;
     if (said_plausible)
         claim_holds(c, !inverted ? HOLDS_YES : HOLDS_NO, "%s", "");
@@ -136,7 +136,7 @@ static void stretch_claim_nodes(outcome *o, const trial *t, int budget)
     outcome_number(o, better, "%s_rivals_behind", budget_names[budget]);
 }
 
-/* The same time spent with the other acceleration of section 7.3. */
+/* The same time with the other acceleration of section 7.3. */
 static void claim_over_relaxed(outcome *o, const trial *t)
 {
     const trial *own = &t[OVER_RELAXED];
@@ -173,8 +173,9 @@ static void stretch_figures(outcome *o, const trial *t, int budget)
     }
 }
 
-/* How fast the ends move is not published, nor whether Newton's Hessian was projected: the low budget again with faster
- * ends, and with the exact Hessian, for which conjugate gradients do not serve. */
+/* The paper gives neither the speed of the ends nor whether Newton's Hessian was projected. The low budget therefore
+ * also runs with faster ends, and with the exact Hessian by BiCGSTAB, because conjugate gradients need a definite
+ * matrix. */
 static void claim_faster(const setting *s, outcome *o)
 {
     static const double speeds[SPEEDS] = {1, 2, 4, 8};
@@ -208,7 +209,7 @@ static void claim_faster(const setting *s, outcome *o)
             "most inverted tets: PBNG %d / %d / %d / %d; Newton, projected, CG %d / %d / %d / %d; Newton, exact, "
             "BiCGSTAB %d / %d / %d / %d",
             max[0], max[1], max[2], max[3], max[4], max[5], max[6], max[7], max[8], max[9], max[10], max[11]);
-        /* Where only Newton breaks, and whether PBNG breaks at all. */
+        /* Counts the speeds at which Newton breaks and PBNG does not. */
         int only = 0;
         for (int i = 0; i < SPEEDS; i++)
             only += max[i] == 0 && (max[SPEEDS + i] > 0 || t[SPEEDS + i].lost > 0);
@@ -264,7 +265,7 @@ void experiment_materials(const setting *s, outcome *o)
 {
     static const sinew_energy_kind kinds[MATERIALS] = {SINEW_ENERGY_COROTATED, SINEW_ENERGY_STABLE_NEO_HOOKEAN,
                                                        SINEW_ENERGY_NEO_HOOKEAN};
-    static const double published[MATERIALS] = {1300, 1300, 825}; /* ms a frame, table 3 */
+    static const double published[MATERIALS] = {1300, 1300, 825}; /* ms per frame, table 3 */
     trial t[MATERIALS];
     for (int i = 0; i < MATERIALS; i++)
         t[i] = (trial){.build = scene_block,

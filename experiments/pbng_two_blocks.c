@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_two_blocks.c: PBNG fig 13: two blocks, one face of each clamped, are driven towards each other: weak constraints
- * that come and go.
+ * pbng_two_blocks.c: PBNG fig 13: two blocks, one face of each clamped, are driven towards each other: transient weak
+ * constraints.
  *
- * Cubes of 1 m and n^3 vertices, 1e3 Pa, 10 kg/m3, without gravity, shifted against each other so that no vertex meets
- * another; their clamped faces move by 0.25 m each within 0.25 s, which leaves 0.3 m that the blocks have to give, and
- * then stand still. Steps of 2 ms, 8 iterations, k_n = 1e8 N/m and k_t = 0 as published; beside it 1e4 N/m, `augmented`
- * contact, which has no stiffness to choose and a step filter, and Newton's method with the published numbers on
- * coarser blocks. At what distance constraints are built is not published: surfaces have a thickness of 1 cm, a seventh
- * of a cell. A run ends where surfaces have gone through each other.
+ * Cubes of 1 m and n^3 vertices, 1e3 Pa, 10 kg/m3, without gravity, shifted sideways so that no vertex meets another.
+ * The clamped faces move by 0.25 m each within 0.25 s, which compresses the blocks by 0.3 m, and then stop. Steps of
+ * 2 ms, 8 iterations, k_n = 1e8 N/m and k_t = 0 as published. For comparison: 1e4 N/m; `augmented` contact, which has
+ * no stiffness to choose and a step filter; and Newton's method with the published numbers on coarser blocks. The paper
+ * does not give the distance at which constraints start: surfaces have a thickness of 1 cm here, a seventh of a cell. A
+ * run ends when surfaces intersect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 
 #define STEP   0.002 /* s */
 #define GAP    0.2   /* m between the blocks */
-#define DRIVEN 0.25  /* m, each */
-#define DRIVE  0.25  /* s */
-#define SHIFT  0.017 /* m */
+#define DRIVEN 0.25  /* m, displacement of each clamped face */
+#define DRIVE  0.25  /* s, duration of that displacement */
+#define SHIFT  0.017 /* m, sideways offset of the blocks */
 
 #define THICKNESS 1e-2 /* m */
 
@@ -32,7 +32,7 @@ enum {
     MODES,
     ITERATIONS = 8,
     SAMPLES = 125,
-    LOST = 100 /* pairs of triangles that cross: there is no way back */
+    LOST = 100 /* intersecting triangle pairs at which a run is aborted */
 };
 static const char *const names[MODES] = {"penalty, 1e8 N/m", "penalty, 1e4 N/m", "augmented",
                                          "Newton, penalty, 1e8 N/m"};

@@ -2,9 +2,9 @@
  *
  * pd_bar.c: an unstructured bar of tets with given numbers of vertices and tets (pd_scenes.h).
  *
- * A lattice is made irregular by moving its vertices, by new vertices in the middle of tets (one more vertex, three
- * more tets) and by exchanging two tets that share a face for the three around the line between their other vertices
- * (one more tet). Both keep every volume positive, and what is next to what exact.
+ * A lattice becomes irregular in three ways: its vertices move; new vertices in the middle of tets split them (one more
+ * vertex, three more tets); and two tets that share a face are flipped to the three around the line between their
+ * opposite vertices (one more tet). All volumes stay positive and the mesh stays conforming.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,19 +14,19 @@
 
 typedef struct bar {
     int32_t vertex_count, tet_count;
-    double *x;     /* [vertex_room][3] */
-    int32_t *tets; /* [tet_room][4] */
+    double *x;     /* [vertex capacity][3] m */
+    int32_t *tets; /* [tet capacity][4] */
     uint32_t random;
-    double min; /* m3, that a new tet must have */
+    double min; /* m3, smallest volume of a tet after a flip */
 } bar;
 
-/* A face of a tet: its vertices ascending. */
+/* A face of a tet, its vertices in ascending order. */
 typedef struct face {
     int32_t vertex[3], tet;
-    int32_t other; /* the second tet that has it */
+    int32_t other; /* the second tet with this face */
 } face;
 
-/* 0 .. count-1, the same everywhere (Park and Miller 1988) */
+/* Pseudo-random index in 0 .. count - 1, platform-independent (Park and Miller 1988). */
 static int32_t next_index(bar *b, int32_t count)
 {
     b->random = (uint32_t)((uint64_t)b->random * 48271u % 2147483647u);
@@ -45,7 +45,7 @@ static double volume(const bar *b, const int32_t t[4])
 
 /* ---- Vertices ------------------------------------------------------------------------------------ */
 
-/* Moves each vertex by up to a quarter of a cell, those on the surface within it. */
+/* Moves each vertex by up to a quarter of a cell; surface vertices move within the surface. */
 static void move_vertices(bar *b, const double half[3], const int32_t cells[3])
 {
     for (int32_t i = 0; i < 3 * b->vertex_count; i++) {
@@ -55,7 +55,7 @@ static void move_vertices(bar *b, const double half[3], const int32_t cells[3])
     }
 }
 
-/* A new vertex in the middle of a tet, which becomes four. */
+/* Puts a new vertex into the middle of a tet, which becomes four tets. */
 static void split_tet(bar *b, int32_t tet)
 {
     const int32_t middle = b->vertex_count++;
@@ -93,8 +93,7 @@ static void pd_bar_sort_three(int32_t v[3])
             }
 }
 
-/* Faces that two tets share, one a pair, in a random order; returns how many.
- */
+/* Faces that two tets share, one entry per pair, in a random order. Returns their number. */
 static int32_t shared_faces(bar *b, face *faces)
 {
     for (int32_t i = 0; i < 4 * b->tet_count; i++) {
@@ -126,7 +125,7 @@ static int32_t opposite(const bar *b, int32_t tet, const int32_t f[3])
     return sum - f[0] - f[1] - f[2];
 }
 
-/* Makes two tets three where all of these are large enough. */
+/* 2-3 flip: replaces two tets by three. Returns false, without a change, if a new tet would be too small. */
 static bool exchange(bar *b, const face *f, int32_t other)
 {
     const int32_t top = opposite(b, f->tet, f->vertex), bottom = opposite(b, other, f->vertex);
@@ -151,7 +150,7 @@ static bool exchange(bar *b, const face *f, int32_t other)
     return true;
 }
 
-/* Exchanges until there are `wanted` tets; false where no more can be. */
+/* Flips until there are `wanted` tets; returns false if no further flip is possible. */
 static bool exchange_tets(bar *b, int32_t wanted, face *faces, uint8_t *used)
 {
     for (int pass = 0; pass < 50 && b->tet_count < wanted; pass++) {

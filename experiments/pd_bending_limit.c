@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * pd_bending_limit.c: PD 5.4: "it could be interesting to apply the strain limiting and example-based concepts to the
- * bending energy". A strip of weak cloth hangs over an edge; each hinge is free up to an angle and stiff beyond it. It
- * then lies on a circle as far as its weight bends it to the limit, of radius cell / angle, and no hinge passes it.
+ * bending energy". A strip of weak cloth hangs over an edge; each hinge is free up to an angle and stiff beyond it. As
+ * far as its weight bends it to the limit, the strip lies on a circle of radius cell / angle, and no hinge exceeds it.
  *
- * Set-up: 0.5 x 0.1 m, 0.2 kg/m2, triangle strain of 2000 N/m, isometric bending of 1e-5 N m without limits beside one
- * of 5 N m with slack of 0.05, 0.1 and 0.2 rad a hinge, and a strip without that. The first two rows of vertices are
- * held; it starts level. Gravity 9.81 m/s2, damping 4/s, h = 1/60 s, looked at after 4 s (quick: 2 s).
+ * Set-up: 0.5 x 0.1 m, 0.2 kg/m2, triangle strain of 2000 N/m, isometric bending of 1e-5 N m without limits plus one of
+ * 5 N m with slack of 0.05, 0.1 and 0.2 rad a hinge, and a strip without the latter. The first two rows of vertices are
+ * held; the strip starts level. Gravity 9.81 m/s2, damping 4/s, h = 1/60 s, measured after 4 s (quick: 2 s).
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 enum {
     LIMITS = 3,
     STRIPS = LIMITS + 1, /* the last one has no limit */
-    RUNS = STRIPS + 1    /* the middle limit by qn, too */
+    RUNS = STRIPS + 1    /* the middle limit also runs by qn */
 };
 #define LENGTH    0.5  /* m */
 #define WEAK      1e-5 /* N m */
 #define LIMITING  5.0  /* N m */
-#define TOLERANCE 0.01 /* rad: how far beyond the limit counts as holding it */
+#define TOLERANCE 0.01 /* rad, excess over the limit that still counts as holding it */
 
 static const double limits[LIMITS] = {0.05, 0.1, 0.2};
 
@@ -45,7 +45,7 @@ static void stay_level(const sheet *s, double fraction, const sinew_real *rest, 
     lay_level(rest, to);
 }
 
-/* The first row of cells. */
+/* Pins the first row of cells. */
 static bool pin_rows(sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -60,7 +60,7 @@ static bool pin_rows(sheet *s)
     return s->pinned && s->start;
 }
 
-/* limit < 0: none. */
+/* A strip with the angle limit `limit`; negative: no limit. */
 static sheet make_strip(double limit, sinew_solver_kind solver, bool quick, sinew_error *error)
 {
     const int32_t cells = quick ? 20 : 40, across = cells / 5;

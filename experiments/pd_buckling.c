@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_buckling.c: PD fig 9: a thin cylinder is pressed from above; the more it resists bending, the fewer waves it
- * buckles in. The pattern is measured by a Fourier transform of the radial displacement, around and along.
+ * pd_buckling.c: PD fig 9: a thin cylinder is pressed from above; larger bending stiffness gives fewer buckling waves.
+ * A Fourier transform of the radial displacement, around and along, measures the pattern.
  *
  * Set-up: a can of radius 0.5 m and height 1 m, open at both ends, 1 kg/m2, triangle strain of 1e4 N/m and the mean
- * curvature vector with a rigidity that grows fourfold from one to the next; both rims are held, the upper comes down
- * by 5 % of the height within 1.7 s (or until the walls are off their mean by 1 % of the radius, when the pattern is
- * looked at). No gravity. Vertices start up to 1e-3 of the radius off, at random.
+ * curvature vector with a rigidity that grows fourfold from one run to the next. Both rims are held; the upper moves
+ * down by 5 % of the height within 1.7 s. The pattern is measured when the walls deviate from their mean by 1 % of the
+ * radius, or at the end. No gravity. Vertices start up to 1e-3 of the radius off, at random.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 
 enum {
     CANS = 4,
-    AROUND = 30, /* waves that are looked for */
-    ALONG = 24   /* half waves */
+    AROUND = 30, /* largest number of waves around */
+    ALONG = 24   /* largest number of half waves along */
 };
 #define RADIUS   0.5
 #define HEIGHT   1.0
@@ -39,7 +39,7 @@ static void press(const sheet *s, double fraction, const sinew_real *rest, sinew
     to[2] = rest[2];
 }
 
-/* The can stands along y, as gravity and pictures have it. */
+/* The can stands along y, the direction of gravity and of pictures. */
 static sinew_mesh *make_can(int32_t around, int32_t layers, sinew_error *error)
 {
     sinew_round_def def = sinew_default_round_def();
@@ -63,7 +63,7 @@ static sinew_mesh *make_can(int32_t around, int32_t layers, sinew_error *error)
     return standing;
 }
 
-/* Vertices moved in and out by a little, all but the rims. */
+/* Moves all vertices but those of the rims by a small random radial displacement. */
 static void dent(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -84,7 +84,7 @@ static double radial(const sheet *s, int32_t i)
     return hypot((double)s->q[3 * i], (double)s->q[3 * i + 2]) - RADIUS;
 }
 
-/* Buckled: the walls are off their mean by BUCKLED of the radius, root mean square. */
+/* True if the root mean square deviation of the walls from their mean is BUCKLED of the radius. */
 static bool buckled(const sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -116,13 +116,13 @@ static sheet buckling_make_run(double rigidity, bool quick, sinew_error *error)
 /* ---- The pattern ------------------------------------------------------------------------------- */
 
 typedef struct pattern {
-    double around[AROUND + 1]; /* m2: power of n waves around, summed over the half waves along */
-    double along[ALONG + 1];   /* of m half waves along, summed over n */
-    int32_t n, m;              /* where the slope has most power: n^2 and m^2 times the above */
-    double mean_n;             /* weighted by power */
+    double around[AROUND + 1]; /* m2: power of n waves around, summed over m */
+    double along[ALONG + 1];   /* m2: power of m half waves along, summed over n */
+    int32_t n, m;              /* largest power of the slope: n^2 around[n] and m^2 along[m] */
+    double mean_n;             /* mean of n, weighted by power */
 } pattern;
 
-/* Sum over the vertices of u e^(i n phi) sin(m pi z / H), u the radial displacement. */
+/* Squared modulus of the Fourier coefficient sum u e^(i n phi) sin(m pi z / H), u the radial displacement. */
 static double power_of(const sheet *s, int32_t n, int32_t m)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -137,7 +137,8 @@ static double power_of(const sheet *s, int32_t n, int32_t m)
     return real * real + imaginary * imaginary;
 }
 
-/* Slopes are what an eye sees of dents: a wave of half the length and the same height has twice as much. */
+/* The dominant wave numbers are those of the slope, which determines how dents look. A wave of half the length and the
+ * same height has twice the slope. */
 static pattern find_pattern(const sheet *s)
 {
     pattern p = {.n = 1, .m = 1};

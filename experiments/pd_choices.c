@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_choices.c: Projective Dynamics sections 8 and 9: masses lumped or consistent, and weights that are raised until
- * soft boundaries and collisions are as good as hard.
+ * pd_choices.c: Projective Dynamics sections 8 and 9: lumped or consistent masses, and weights that grow until soft
+ * boundaries and collisions act as hard ones.
  *
- * Masses: a bar of 1 x 0.2 x 0.2 m, held on the left, its lowest frequencies about rest. Boundaries: the same bar,
- * level, falls for half a second, held by positions of growing weight, beside one that is pinned. Collisions: a cube
- * slides without friction over a floor of half spaces of growing weight, beside one that nothing holds back.
+ * Masses: the lowest frequencies about rest of a bar of 1 x 0.2 x 0.2 m, held on the left. Boundaries: the same bar
+ * starts level and falls for half a second, held by positions of growing weight, or pinned. Collisions: a cube slides
+ * without friction over a floor of half spaces of growing weight, or in free flight.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum {
     MESHES = 3,
     WEIGHTS = 5,
     STEPS = 30,
-    ITERATIONS = 10 /* as the paper has them */
+    ITERATIONS = 10 /* iterations per step, as in the paper */
 };
 static const double weights[WEIGHTS] = {1e3, 1e5, 1e7, 1e9, 1e12}; /* N/m of one vertex */
 
@@ -50,7 +50,7 @@ static int32_t left_end(const sinew_mesh *mesh, double length, int32_t *held, ui
 
 /* ---- Masses ---------------------------------------------------------------------------------------- */
 
-/* The lowest frequencies of a bar so many cells thick, rad/s. */
+/* The lowest frequencies, rad/s, of a bar that is `cells` cells thick. */
 static bool frequencies(int32_t cells, double omega[2][MODES], outcome *o)
 {
     sinew_error error = {0};
@@ -131,7 +131,7 @@ static bool hold_left(sinew_world *world, sinew_body body, double weight, sinew_
     return good;
 }
 
-/* Steps a world that is `good` so far and finds the body's centre of mass, then destroys the world. */
+/* If `good`, steps the world and computes the body's centre of mass. Destroys the world in any case. */
 static bool pd_choices_finish(sinew_world *world, bool good, int32_t steps, sinew_body body, double centre[3],
                               sinew_error *error, outcome *o)
 {
@@ -144,7 +144,7 @@ static bool pd_choices_finish(sinew_world *world, bool good, int32_t steps, sine
     return good;
 }
 
-/* How far the bar's centre of mass has fallen, m; weight 0: pinned. */
+/* Distance that the bar's centre of mass falls, m; weight 0: pinned. */
 static bool pd_choices_fall(double weight, int32_t iterations, double *fallen, outcome *o)
 {
     sinew_error error = {0};
@@ -185,10 +185,10 @@ static void claim_boundaries(outcome *o)
 /* ---- Collisions ------------------------------------------------------------------------------------- */
 
 typedef struct slide {
-    double way, depth; /* m */
+    double way, depth; /* m along the floor, and below the rest height */
 } slide;
 
-/* A cube slides for half a second; weight 0: far above the floor, without gravity. */
+/* Slides a cube for half a second; weight 0: free flight without gravity. */
 static bool slide_along(double weight, slide *r, outcome *o)
 {
     sinew_error error = {0};

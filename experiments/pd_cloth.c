@@ -11,15 +11,15 @@
 #include "pd_scenes.h"
 
 enum {
-    COUNTS = 4, /* of iterations a frame */
+    COUNTS = 4, /* numbers of iterations per frame */
     PBD_RUNS = 0,
     PD_RUNS = COUNTS,
-    TRUTH = 2 * COUNTS, /* Newton, every frame to the end */
+    TRUTH = 2 * COUNTS, /* Newton, each frame to convergence */
     RUNS
 };
 static const int32_t counts[COUNTS] = {5, 10, 20, 50};
 
-/* Hanging by its upper edge: the weight of the cloth stretches it by a few per cent. */
+/* The cloth hangs by its upper edge; its weight stretches it by a few per cent. */
 static const pd_scene hanging = {.hold = HOLD_EDGE, .stiffness = 0.5, .damping = 1};
 
 /* ---- Stretch over iterations ----------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ static bool run_agreement(const setting *s, outcome *o, int32_t n)
 
 /* ---- Momenta of single points (4.1) ------------------------------------------------------------------- */
 
-/* Part of the velocities' squares about their mean that is left after the step, q - rest being h times them. */
+/* Fraction of the squared velocities about their mean that is left after the step; q - rest is h times the velocity. */
 static double kept_motion(const trial *t, const pd_scene *scene)
 {
     double mean[3] = {0}, squares = 0;
@@ -120,7 +120,7 @@ static double kept_motion(const trial *t, const pd_scene *scene)
         const double v = ((double)t->q[i] - (double)t->rest[i] - mean[i % 3]) / FRAME;
         squares += v * v;
     }
-    /* Two coordinates with evenly spread velocities: a third of jolt^2 each. */
+    /* Two coordinates have uniformly distributed velocities, with a variance of jolt^2 / 3 each. */
     return squares / (2.0 / 3 * scene->jolt * scene->jolt * t->particle_count);
 }
 

@@ -30,7 +30,7 @@ static double coordinates_error_after(const trial *t, int32_t iteration, double 
     return (t->records[i].objective - lowest) / (t->records[0].objective - lowest);
 }
 
-/* The first iteration with an error of at most `level`; -1: none. */
+/* The first iteration with an error of at most `level`; -1 if there is none. */
 static int32_t coordinates_reached(const trial *t, double level, double lowest)
 {
     for (int32_t i = 0; i < t->record_count; i++)
@@ -114,7 +114,7 @@ static double momentum_change(const trial *t, int32_t iteration)
     return sqrt(square / size);
 }
 
-/* A cloth in free space that is stretched, and moves. */
+/* A stretched cloth in free flight. */
 static bool run_momentum(const setting *s, outcome *o)
 {
     static const pd_scene loose = {.stiffness = 0.5, .stretch = 0.1, .jolt = 5, .weightless = true};
@@ -156,7 +156,7 @@ static bool run_momentum(const setting *s, outcome *o)
     return good;
 }
 
-/* ---- What is minimised -------------------------------------------------------------------------------- */
+/* ---- Minimised energy --------------------------------------------------------------------------------- */
 
 static bool run_tets(const setting *s, outcome *o)
 {

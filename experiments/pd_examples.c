@@ -3,13 +3,13 @@
  * pd_examples.c: PD fig 8: three soft cars collide, and each takes on the shape of its example, (17), (18) and (27).
  *
  * A car is 1 m long, of cubes of five tets: a body, a cabin and four wheels, 100 kg/m3. Its example is the same mesh
- * bent upwards, twisted, or shortened like an accordion. The material is `examples` of 3e4 Pa, weights free in each
- * element, so that a deformation towards the example costs nothing, and a tenth of that as plain strain, which brings
- * the car back. The three drive at each other from three sides at 3 m/s, without gravity. Beside it the same crash of
- * cars of plain strain. How well a car follows its example is the part of its strain that a blend of rest shape and
- * example explains, weights of either sign and free in each element as in (27): 1 less the squared distance to the
- * examples over that to the rotations, |F - R H(w)|^2 / |F - R|^2, when the car is strained most. The surface is the
- * car's own: skins that ride on tets touch only colliders.
+ * bent upwards, twisted, or shortened like an accordion. The material is `examples` of 3e4 Pa with weights per element,
+ * so that a deformation towards the example costs nothing, plus a tenth of that as plain strain, which restores the
+ * car. The cars drive at each other from three sides at 3 m/s, without gravity. A second run has cars of plain strain.
+ * The measure is the fraction of a car's strain that a blend of rest shape and example explains, with weights of either
+ * sign per element as in (27): 1 less the squared distance to the examples over that to the rotations,
+ * |F - R H(w)|^2 / |F - R|^2, at the car's largest strain. Contact uses the car's own surface, because embedded skins
+ * collide only with colliders.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define STEP      (1.0 / 120) /* s */
 #define LENGTH    1.0         /* m of a car */
 #define SPEED     3.0         /* m/s */
-#define AWAY      0.75        /* m from the middle */
+#define AWAY      0.75        /* m, initial distance from the middle */
 #define STIFFNESS 3e4         /* Pa */
 #define THICKNESS 4e-3        /* m */
 #define PI        3.14159265358979323846
@@ -39,14 +39,14 @@ typedef struct run {
     int which;
     int32_t cells, steps, tet_count, vertex_count;
     touch_log log;
-    double strained[CARS];        /* mean of |F - R|^2 over the tets where that is largest, */
-    double there[CARS];           /* and the part of it that examples explain */
-    double left;                  /* the largest mean of |F - R|^2 at the end */
+    double strained[CARS];        /* largest mean of |F - R|^2 over the tets of each car */
+    double there[CARS];           /* fraction of `strained` that examples explain */
+    double left;                  /* largest mean of |F - R|^2 of a car at the end */
     sinew_energy energy[CARS][2]; /* examples, strain */
     double curve[CARS][SAMPLES];
 } run;
 
-/* Whether the cube at this place of a car of 10 x 4 x 4 units belongs to it. */
+/* True if the cube at (x, y, z) belongs to the car, in units of a tenth of its length. */
 static bool is_car(double x, double y, double z)
 {
     const bool wheel = y < 1 && fabs(z) > 1 && ((x > 1 && x < 3) || (x > 7 && x < 9));
@@ -55,7 +55,7 @@ static bool is_car(double x, double y, double z)
     return wheel || body || cabin;
 }
 
-/* Tets of a whole block whose cube is the car's; vertices that nothing uses go. */
+/* Tets of a block whose cubes belong to the car, without unused vertices. NULL on failure. */
 static sinew_mesh *car_mesh(int32_t cells, sinew_error *error)
 {
     sinew_beam_def def = sinew_default_beam_def();
@@ -93,20 +93,20 @@ static sinew_mesh *car_mesh(int32_t cells, sinew_error *error)
     return car;
 }
 
-/* A point of the car in its example. */
+/* Position of a point of the car in its example. */
 static void example_point(int car, const sinew_real *X, sinew_real *x)
 {
     const double p[3] = {(double)X[0], (double)X[1], (double)X[2]}, angle = 1.2 * p[0] / LENGTH;
-    if (car == 0) { /* along an arc that opens upwards */
+    if (car == 0) { /* bent along an arc that opens upwards */
         const double radius = LENGTH / 1.2;
         x[0] = (sinew_real)((radius - p[1]) * sin(angle));
         x[1] = (sinew_real)(radius - (radius - p[1]) * cos(angle));
         x[2] = X[2];
-    } else if (car == 1) { /* about its length */
+    } else if (car == 1) { /* twisted about its length */
         x[0] = X[0];
         x[1] = (sinew_real)(cos(angle) * p[1] - sin(angle) * p[2]);
         x[2] = (sinew_real)(sin(angle) * p[1] + cos(angle) * p[2]);
-    } else { /* shorter, in two folds */
+    } else { /* shortened, in two folds */
         x[0] = (sinew_real)(0.65 * p[0]);
         x[1] = (sinew_real)(p[1] + 0.08 * cos(4 * PI * p[0] / LENGTH));
         x[2] = (sinew_real)(1.1 * p[2]);
@@ -122,7 +122,7 @@ static sinew_real *example_of(const sinew_mesh *mesh, int car)
     return x;
 }
 
-/* A car that drives towards the middle from one of three sides. */
+/* Adds a car that drives towards the middle from one of three sides. */
 static sinew_body place_car(sinew_world *world, const sinew_mesh *mesh, int car, sinew_error *error)
 {
     const double side = 2 * PI * car / CARS, c = cos(side), s = sin(side);
@@ -151,7 +151,7 @@ static sinew_body place_car(sinew_world *world, const sinew_mesh *mesh, int car,
     return body;
 }
 
-/* Cars of strain alone have examples of 1 Pa, which they do not feel, for what is told of them. */
+/* Cars of plain strain also have examples of 1 Pa: too soft to act, but they measure the distance to the examples. */
 static double stiffness_of(const run *r, bool strain)
 {
     if (strain)
@@ -198,7 +198,7 @@ static sinew_world *pd_examples_build(run *r, const sinew_mesh *mesh, sinew_real
     return NULL;
 }
 
-/* Mean over the tets of the squared distance that an energy measures: 2 psi / k. values [tet_count]. */
+/* Mean over the tets of the squared distance that an energy measures: 2 psi / k. values: a buffer [tet_count]. */
 static double pd_examples_distance_of(const run *r, sinew_world *world, int car, bool strain, sinew_real *values)
 {
     int32_t count = 0;

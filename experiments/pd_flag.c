@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_flag.c: PD fig 10 and section 8: a flag in extreme wind stays sound; it tears where edges exceed a strain, by
- * constraints that are taken out of the factor and no new factorisation.
+ * pd_flag.c: PD fig 10 and section 8: a flag in extreme wind stays stable; it tears where edges exceed a strain, by
+ * downdates of the factor instead of a new factorisation.
  *
  * Set-up: a flag of 1.5 m by 1 m, 0.2 kg/m2, edge strain of 500 N, held along one side, h = 1/30 s, 10 iterations; the
- * one that tears has 150 N, 2 ms of damping and h = 10 ms. The time of taking edges out is measured on the paper's
- * cloth of 81 x 81 vertices, one thread, processor time: the first step after, less a step that changes nothing.
+ * tearing flag has 150 N, 2 ms of damping and h = 10 ms. The time of removing edges is measured on the paper's cloth of
+ * 81 x 81 vertices, one thread, processor time: the first step after the removal less a step without a change.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 
 #define LENGTH    1.5   /* m */
 #define STIFFNESS 500.0 /* N */
-#define STRAIN    0.08  /* at which an edge goes */
+#define STRAIN    0.08  /* strain at which an edge tears */
 
 enum {
-    SHOWN = 4, /* pictures of the tearing flag, one after so many steps */
+    SHOWN = 4, /* number of pictures of the tearing flag */
     SHOWN_EVERY = 50,
-    CHANGES = 6, /* numbers of edges that are taken out at once: 1, 4, 16 ... */
-    WARM = 5     /* steps whose median is a step that changes nothing */
+    CHANGES = 6, /* numbers of edges removed at once: 1, 4, 16 ... */
+    WARM = 5     /* steps whose median is the time of a step without a change */
 };
 
 typedef struct flag {
@@ -43,7 +43,7 @@ static sinew_mesh *flag_make_cloth(int32_t nx, int32_t ny, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Held along x = 0, in a wind along x and a little across. */
+/* A flag held along x = 0, in a wind along x with a small component across. */
 static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, double wind, double damping,
                       sinew_error *error)
 {
@@ -81,7 +81,7 @@ static bool make_flag(flag *f, const sinew_mesh *mesh, sinew_solver_kind kind, d
 
 /* ---- Extreme wind ------------------------------------------------------------------------------ */
 
-/* Steps in 200 m/s until one is not finite; returns how many were. */
+/* Steps in a wind of 200 m/s until a step is not finite. Returns the number of finite steps. */
 static int32_t endure(const sinew_mesh *mesh, sinew_solver_kind kind, int32_t steps, double *farthest, outcome *o)
 {
     sinew_error error = {0};
@@ -116,7 +116,7 @@ static void claim_sound(const setting *s, outcome *o)
     for (int kind = 0; mesh && kind < SINEW_SOLVER_COUNT; kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         double farthest;
-        /* Integrators do not go on until a step is solved, and explode. */
+        /* Skips integrators: they take one iteration instead of solving the step, and become unstable. */
         if (!sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_EDGE_STRAIN, NULL, 0) || info->static_only ||
             info->explicit_step || info->default_iterations == 1)
             continue;
@@ -127,7 +127,8 @@ static void claim_sound(const setting *s, outcome *o)
         all = all && done == steps;
         sound = sound || ((sinew_solver_kind)kind == SINEW_SOLVER_PD && done == steps && farthest < 2 * LENGTH);
         outcome_number(o, done, "finite_steps_%s", info->name);
-        s->progress(s->context, kind, SINEW_SOLVER_COUNT, "pd/flag");
+        if (s->progress)
+            s->progress(s->context, kind, SINEW_SOLVER_COUNT, "pd/flag");
     }
     claim_measured(c, "steps that were finite of %d (farthest vertex at the end): %s", steps, measured);
     claim_holds(c,
@@ -154,7 +155,7 @@ static void flag_draw(const flag *f, figure *g, double time)
     free(q);
 }
 
-/* Softer than the others, damped, in smaller steps and in a wind that grows: it is to be looked at. */
+/* A softer flag than the others, damped, with smaller steps and a growing wind, for the pictures. */
 static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_tear_def tear = sinew_default_tear_def();
@@ -169,7 +170,7 @@ static bool make_tearing(flag *f, const sinew_mesh *mesh, sinew_error *error)
            sinew_body_set_tear(f->world, &tear, error) == SINEW_OK;
 }
 
-/* 8 m/s for a second, then growing to 35 m/s in two more. */
+/* Wind of 8 m/s for a second, then growing to 35 m/s within two seconds. */
 static bool flag_blow(flag *f, double time, sinew_error *error)
 {
     const double speed = 8 + 27 * fmin(fmax((time - 1) / 2, 0), 1);
@@ -190,7 +191,7 @@ static void claim_tears(const setting *s, outcome *o)
     for (int32_t i = 1; good && i <= steps; i++) {
         good = flag_blow(&f, i * 0.01, &error);
         bits |= sinew_world_step(f.world, NULL);
-        if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY) /* later hardly any of it is left to see */
+        if (i % SHOWN_EVERY == 0 && i <= SHOWN * SHOWN_EVERY) /* later hardly any of the flag is left */
             flag_draw(&f, g, i * 0.01);
     }
     sinew_tear_report report = {0};
@@ -233,7 +234,7 @@ static double warm_step(sinew_world *world)
     return seconds[WARM / 2];
 }
 
-/* Largest distance between the vertices of two flags, m. */
+/* m: largest distance between the vertices of two flags. */
 static double flag_apart(const flag *a, const flag *b)
 {
     const int32_t count = sinew_world_particle_count(a->world);
@@ -251,11 +252,11 @@ static double flag_apart(const flag *a, const flag *b)
 
 typedef struct change {
     int32_t edges;
-    double updated, refactored; /* s, beyond a step that changes nothing */
-    double difference;          /* m, of the solutions of that step */
+    double updated, refactored; /* s, in excess of a step without a change */
+    double difference;          /* m, between the results of both steps */
 } change;
 
-/* So many edges, spread over the cloth, go from both: switched off in one, taken out of the list in the other. */
+/* Removes c->edges edges, spread over the cloth, from two flags: switched off in the first, deleted from the second. */
 static bool measure_change(const sinew_mesh *mesh, change *c, sinew_error *error)
 {
     flag a = {0}, b = {0};
@@ -284,7 +285,7 @@ static void draw_changes(outcome *o, const change *changes)
     figure *f = outcome_figure(o, "changes", "Edges taken out of an 81 x 81 cloth (section 8)", "edges at once", "s");
     f->log_x = f->log_y = f->distinct = true;
     for (int which = 0; which < 2; which++) {
-        if (!figure_series(f, which == 0 ? "updated" : "factorised anew", SINEW_SOLVER_PD, which, CHANGES))
+        if (!figure_series(f, which == 0 ? "updated" : "factorised again", SINEW_SOLVER_PD, which, CHANGES))
             return;
         for (int i = 0; i < CHANGES; i++) {
             f->series[which].x[i] = changes[i].edges;
@@ -320,7 +321,7 @@ static void claim_updates(const setting *s, outcome *o)
     claim_holds(same, worst < bound ? HOLDS_YES : HOLDS_NO, "%s", "");
     claim *time = outcome_claim(o, "updates are cheaper than a new factor", "no refactorisation");
     claim_measured(time,
-                   "ms beyond a step, updated | anew: 1 edge %.2f | %.1f, 16: %.2f | %.1f, 256: %.2f | %.1f, 1024: "
+                   "ms beyond a step, updated | again: 1 edge %.2f | %.1f, 16: %.2f | %.1f, 256: %.2f | %.1f, 1024: "
                    "%.2f | %.1f",
                    1e3 * changes[0].updated, 1e3 * changes[0].refactored, 1e3 * changes[2].updated,
                    1e3 * changes[2].refactored, 1e3 * changes[4].updated, 1e3 * changes[4].refactored,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * pd_infeasible.c: Projective Dynamics fig 3: two constraint sets without a common point. A particle hangs on two pins,
- * 3 m apart, each of which wants it at a distance of 1 m: two spheres with a gap of 1 m between them.
+ * 3 m apart, by springs with a rest length of 1 m: two spheres with a gap of 1 m between them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "trial.h"
 
 enum {
-    STEPS = 40, /* projections by Gauss-Seidel, iterations of the others */
+    STEPS = 40, /* projections of Gauss-Seidel, iterations of the other methods */
     MESH_ORDER = 1,
     JACOBI_ORDER = 2,
-    MASS = 4 /* coordinates of pd */
+    MASS = 4 /* value of pd's parameter `coordinates` */
 };
 
 typedef enum method {
@@ -27,7 +27,7 @@ typedef enum method {
 static const char *const names[METHODS] = {"PBD, Gauss-Seidel", "PBD, Jacobi", "PD, mass-weighted (14)",
                                            "PD, differential"};
 
-/* The solver after so many projections (Gauss-Seidel: those of its one sweep) or iterations. */
+/* A solver for `steps` iterations; Gauss-Seidel takes one sweep over a list of `steps` projections. */
 static sinew_solver_def infeasible_solver_of(method m, int32_t steps)
 {
     static const char *const parameters[METHODS] = {"order", "order", "coordinates", "coordinates"};
@@ -49,7 +49,7 @@ static bool infeasible_add_energies(sinew_world *world, const sinew_mesh *rope, 
     pin.vertices = ends;
     pin.vertex_count = 2;
     int32_t *edges = malloc(2 * (size_t)count * sizeof *edges);
-    /* Gauss-Seidel after an odd number of projections ends between two sweeps: its edges are a list of projections. */
+    /* An odd number of projections ends within a sweep, so the edges of Gauss-Seidel list every single projection. */
     for (int32_t i = 0; edges && i < count; i++) {
         edges[2 * i] = i % 2 ? 2 : 0;
         edges[2 * i + 1] = 1;
@@ -63,7 +63,7 @@ static bool infeasible_add_energies(sinew_world *world, const sinew_mesh *rope, 
     return good;
 }
 
-/* The particle after so many of them; NAN on failure, with the reason in o. */
+/* Position of the particle after `steps` projections or iterations; NAN on failure, with the reason in o. */
 static double position_after(method m, int32_t steps, double position[3], outcome *o)
 {
     sinew_error error = {SINEW_OK, "out of memory"};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * pd_mixed.c: PD fig 1 and section 8: solids, cloth, ropes and grass in one world of about 49 000 degrees of freedom
- * and 43 000 constraints; the cost of an iteration, how many are enough, and what heavy weights do (section 9).
+ * and 43 000 constraints; the cost of an iteration, the number of iterations needed, and locking by heavy weights
+ * (section 9).
  *
  * Set-up: garden.h, h = 1/60 s, wind of 1.1 m/s. Times are processor time of one thread, the fastest of three runs of a
- * frame, a whole step of 10 iterations divided by 10. Distances are root mean square, over that of the way from rest.
+ * frame, a whole step of 10 iterations divided by 10. Distances are root mean square, relative to the displacement from
+ * rest.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +19,8 @@
 enum {
     FEW = 5,
     USUAL = 10,
-    MANY = 300, /* iterations of the run that others are held against */
-    QUICK = 60, /* the same of a quick run */
+    MANY = 300, /* iterations of the reference run */
+    QUICK = 60, /* iterations of the reference in a quick run */
     WEIGHTS = 4
 };
 
@@ -41,7 +43,7 @@ static bool mixed_step(sinew_world *world, int32_t steps)
     return true;
 }
 
-/* Particles of the first cloth, or of the whole world, after so many steps, to be freed; NULL on failure. */
+/* Positions of the first cloth, or of the whole world, after `steps` steps, to be freed; NULL on failure. */
 static sinew_real *mixed_run(const garden_def *def, int32_t steps, bool cloth_only, int32_t *count, garden *kept,
                              outcome *o)
 {
@@ -117,7 +119,7 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
         name_counts(&g, counts, sizeof counts, o);
         claim *size = outcome_claim(o, "solids, cloth, ropes, grass in one world", "49k DoF, 43k constraints");
         claim_measured(size, "%d DoF, %d constraints: %s", 3 * count, g.constraints, counts);
-        /* A quick run is a small garden of the same kinds. */
+        /* A quick run has a small garden with the same kinds of bodies. */
         const bool large = fabs(3 * count / 49e3 - 1) < 0.1 && fabs(g.constraints / 43e3 - 1) < 0.1;
         claim_holds(size, large || s->quick ? HOLDS_YES : HOLDS_NO, "%s",
                     s->quick ? "the same kinds in a small garden" : "");
@@ -136,17 +138,17 @@ static void mixed_claim_cost(const setting *s, outcome *o, const garden_def *def
     free(q);
 }
 
-/* ---- How many are enough -------------------------------------------------------------------------- */
+/* ---- Number of iterations ------------------------------------------------------------------------ */
 
-/* How far runs of few and of the usual iterations are from one of many, over its way. */
+/* Distances of runs with few and with the usual iterations from the reference run, over its displacement. */
 typedef struct lag {
-    double few, usual, seconds; /* of an iteration */
+    double few, usual, seconds; /* seconds: s per iteration */
     int32_t constraints;
 } lag;
 
 static bool measure_lag(const setting *s, garden_def def, int32_t steps, lag *l, outcome *o)
 {
-    const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1}; /* the last: the start */
+    const int32_t iterations[4] = {FEW, USUAL, s->quick ? QUICK : MANY, 1}; /* the last: start positions */
     sinew_real *q[4] = {0};
     int32_t count = 0;
     bool good = true;
@@ -180,7 +182,8 @@ static void claim_enough(const setting *s, outcome *o, garden_def def)
         good = measure_lag(s, def, steps, &l[i], o);
         outcome_number(o, l[i].few, "off_with_5_weights_%d", i);
         outcome_number(o, l[i].usual, "off_with_10_weights_%d", i);
-        s->progress(s->context, i, 3, "pd/mixed");
+        if (s->progress)
+            s->progress(s->context, i, 3, "pd/mixed");
     }
     if (!good)
         return;
@@ -204,7 +207,7 @@ static void claim_enough(const setting *s, outcome *o, garden_def def)
 
 /* ---- Heavy weights --------------------------------------------------------------------------------- */
 
-/* The way of the first cloth within some frames, over that with the usual weights. */
+/* Displacement of the first cloth within some frames, relative to that with the usual weights. */
 static void claim_locking(const setting *s, outcome *o, garden_def def)
 {
     const int32_t steps = s->quick ? 4 : 15;

@@ -15,11 +15,11 @@ enum {
     RUNS
 };
 
-/* One end turns by 15 degrees a frame; the step after 12 frames is looked at. The paper says neither stiffness nor
- * step: both matter, so the first is screened. */
+/* One end turns by 15 degrees a frame; the step after 12 frames is measured. The paper gives neither stiffness nor time
+ * step. Both matter; the stiffness is screened. */
 enum {
     SCREENED = 4,
-    SHOWN = 2 /* the one of the figures */
+    SHOWN = 2 /* index of the stiffness in the figures */
 };
 static const double stiffnesses[SCREENED] = {1e4, 1e5, 1e6, 1e7};
 
@@ -30,7 +30,7 @@ static double error_at(const trial *t, int32_t iteration, double lowest)
     return (t->records[iteration].objective - lowest) / (t->records[0].objective - lowest);
 }
 
-/* Error of PD after so many of its iterations, or its last recorded error. */
+/* Error of PD after a number of iterations, or its last recorded error. */
 static double pd_newton_error_after(const trial *t, double iterations, double lowest)
 {
     const double max = t->record_count - 1;
@@ -45,8 +45,8 @@ static int32_t pd_newton_reached(const trial *t, double level, double lowest)
     return -1;
 }
 
-/* s of processor time that an iteration of the step after the warm-up costs: the fastest of a few, of few and of many.
- */
+/* Processor time (s) of an iteration in the step after the warm-up: the difference of runs with few and many
+ * iterations, each the fastest of three. */
 static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_t many, double *each, outcome *o)
 {
     double min[2] = {HUGE_VAL, HUGE_VAL};
@@ -69,8 +69,8 @@ static bool iteration_cost(const setting *s, const trial *t, int32_t few, int32_
     return true;
 }
 
-/* The error down to which PD is ahead over time: at which Newton's curve has come below its own, or, where it does not,
- * PD's last. */
+/* Error down to which PD is ahead over time: PD's error when Newton's curve first falls below it, or PD's last error.
+ *  */
 static double crossing(const trial *t, double ratio, double lowest)
 {
     const double last = fmax(error_at(&t[PD], t[PD].record_count - 1, lowest), 1e-16);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_press.c: PD section 7.2: balls are pressed between two planes until their elements degenerate, then let go.
+ * pd_press.c: PD section 7.2: balls are pressed between two planes until their elements degenerate, then released.
  *
  * Three balls of 0.2 m across in meshes of growing resolution, strain of 1e4 Pa, 1000 kg/m3, without gravity. The upper
- * plane comes down within 1.7 s to a twentieth of their height, stays for 0.5 s, goes up within 0.5 s, and the balls
- * swing out with damping. Steps of 1/60 s. Contact is `augmented`, and `half_space`, which is that of PD, section 6.
+ * plane moves down within 1.7 s to a twentieth of their height, stays for 0.5 s, moves up within 0.5 s, and the balls
+ * oscillate with damping. Steps of 1/60 s. Contact is `augmented`, or `half_space`, which is that of PD, section 6.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define STEP      (1.0 / 60) /* s */
 #define DIAMETER  0.2        /* m */
-#define PRESSED   0.05       /* of the diameter */
+#define PRESSED   0.05       /* final distance of the planes over the diameter */
 #define THICKNESS 2e-3       /* m */
 #define PI        3.14159265358979323846
 
@@ -23,9 +23,9 @@ enum {
     HALF_SPACE,
     MODES,
     BALLS = 3,
-    DOWN = 100, /* steps until the plane is down, */
-    HELD = 130, /* until it goes up, */
-    UP = 160,   /* and until it is up */
+    DOWN = 100, /* step at which the plane is down */
+    HELD = 130, /* step at which the plane starts to move up */
+    UP = 160,   /* step at which the plane is up */
     STEPS = 360
 };
 static const char *const names[MODES] = {"augmented", "half_space"};
@@ -33,12 +33,12 @@ static const char *const names[MODES] = {"augmented", "half_space"};
 typedef struct run {
     int mode;
     int32_t iterations, segments[BALLS];
-    int32_t tet_count, inverted; /* the most at the end of a step */
-    double det_min;              /* least of all steps */
+    int32_t tet_count, inverted; /* largest number at the end of a step */
+    double det_min;              /* smallest det F of all steps */
     double elastic[STEPS];       /* J */
-    double height;               /* m of the balls when they are pressed most */
-    double left;                 /* m: farthest that an edge is from its rest length at the end */
-    double rise;                 /* most that the energy rises over two steps after the plane has gone, of the most */
+    double height;               /* m, of the balls at the end of the compression */
+    double left;                 /* largest |l - L| / L of an edge at the end */
+    double rise;                 /* largest rise of the energy over two steps after the release, over its maximum */
     touch_log log;
 } run;
 
@@ -100,7 +100,7 @@ static sinew_world *press_build(run *r, sinew_error *error)
     return NULL;
 }
 
-/* m: from the lowest to the highest vertex. */
+/* m: height from the lowest to the highest vertex. */
 static double press_height_of(const sinew_world *world)
 {
     const int32_t n = sinew_world_particle_count(world);

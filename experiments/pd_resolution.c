@@ -4,8 +4,8 @@
  * meshes, bend alike; by PBD they do not.
  *
  * Set-up: a curtain of 1 x 1 m, 0.2 kg/m2, triangle strain of 500 N/m and the mean-curvature vector with 1e-3 N m, held
- * along its upper edge on a rail of two waves, in whose folds it starts from top to bottom; a bar of 1 x 0.2 x 0.2 m,
- * 1000 kg/m3, strain of 2e6 Pa, held at one end. Gravity, h = 1/30 s, looked at after 3 s.
+ * along its upper edge on a rail of two waves; it starts with the rail's folds from top to bottom. A bar of 1 x 0.2 x
+ * 0.2 m, 1000 kg/m3, strain of 2e6 Pa, held at one end. Gravity, h = 1/30 s, measured after 3 s.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ enum {
     BARS = LEVELS * KINDS,
     ITERATIONS = 40
 };
-#define WITHIN 0.05 /* spread that counts as alike */
+#define WITHIN 0.05 /* largest relative spread that counts as alike */
 #define PI     3.14159265358979323846
-#define SWING  0.9 /* rad */
+#define SWING  0.9 /* rad, largest angle of the rail */
 #define WAVES  2
 
 static bool curtain_held(const sinew_real *x)
@@ -30,7 +30,7 @@ static bool curtain_held(const sinew_real *x)
     return x[1] > -1e-6;
 }
 
-/* The rail: a curve of unit length whose direction swings by SWING to both sides, WAVES times. */
+/* Point of the rail at arc length u: its direction oscillates by SWING to both sides, WAVES times per unit length. */
 static void rail(double u, double point[2])
 {
     const int count = 200;
@@ -42,7 +42,7 @@ static void rail(double u, double point[2])
     }
 }
 
-/* The curtain starts in folds from top to bottom. */
+/* Folds the curtain like the rail, from top to bottom, as its start. */
 static void fold(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -92,7 +92,7 @@ static sheet resolution_make_bar(int32_t cells, bool unstructured, sinew_error *
     return s;
 }
 
-/* How far the free end of the bar went down, the mean over its face. */
+/* m: mean downward displacement of the bar's free end face. */
 static double bar_sag(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -106,7 +106,7 @@ static double bar_sag(const sheet *s)
     return sum / count;
 }
 
-/* (most - least) / mean */
+/* (maximum - minimum) / mean */
 static double resolution_spread(const double *values, int32_t count)
 {
     double low = INFINITY, high = -INFINITY, sum = 0;

@@ -57,14 +57,14 @@ static sinew_mesh *pd_scenes_cloth_mesh(int32_t n, sinew_error *error)
     return sinew_mesh_cloth(&def, error);
 }
 
-/* Numbers in [-1, 1], the same everywhere (Park and Miller 1988). */
+/* Pseudo-random number in [-1, 1], platform-independent (Park and Miller 1988). */
 static double pd_scenes_next_random(uint32_t *state)
 {
     *state = (uint32_t)((uint64_t)*state * 48271u % 2147483647u);
     return 2.0 * (double)*state / 2147483647.0 - 1.0;
 }
 
-/* Where the vertices begin, and how fast. */
+/* Initial positions and velocities of the vertices. */
 static void start_cloth(const pd_scene *scene, const sinew_mesh *mesh, sinew_real *x, sinew_real *v)
 {
     const sinew_real *X = sinew_mesh_positions(mesh);

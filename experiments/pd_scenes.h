@@ -15,31 +15,31 @@
 
 typedef enum pd_hold {
     HOLD_NOTHING,
-    HOLD_CORNERS, /* of the cloth, the two upper ones */
-    HOLD_EDGE,    /* the upper one; of the bar, the left end */
-    HOLD_BOTH     /* both ends of the bar, of which the right one turns */
+    HOLD_CORNERS, /* the two upper corners of the cloth */
+    HOLD_EDGE,    /* the upper edge of the cloth, or the left end of the bar */
+    HOLD_BOTH     /* both ends of the bar; the right one turns */
 } pd_hold;
 
 typedef struct pd_scene {
     pd_hold hold;
     double stiffness; /* N, of edges; Pa, of tets */
     double damping;   /* 1/s */
-    double stretch;   /* the cloth begins so much larger than at rest, 0: not */
-    double jolt;      /* m/s: each vertex of the cloth begins with a velocity of its own in its plane */
-    double turn;      /* degrees a frame, of the bar's right end */
-    bool level;       /* the cloth begins level, else hanging */
+    double stretch;   /* initial relative excess of the cloth's size over its rest size; 0: none */
+    double jolt; /* m/s, largest random initial velocity of each vertex, per coordinate in the plane of the cloth */
+    double turn; /* degrees per frame, of the bar's right end */
+    bool level;  /* the cloth starts horizontal instead of vertical */
     bool weightless;
-    bool large; /* the bar: 7161 degrees of freedom and 8406 tets in place of 4290 and 4099 */
+    bool large; /* bar with 7161 degrees of freedom and 8406 tets instead of 4290 and 4099 */
 } pd_scene;
 
 scene_builder scene_pd_cloth, scene_pd_bar;
 
-/* An unstructured bar along x: a lattice of 4 x 4 (large: 5 x 6) vertices across in five tets a cell, its vertices
- * moved at random, then as many vertices put into tets and pairs of tets made three as it takes to have exactly the
- * counts of the paper's bodies; quick: a short one. Always the same. NULL on failure. */
+/* An unstructured bar along x: a lattice of 4 x 4 (large: 5 x 6) vertices across in five tets a cell with randomly
+ * moved vertices. Splits and flips of tets then give exactly the counts of the paper's bodies; quick: a short bar.
+ * Deterministic. NULL on failure. */
 sinew_mesh *pd_bar_mesh(bool large, bool quick, sinew_error *error);
 
-/* The mesh gives the rest lengths of a cloth's edges: root mean square and mean of l/L - 1 over the edges. */
+/* Mean and root mean square of l/L - 1 over the edges of a cloth; the mesh gives the rest lengths L. */
 typedef struct pd_strain {
     double mean, square;
 } pd_strain;

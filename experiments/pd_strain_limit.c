@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * pd_strain_limit.c: PD fig 6: a curtain of weak cloth whose principal stretches are limited to 10, 20 and 30 % up and
- * down. It stretches, and its folds are absorbed, as the limit grows; and the limits hold, also under five times its
- * weight.
+ * down. A larger limit lets it stretch more and absorbs its folds; the limits hold, also under five times its weight.
  *
- * Set-up: 1 x 1 m, 0.2 kg/m2, triangle strain of 5 N/m without limits beside one of 12000 N/m with them, the mean
- * curvature vector with 1e-4 N m. Five rings of 0.05 m hold the upper edge; they are drawn together to 0.8 of their
- * distance within 1 s. Gravity 9.81 m/s2, h = 1/30 s, looked at after 6 s (quick: 2.5 s).
+ * Set-up: 1 x 1 m, 0.2 kg/m2, triangle strain of 5 N/m without limits plus one of 12000 N/m with them, the mean
+ * curvature vector with 1e-4 N m. Five rings of 0.05 m hold the upper edge and move together to 0.8 of their distance
+ * within 1 s. Gravity 9.81 m/s2, h = 1/30 s, measured after 6 s (quick: 2.5 s).
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +22,10 @@ enum {
 #define WEAK      5.0     /* N/m */
 #define LIMITING  12000.0 /* N/m */
 #define RIGIDITY  1e-4    /* N m */
-#define DRAWN     0.2     /* of the width */
-#define WIDTH     0.05    /* m: of a ring */
+#define DRAWN     0.2     /* displacement of the rings over the width */
+#define WIDTH     0.05    /* m, width of a ring */
 #define PITCH     ((1 - WIDTH) / (RINGS - 1))
-#define TOLERANCE 0.01 /* of the rest length: how far beyond the limit counts as holding it */
+#define TOLERANCE 0.01 /* stretch beyond the limit that still counts as holding it */
 
 static const double limits[LIMITS] = {0.1, 0.2, 0.3}, loads[LOADS] = {1, 5};
 
@@ -36,7 +35,7 @@ static bool ring(const sinew_real *x)
     return x[1] > -1e-6 && along < 1.001 * WIDTH;
 }
 
-/* Rings stay as wide as they are. */
+/* Moves each ring towards the middle as a whole, without a change of its width. */
 static void draw_together(const sheet *s, double fraction, const sinew_real *rest, sinew_real *to)
 {
     const double middle = PITCH * floor((double)rest[0] / PITCH + 1e-6) + 0.5 * WIDTH;
@@ -45,7 +44,7 @@ static void draw_together(const sheet *s, double fraction, const sinew_real *res
     to[2] = rest[2];
 }
 
-/* A wave of 2 mm, so that the folds begin somewhere. */
+/* A wave of 2 mm as the initial perturbation, which lets folds form. */
 static void strain_limit_wave(sheet *s)
 {
     const int32_t count = sheet_vertex_count(s);
@@ -81,11 +80,11 @@ static sheet strain_limit_make_run(double limit, double load, bool quick, sinew_
     return s;
 }
 
-/* The numbers that a run ended with. */
+/* Measures at the end of a run. */
 typedef struct hung {
-    double max, min; /* principal stretches */
-    double length;   /* m: how far the lower edge hangs below the rings, its mean */
-    double depth;    /* m: of the folds */
+    double max, min; /* largest and smallest principal stretch */
+    double length;   /* m, mean distance of the lower edge below the rings */
+    double depth;    /* m, depth of the folds */
 } hung;
 
 static hung strain_limit_measure(const sheet *s)

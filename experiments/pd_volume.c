@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_volume.c: PD fig 7: strain and volume preservation with different weights make different materials of one solid;
- * and XPBD (Macklin et al. 2016) fig 1, which the slides show, on the same bar: the same by XPBD, independent of steps
- * and iterations.
+ * pd_volume.c: PD fig 7: different weights of strain and volume preservation make different materials of one solid; and
+ * XPBD (Macklin et al. 2016) fig 1, from the slides, on the same bar: XPBD's result does not depend on time steps and
+ * iterations.
  *
  * Set-up: a bar of 1 x 0.25 x 0.25 m of tets, 1000 kg/m3, by pd, h = 1/30 s. Stretched: both ends are held and drawn
- * apart by half its length within 1 s, without gravity, damped, looked at after 4 s (quick: 2 s); strain 1e5 Pa, volume
- * 0 to 100 times as much. Bent: one end is held, gravity bends it; two weights of strain, with and without volume.
+ * apart by half its length within 1 s, without gravity, damped, measured after 4 s (quick: 2 s); strain 1e5 Pa, volume
+ * 0 to 100 times as much. Bent: one end is held, gravity bends the bar; two weights of strain, with and without volume.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +20,11 @@ enum {
 };
 #define LENGTH   1.0
 #define SIDE     0.25
-#define DRAWN    0.5 /* m, of both ends together */
+#define DRAWN    0.5 /* m, total displacement of both ends */
 #define STRAIN   1e5 /* Pa, of the stretched bars */
 #define BENDING  1e6 /* Pa, the softer strain of the bent bars */
 #define PRESSURE 2e7 /* Pa, volume of the bent bars */
-#define SOFT     2e5 /* Pa, strain of those that XPBD and PBD bend */
+#define SOFT     2e5 /* Pa, strain of the bars that XPBD and PBD bend */
 
 static const double ratios[STRETCHED] = {0, 1, 10, 100};
 
@@ -64,7 +64,7 @@ static sheet pd_volume_make_bar(bool quick, double strain, double volume, bool b
     return s;
 }
 
-/* Volume over that at rest. */
+/* Volume over rest volume. */
 static double volume_ratio(const sheet *s)
 {
     const int32_t *tets = sinew_mesh_tets(s->mesh);
@@ -76,7 +76,7 @@ static double volume_ratio(const sheet *s)
     return sum[1] / sum[0];
 }
 
-/* Height of the middle of the bar over that at rest. */
+/* Height of the middle of the bar over its rest height. */
 static double waist(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -89,7 +89,7 @@ static double waist(const sheet *s)
     return (high - low) / SIDE;
 }
 
-/* How far the free end went down, the mean over its face. */
+/* m: mean downward displacement of the free end face. */
 static double pd_volume_sag(const sheet *s)
 {
     const sinew_real *x = sinew_mesh_positions(s->mesh);
@@ -171,13 +171,13 @@ static void pd_volume_draw(outcome *o, const sheet *runs)
 /* ---- XPBD fig 1, in the slides -------------------------------------------------------------------- */
 
 enum {
-    VARIED = 4, /* 20, 60, 180 iterations; 60 of half the step */
+    VARIED = 4, /* 20, 60, 180 iterations; 60 iterations with half the time step */
     BY_PBD = STRETCHED,
     BY_NEWTON = STRETCHED + VARIED,
     BODIES = BY_NEWTON + 1 + VARIED
 };
 
-/* A bar by another solver; half: steps half as long, and twice as many. */
+/* A bar by another solver; `half`: half the time step and twice the steps. */
 static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind kind, int32_t iterations, bool half,
                        sinew_error *error)
 {
@@ -198,7 +198,7 @@ static sheet make_body(bool quick, double ratio, bool bent, sinew_solver_kind ki
     return s;
 }
 
-/* Least to most of the sags, over their mean. */
+/* (maximum - minimum) / mean of the sags. */
 static double pd_volume_spread(const double *sags)
 {
     double low = sags[0], high = sags[0], sum = 0;

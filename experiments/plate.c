@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plate.c: plates as worlds. See plate_parameters.h.
+ * plate.c: plates as worlds. See plate.h.
  */
 #include "plate.h"
 
@@ -101,7 +101,7 @@ bool plate_pin(const plate *p, const uint8_t *marked, bool clamp, sinew_error *e
     return good;
 }
 
-/* A body of particles that stand still where those of the list are at rest; index -1 on failure. */
+/* Adds a body of pinned particles at the rest positions of the listed ones; index -1 on failure. */
 static sinew_body plate_add_anchors(const plate *p, const int32_t *list, int32_t count, sinew_error *error)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
@@ -134,7 +134,7 @@ static sinew_body plate_add_anchors(const plate *p, const int32_t *list, int32_t
     return body;
 }
 
-/* Binds each particle of the list to its anchor, along the axis or across it. */
+/* Binds each listed particle to its anchor: along the axis (PLATE_IN_PLANE) or across it (PLATE_ON_LINE). */
 static bool bind_list(const plate *p, const int32_t *list, int32_t count, int32_t anchor, const double axis[3],
                       plate_slide_kind kind, sinew_error *error)
 {

@@ -3,10 +3,10 @@
  * rod_cases.h: rods with solutions in closed form or from the elastica, each as a small world that is built, loaded and
  * measured. For `sinew reproduce thin/rods` and for tests/test_rods.c.
  *
- * By default a rod has length 1 m and EI = 1 N m^2 and hardly stretches (EA L^2 / EI = STRETCH); y points up. A clamp
- * is an edge whose ends and director point are pinned, with its middle where the clamp is: a rod of n segments has its
- * bending at vertices, so this is the place that the clamped direction belongs to. Quasistatic by Newton's method. A
- * case that fails returns NAN and sets its error.
+ * By default a rod has length 1 m and EI = 1 N m^2 and hardly stretches (EA L^2 / EI = ROD_STRETCH); y points up. A
+ * clamp pins an edge with both ends and its director point; the middle of the edge is the position of the clamp,
+ * because the bending of a discrete rod is at its vertices. Quasistatic by Newton's method. A case that fails returns
+ * NAN or false and sets its error.
  */
 #ifndef SINEW_EXPERIMENTS_ROD_CASES_H
 #define SINEW_EXPERIMENTS_ROD_CASES_H
@@ -22,15 +22,15 @@
 #define ROD_STRETCH (sizeof(sinew_real) == 4 ? 1e4 : 1e6) /* EA L^2 / EI */
 #define ROD_GRAVITY 10.0
 
-/* Material of a rod, and how it is solved. */
+/* Material of a rod, and solver settings. */
 typedef struct rod_stuff {
     double stretching;           /* EA, N */
-    double bending[2], twisting; /* EI towards and across the directors, GJ, N m^2 */
+    double bending[2], twisting; /* EI in the direction of the directors and across, GJ, N m^2 */
     double density;              /* kg/m */
     double gravity;              /* m/s2, downwards */
-    bool straight;               /* straight at rest for any mesh */
-    double twist;                /* 1/m, at rest */
-    double toward[3];            /* where directors point */
+    bool straight;               /* straight rest shape regardless of the mesh */
+    double twist;                /* 1/m, twist at rest */
+    double toward[3];            /* direction of the directors */
     double time_step;            /* s; 0: quasistatic */
     int32_t load_steps;
 } rod_stuff;
@@ -38,7 +38,7 @@ typedef struct rod_stuff {
 typedef struct rod_world {
     sinew_world *world;
     sinew_body body;
-    int32_t edge_count, vertex_count; /* of the mesh; director points come behind its vertices, edge by edge */
+    int32_t edge_count, vertex_count; /* counts of the mesh; director points follow its vertices, one per edge */
 } rod_world;
 
 static inline rod_stuff rod_default_stuff(void)
@@ -83,7 +83,8 @@ static inline sinew_world *rod_make_world(const rod_stuff *s, sinew_error *error
     return sinew_world_create(&def, error);
 }
 
-/* A world with the rod of this mesh, which has edges only. False on failure; destroy the world in both cases. */
+/* Makes a world with a rod of this mesh, which has edges only. Returns false on failure; destroy the world in both
+ * cases. */
 static inline bool rod_make(const sinew_mesh *mesh, const rod_stuff *s, rod_world *r, sinew_error *error)
 {
     const sinew_real toward[3] = {(sinew_real)s->toward[0], (sinew_real)s->toward[1], (sinew_real)s->toward[2]};
@@ -115,7 +116,7 @@ static inline bool rod_clamp(const rod_world *r, int32_t e, const sinew_motion *
     return sinew_world_add_pins(r->world, &pin, error).index >= 0;
 }
 
-/* Steps, at least so many, until one is solved; false when 40 more do not do it. */
+/* Takes at least `steps` steps until one is solved; returns false if 40 more are not enough. */
 static inline bool rod_settle(const rod_world *r, int32_t steps)
 {
     /* In single precision a solve ends when forces are round-off, and the solver cannot always detect this end. */
@@ -151,8 +152,8 @@ static inline sinew_mesh *rod_line(int32_t segments, double from, double to, sin
 
 /* ---- Cantilever ------------------------------------------------------------------------------------ */
 
-/* A rod along x from its clamp at 0 to its tip at 1. Pulled at the tip by `force` and down by its own weight. end[0] is
- * where its last vertex but one goes, end[1] its tip. */
+/* A rod along x from its clamp at 0 to its tip at 1, under `force` at the tip and its own weight. end[0] receives the
+ * position of the last vertex but one, end[1] that of the tip. */
 static inline bool rod_cantilever(int32_t segments, const rod_stuff *s, const double force[3], double end[2][3],
                                   sinew_error *error)
 {
@@ -168,7 +169,8 @@ static inline bool rod_cantilever(int32_t segments, const rod_stuff *s, const do
     return good;
 }
 
-/* Own weight: Gamma = weight per length L^3 / EI; returns drop over reach, and the tip's angle in degrees. */
+/* Cantilever under its own weight, Gamma = weight per length L^3 / EI. Returns drop over reach; *angle: degrees at the
+ * tip. */
 static inline double rod_drop_over_reach(int32_t segments, double gamma, double *angle, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -182,7 +184,7 @@ static inline double rod_drop_over_reach(int32_t segments, double gamma, double 
     return -end[1][1] / end[1][0];
 }
 
-/* Tip load P L^2 / EI: w down, u back, both over L. */
+/* Cantilever under a tip load P L^2 / EI; *w and *u: downward and backward displacement of the tip, over L. */
 static inline bool rod_tip_load(int32_t segments, double load, double *w, double *u, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -197,11 +199,11 @@ static inline bool rod_tip_load(int32_t segments, double load, double *w, double
 
 /* ---- Lateral buckling ------------------------------------------------------------------------------ */
 
-#define ROD_EDGEWISE 1e4 /* bending upright over bending sideways */
+#define ROD_EDGEWISE 1e4 /* vertical over sideways bending stiffness */
 #define ROD_NUDGE    1e-6
 
-/* A strip held edgewise under `load`, its own weight q L^3 or a tip load P L^2, over sqrt(EI GJ): where its tip goes
- * sideways, per unit of a small force that pushes it there; EI = 1. */
+/* A strip held edgewise under `load`, its own weight q L^3 or a tip load P L^2, over sqrt(EI GJ), EI = 1. Returns the
+ * sideways displacement of the tip per unit of the small sideways force `nudge`. */
 static inline double rod_sideways(int32_t segments, double twisting, bool weight, double load, double nudge,
                                   sinew_error *error)
 {
@@ -220,8 +222,8 @@ static inline double rod_sideways(int32_t segments, double twisting, bool weight
     return rod_cantilever(segments, &s, force, end, error) ? end[1][2] / nudge : NAN;
 }
 
-/* The load at which the strip gives way, by bisection between two loads: below it the tip goes aside in proportion to
- * the small force, above it by more than a hundredth of the length. */
+/* The buckling load, by bisection between two loads. Below it the tip's sideways displacement is proportional to the
+ * small force; above it the displacement exceeds a hundredth of the length. */
 static inline double rod_buckling_load(int32_t segments, double twisting, bool weight, double low, double high,
                                        sinew_error *error)
 {
@@ -236,7 +238,7 @@ static inline double rod_buckling_load(int32_t segments, double twisting, bool w
 
 /* ---- Twisted ring ---------------------------------------------------------------------------------- */
 
-/* Moves every point by up to `size` in each direction, the same way every time. */
+/* Moves every point by up to `size` in each direction, deterministically. */
 static inline void rod_shake(const rod_world *r, double size)
 {
     const int32_t first = sinew_body_first_particle(r->world, r->body), count = r->vertex_count + r->edge_count;
@@ -252,8 +254,8 @@ static inline void rod_shake(const rod_world *r, double size)
     }
 }
 
-/* A straight rod of radius 1, closed to a ring after `turns` times 2 pi of twist, nudged and let go: the part of its
- * energy that it loses. Nothing but round-off where the plane ring is stable. */
+/* A straight rod with `turns` times 2 pi of twist, closed to a ring of radius 1, perturbed and released. Returns the
+ * fraction of its energy that it loses; only round-off if the plane ring is stable. */
 static inline double rod_ring_loss(int32_t segments, double twisting, double turns, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -284,7 +286,8 @@ static inline double rod_ring_loss(int32_t segments, double twisting, double tur
 
 /* ---- Spring coil ----------------------------------------------------------------------------------- */
 
-/* A coil of radius 1, its ends clamped, drawn out by `way`: the stiffness 2 U / way^2 over GJ / (2 pi R^3 n). */
+/* A coil of radius 1 with clamped ends, drawn out by `way`. Returns the stiffness 2 U / way^2 over GJ / (2 pi R^3 n).
+ *  */
 static inline double rod_coil_stiffness(double turns, int32_t per_turn, double pitch, double way, sinew_error *error)
 {
     rod_stuff s = rod_default_stuff();
@@ -312,8 +315,8 @@ static inline double rod_coil_stiffness(double turns, int32_t per_turn, double p
 
 /* ---- Catenary -------------------------------------------------------------------------------------- */
 
-/* A rope of length 1.5 between pins 1 apart, without bending or twist: sag, and the horizontal force over weight per
- * length. */
+/* A rope of length 1.5 between pins 1 apart, without bending or twist. *sag, and *force: horizontal force over weight
+ * per length. */
 static inline bool rod_catenary(int32_t segments, double *sag, double *force, sinew_error *error)
 {
     const double length = 1.5, depth = sqrt(0.25 * (length * length - 1));
@@ -332,7 +335,7 @@ static inline bool rod_catenary(int32_t segments, double *sag, double *force, si
     bool good = r.world != NULL;
     if (good) {
         static const char *const name = "stiffness";
-        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* what round-off allows */
+        const double stiffness = (sizeof(sinew_real) == 4 ? 1e3 : 1e5) * ROD_GRAVITY; /* as large as round-off allows */
         const int32_t ends[2] = {0, segments};
         sinew_body_def body = sinew_default_body_def();
         sinew_pin_def pin = sinew_default_pin_def();

@@ -3,7 +3,7 @@
  * rods.c: rods against analytic solutions: the elastica under its own weight and under a tip load, lateral
  * buckling, Michell's ring, a spring coil and the catenary.
  *
- * The published numbers are dimensionless: those of the elastica by integrating its equation, the others from textbooks
+ * The published numbers are dimensionless: the elastica's come from integrating its equation, the others from textbooks
  * (Timoshenko and Gere, Theory of elastic stability, 1961, for lateral buckling; Goriely, Twisted elastic rings and the
  * rediscoveries of Michell's instability, 2006; Wahl, Mechanical springs, 1963).
  */
@@ -15,11 +15,11 @@
 enum {
     WEIGHTS = 7,
     SEGMENTS = 80,
-    RING = 80, /* segments */
+    RING = 80, /* segments of the ring */
     STAGES = WEIGHTS + 6
 };
 
-/* The cantilever under its own weight: Gamma, drop over reach, tip in degrees. */
+/* The cantilever under its own weight: Gamma, drop over reach, angle of the tip in degrees. */
 static const double weights[WEIGHTS][3] = {{1, 0.124562, 9.4604},   {3, 0.364621, 26.5590},  {5, 0.585721, 39.9354},
                                            {10, 1.066802, 60.3120}, {20, 1.863930, 76.7478}, {50, 3.705561, 87.4593},
                                            {100, 5.888105, 89.6167}};
@@ -100,7 +100,7 @@ static bool run_buckling(const setting *s, outcome *o)
     return true;
 }
 
-/* Two twists, 3 per cent below Michell's and above. */
+/* Runs two twists, 3 per cent below and above Michell's limit. */
 static bool run_ring(const setting *s, outcome *o)
 {
     const double twisting = 0.7, limit = sqrt(3) / twisting;
@@ -147,7 +147,7 @@ static bool run_catenary(const setting *s, outcome *o)
     return true;
 }
 
-/* Errors of the cantilever over its weight. */
+/* Draws the errors of the cantilever against Gamma. */
 static void draw_weights(outcome *o)
 {
     figure *f = outcome_figure(o, "cantilever", "Drop over reach of a rod under its own weight: error", "Gamma", "%");

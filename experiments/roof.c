@@ -14,9 +14,10 @@
 #define THICKNESS 0.25
 #define YOUNG     4.32e8
 #define WEIGHT    90.0
-#define SMALL     1e-3 /* part of the load */
+#define SMALL     1e-3 /* fraction of the load that is applied */
 
-/* The plane (u, 0, -v) becomes u along the axis z, v along the arc from the crown. */
+/* Bends the plane (u, 0, -v) to a cylinder: u goes along the axis z, v along the arc from the crown. Destroys `flat`.
+ *  */
 static sinew_mesh *bent(sinew_mesh *flat, sinew_error *error)
 {
     const int32_t count = flat ? sinew_mesh_vertex_count(flat) : 0;
@@ -40,7 +41,7 @@ static void roof_mark(const sinew_mesh *mesh, int axis, double at, uint8_t *mark
         marked[i] = fabs((double)sinew_mesh_positions(mesh)[3 * i + axis] - at) < 1e-4;
 }
 
-/* Planes of symmetry at the crown and half-way along the roof, the diaphragm at its end. */
+/* Holds the roof: planes of symmetry at the crown and half-way along it, the diaphragm at its end. */
 static bool roof_hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, sinew_error *error)
 {
     const double x[3] = {1, 0, 0}, z[3] = {0, 0, 1};
@@ -52,7 +53,7 @@ static bool roof_hold(const plate *p, const sinew_mesh *mesh, uint8_t *marked, s
     return good && plate_slide(p, marked, z, PLATE_ON_LINE, error);
 }
 
-/* How far the middle of the free side has sunk. */
+/* Downward displacement of the middle of the free side, scaled to the full load. */
 static double roof_sag(const plate *p, const sinew_mesh *mesh)
 {
     const sinew_region corner = {.kind = SINEW_REGION_NEAREST,

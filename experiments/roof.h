@@ -7,13 +7,13 @@
 
 #include "plate.h"
 
-/* Scordelis and Lo (1964): a part of a cylinder, R = 25, length 50, 40 degrees to both sides, thickness 0.25, E
- * = 4.32e8, nu = 0, weight 90 per area, its ends on diaphragms that hold them in their planes, its sides free. A
- * quarter of it is simulated. The middle of the free side sinks by 0.3024 in the linear theory of shells (MacNeal and
- * Harder 1985), so the load is 1/1000 and the answer 1000 times what is found. */
+/* Scordelis and Lo (1964): a cylindrical roof, R = 25, length 50, 40 degrees to both sides, thickness 0.25, E = 4.32e8,
+ * nu = 0, weight 90 per area. Diaphragms hold its ends in their planes; its sides are free. A quarter of it is
+ * simulated. In linear shell theory the middle of the free side sinks by 0.3024 (MacNeal and Harder 1985). To stay
+ * linear, 1/1000 of the load is applied and the result multiplied by 1000. */
 typedef struct roof {
     plate_mesh_kind mesh;
-    int32_t cells; /* a side of the quarter */
+    int32_t cells; /* cells along a side of the quarter */
     uint32_t seed;
     /* ---- results ---- */
     double sag;
@@ -23,11 +23,11 @@ typedef struct roof {
 bool roof_run(roof *r);
 
 /* Cusick (1965, BS 5058): a disc of fabric of 30 cm lies on a disc of 18 cm and hangs over its rim. The drape
- * coefficient is the part of the ring outside the small disc that its shadow from above covers. The fabric is held
- * where the small disc is: it does not slide. */
+ * coefficient is the fraction of the ring outside the small disc that the fabric's shadow covers. The fabric is pinned
+ * on the small disc: it does not slide. */
 typedef struct fabric {
-    const char *name; /* index of a sheet material of the library (sinew/material.h) */
-    double low, high; /* drape coefficient as tables of fabrics have it */
+    const char *name; /* name of a sheet material of the library (sinew/material.h) */
+    double low, high; /* range of the drape coefficient in tables of fabrics */
 } fabric;
 enum {
     FABRICS = 3
@@ -40,7 +40,7 @@ typedef struct drape {
     uint32_t seed;
     /* ---- results ---- */
     double coefficient;
-    int32_t folds;      /* maxima of the rim's height */
+    int32_t folds;      /* rises of the shadow's radius through its mean */
     int32_t iterations; /* negative: not converged */
     int32_t point_count, triangle_count;
     sinew_real *q;      /* [3 * point_count], to be freed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.c: many steps of the beam side by side, and what is read off their iterations.
+ * runs.c: many runs of the beam in parallel, and measures of their iteration records.
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "experiments.h"
 #include "side_by_side.h"
 
-static double length3(const double v[3])
+double length3(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
@@ -176,7 +176,7 @@ static double runs_angle_between(const sinew_real *q, const int32_t *s, const in
     return acos(fmin(1, fmax(-1, n[0] * m[0] + n[1] * m[1] + n[2] * m[2]))) * 180 / 3.14159265358979323846;
 }
 
-/* Over the edges between triangles that lie in one plane at rest. */
+/* Root mean square angle (degrees) over the edges between triangles that are coplanar at rest; `sides` are sorted. */
 static double mean_angle(const sinew_real *q, const sinew_real *rest, const int32_t *triangles, const side *sides,
                          int32_t count)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * sap.c: step and project beside the exact step (T. Liu, "Position Based Dynamics", GAMES webinar 2019, "Step and
+ * sap.c: step and project against the exact step (T. Liu, "Position Based Dynamics", GAMES webinar 2019, "Step and
  * Project", "Solution Drifting", "PBD vs. SAP"; thesis (4.22), (4.25); Goldenthal et al. 2007).
  *
- * A chain of eight rods of 1/8 m hangs from its first particle, caught in the middle of a swing: rod i stands at its
- * own angle and turns at its own speed, so that positions and velocities hold the constraints exactly and C(q_tilde) is
- * what one step does, O(h^2). The exact step is M/h^2 (q - q_tilde) = J(q)^T lambda, C(q) = 0; step and project has
- * J of its iterates in place of J(q), which differ from it by O(h^2), in a force of O(h^2): it ends O(h^4) beside the
- * exact step, or second order in the violation that it began with. Sums of such errors over t/h steps, of which each
- * turns into a velocity by 1/h, are O(h^2): less than what implicit Euler itself does wrong.
+ * A chain of eight rods of 1/8 m hangs from its first particle and swings: each rod has its own angle and angular
+ * velocity, so that positions and velocities satisfy the constraints exactly and C(q_tilde) is the violation of one
+ * step, O(h^2). The exact step is M/h^2 (q - q_tilde) = J(q)^T lambda, C(q) = 0. Step and project has J of its iterates
+ * in place of J(q). They differ by O(h^2), in a force of O(h^2), so the result is O(h^4) from the exact step: second
+ * order in the initial violation. Sums of such errors over t/h steps, each of which changes the velocity by 1/h times
+ * itself, are O(h^2): less than the error of implicit Euler.
  *
- * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, row by row, with rows that are
- * linearised once (frozen) or again at the result of each iteration (anew), beside one iteration of pbd.
+ * One sweep over its linear system (J M^-1 J^T) dlambda = -C is written out here, constraint by constraint. The
+ * constraints are linearised once (frozen) or again after each update. Both are compared with one iteration of pbd.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,19 +21,19 @@
 #include "chain.h"
 
 #define GRAVITY 9.81
-#define LENGTH  (1.0 / RODS) /* m of a rod */
+#define LENGTH  (1.0 / RODS) /* m, length of a rod */
 #define EXACT   (sizeof(sinew_real) == 4 ? 1e-6 : 1e-13)
 
 enum {
     RODS = 8,
     VERTICES = RODS + 1,
-    STEPS_MAX = 5,  /* time steps of one kind of measurement */
-    STIFF_MAX = 8,  /* stiffnesses */
+    STEPS_MAX = 5,  /* time steps of a convergence study */
+    STIFF_MAX = 8,  /* stiffnesses of a convergence study */
     PATH_MAX = 400, /* points of a path */
     STAGES = 5
 };
 
-/* A way to take the step. `sweeps` > 0: of pbd or xpbd, in the order of the chain. */
+/* A method for the step. `sweeps` > 0: sweeps of pbd or xpbd, in the order of the chain. */
 typedef struct variant {
     const char *name;
     sinew_solver_kind kind;
@@ -68,7 +68,7 @@ static void sap_stage_done(const setting *s, int32_t done)
 
 /* ---- Steps ------------------------------------------------------------------------------------ */
 
-/* Rod i stands at -90 + 60 sin(i) degrees and turns at 2 + 4 cos(2 i) 1/s. */
+/* A swinging chain: rod i is at -90 + 60 sin(i) degrees and rotates at 2 + 4 cos(2 i) 1/s. */
 static motion caught_swinging(void)
 {
     motion m = {.gravity = GRAVITY};
@@ -83,7 +83,7 @@ static motion caught_swinging(void)
     return m;
 }
 
-/* All particles on one line, and all that moves moves along it: constraints are linear. */
+/* A chain whose particles lie and move on one line, so that the constraints are linear. */
 static motion caught_on_a_line(void)
 {
     motion m = {0};
@@ -94,7 +94,8 @@ static motion caught_on_a_line(void)
     return m;
 }
 
-/* A tight solver; rods are hard, or springs that become compliant rows; sap as published, in the metric of masses. */
+/* A solver with a tight tolerance. Rods are hard, or springs treated as compliant constraints; sap has the mass matrix
+ * as its metric, as published. */
 static bool variant_solver(const variant *w, bool hard, sinew_solver_def *def, sinew_error *error)
 {
     *def = sinew_default_solver_def(w->kind);
@@ -147,7 +148,7 @@ static bool world_step(sinew_world *world, const variant *w, double *q, sinew_st
     return good;
 }
 
-/* Where one step of h ends; stiffness 0: hard. */
+/* Takes one step of h and returns its positions in q; stiffness 0: hard rods. */
 static bool step_once(const variant *w, const motion *m, double h, double stiffness, double *q,
                       sinew_step_result *result, outcome *o)
 {
@@ -203,13 +204,13 @@ static void add_points(figure *f, const char *name, sinew_solver_kind kind, int 
     memcpy(s->y, y, (size_t)count * sizeof *y);
 }
 
-/* ---- One step: how far from the exact one -------------------------------------------------------- */
+/* ---- One step: distance from the exact one --------------------------------------------------------- */
 
 typedef struct drift {
-    double h[STEPS_MAX], violation[STEPS_MAX]; /* s; m, of q_tilde */
+    double h[STEPS_MAX], violation[STEPS_MAX]; /* s; m, violation of q_tilde */
     double far[VARIANTS][STEPS_MAX];           /* m from the exact step */
-    double open[VARIANTS];                     /* m: largest violation at the end */
-    double left[STEPS_MAX];                    /* N: stationarity of sap */
+    double open[VARIANTS];                     /* m, largest violation of the result */
+    double left[STEPS_MAX];                    /* N, stationarity residual of sap */
 } drift;
 
 static bool find_drift(drift *d, outcome *o)
@@ -277,13 +278,14 @@ static void draw_drift(outcome *o, const drift *d)
 
 /* ---- PBD as a sweep over the system --------------------------------------------------------------- */
 
-/* One sweep over (J M^-1 J^T) dlambda = -C from q, rows frozen there or each linearised again; q moves. */
-static void sweep_system(double *q, bool anew)
+/* One sweep over (J M^-1 J^T) dlambda = -C from q. Constraints are linearised once at the start, or with `relinearise` each at
+ * the current q. Updates q. */
+static void sweep_system(double *q, bool relinearise)
 {
     double start[3 * VERTICES];
     memcpy(start, q, sizeof start);
     for (int i = 0; i < RODS; i++) {
-        const double *at = anew ? q : start;
+        const double *at = relinearise ? q : start;
         const double w[2] = {i == 0 ? 0 : 1, i == RODS - 1 ? 2 : 1}; /* inverse masses, up to a factor */
         const double d[2] = {at[3 * i + 3] - at[3 * i], at[3 * i + 4] - at[3 * i + 1]}, l = hypot(d[0], d[1]);
         double C = l - LENGTH;
@@ -296,13 +298,13 @@ static void sweep_system(double *q, bool anew)
     }
 }
 
-/* m: how far one iteration of pbd is from a sweep of either kind. */
+/* m: distance of one iteration of pbd from a sweep of either kind. */
 static bool compare_sweep(const motion *m, double h, double far[2], outcome *o)
 {
     double q[3 * VERTICES], swept[2][3 * VERTICES];
-    for (int anew = 0; anew < 2; anew++) {
-        find_q_tilde(m, h, swept[anew]);
-        sweep_system(swept[anew], anew == 1);
+    for (int relinearise = 0; relinearise < 2; relinearise++) {
+        find_q_tilde(m, h, swept[relinearise]);
+        sweep_system(swept[relinearise], relinearise == 1);
     }
     if (!step_once(&variants[PBD_FEW], m, h, 0, q, NULL, o))
         return false;
@@ -316,7 +318,7 @@ static bool claim_sweeps(outcome *o, const drift *d)
     const motion line = caught_on_a_line(), swinging = caught_swinging();
     const double same = sizeof(sinew_real) == 4 ? 1e-6 : 1e-12;
     const int used = sizeof(sinew_real) == 4 ? 3 : STEPS_MAX;
-    double linear[2], frozen[STEPS_MAX], anew = 0, q[2][3 * VERTICES];
+    double linear[2], frozen[STEPS_MAX], relinearise = 0, q[2][3 * VERTICES];
     sinew_step_result result;
     if (!compare_sweep(&line, 10e-3, linear, o) || !step_once(&variants[SAP], &line, 10e-3, 0, q[0], &result, o) ||
         !step_once(&variants[PBD_MANY], &line, 10e-3, 0, q[1], NULL, o))
@@ -326,7 +328,7 @@ static bool claim_sweeps(outcome *o, const drift *d)
         if (!compare_sweep(&swinging, d->h[i], far, o))
             return false;
         frozen[i] = far[0];
-        anew = fmax(anew, far[1]);
+        relinearise = fmax(relinearise, far[1]);
     }
     const double together = sap_distance(q[0], q[1]), order = fitted_order(d->violation, frozen, used);
     claim *c = outcome_claim(o, "PBD is a Gauss-Seidel sweep over SAP's system: linear constraints",
@@ -337,11 +339,11 @@ static bool claim_sweeps(outcome *o, const drift *d)
                    linear[0], together, result.iterations, result.iterations == 1 ? "" : "s");
     claim_holds(c, linear[0] < same && together < 10 * same ? HOLDS_YES : HOLDS_NO, "%s", "");
     c = outcome_claim(o, "the same of curved constraints", "the same updates, one constraint after the other");
-    claim_measured(c, "each linearised anew: %.1e m apart; all linearised once: %.2e, %.2e, %.2e m at 16, 4, 1 ms",
-                   anew, frozen[0], frozen[2], frozen[4]);
-    claim_holds(c, anew < same && fabs(order - 2) < 0.2 ? HOLDS_YES : HOLDS_NO,
+    claim_measured(c, "each linearised again: %.1e m apart; all linearised once: %.2e, %.2e, %.2e m at 16, 4, 1 ms",
+                   relinearise, frozen[0], frozen[2], frozen[4]);
+    claim_holds(c, relinearise < same && fabs(order - 2) < 0.2 ? HOLDS_YES : HOLDS_NO,
                 "with rows as they were at q_tilde the difference is of order %.2f in their violation", order);
-    outcome_number(o, anew, "sweep_anew");
+    outcome_number(o, relinearise, "sweep_relinearised");
     outcome_number(o, order, "sweep_frozen_order");
     return true;
 }
@@ -354,7 +356,7 @@ typedef struct path {
     double stretch; /* largest |C| / L */
 } path;
 
-/* Let go straight and level. */
+/* Follows a chain that is released straight and level. */
 static bool follow(const variant *w, double h, int32_t count, path *p, outcome *o)
 {
     motion m = {.gravity = GRAVITY};
@@ -394,7 +396,7 @@ static void draw_paths(outcome *o, const path *p)
     }
 }
 
-/* The drift of a whole path falls with h, by the second order. */
+/* The drift of a whole path is second order in h. */
 static bool claim_path_order(outcome *o, path *p, double seconds)
 {
     double h[4], far[4], euler[4];
@@ -449,9 +451,9 @@ static bool claim_paths(const setting *s, outcome *o)
 typedef struct compliant {
     double alpha[STIFF_MAX];      /* m/N */
     double sap[3][STIFF_MAX];     /* m from the minimum, h = 16, 4, 1 ms */
-    double swept[3][STIFF_MAX];   /* the same of xpbd */
-    double above[2][STIFF_MAX];   /* J: g less its minimum at h = 16 ms, sap and xpbd */
-    double elastic[2][STIFF_MAX]; /* elastic energy over that at the minimum, too */
+    double swept[3][STIFF_MAX];   /* m from the minimum, xpbd */
+    double above[2][STIFF_MAX];   /* J: g less its minimum at h = 16 ms, of sap and xpbd */
+    double elastic[2][STIFF_MAX]; /* elastic energy over that at the minimum, of sap and xpbd */
     double agree;                 /* m: largest distance of newton from primal-dual */
 } compliant;
 

@@ -27,8 +27,8 @@ static sinew_world *scenes_new_world(trial *t, bool quasistatic, bool gravity, s
     return sinew_world_create(&def, error);
 }
 
-/* The same vertices, six tets a cell in place of five: one for each order in which a path along the edges from the
- * first corner of the cell to the last may take the three axes. NULL on failure. */
+/* A mesh of the same vertices with six tets a cell instead of five. Each tet follows one of the six edge paths between
+ * opposite corners of the cell. NULL on failure. */
 static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], sinew_error *error)
 {
     static const int orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -43,7 +43,7 @@ static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], 
             t[0] = i;
             for (int c = 0; c < 3; c++)
                 t[c + 1] = t[c] + stride[orders[k][c]];
-            /* Odd orders turn the tet inside out. */
+            /* Odd permutations invert the tet. */
             if (k > 2) {
                 const int32_t swapped = t[1];
                 t[1] = t[2];
@@ -61,7 +61,7 @@ static sinew_mesh *cut_in_six(const sinew_mesh *box, const int32_t vertices[3], 
     return mesh;
 }
 
-/* A box of so many vertices about `centre`; index -1 on failure. */
+/* Adds a box with the given numbers of vertices about `centre`; index -1 on failure. */
 static sinew_body scenes_add_box(sinew_world *world, bool six, const int32_t vertices[3], const double size[3],
                                  const double centre[3], sinew_energy_kind kind, double young, double density,
                                  sinew_error *error)
@@ -95,7 +95,7 @@ static sinew_body scenes_add_box(sinew_world *world, bool six, const int32_t ver
     return body;
 }
 
-/* Pins the vertices of a body beyond a plane across an axis; side -1 or 1. */
+/* Pins the vertices of a body beyond a plane across an axis; side -1 or 1 selects the half-space. */
 static bool scenes_hold(sinew_world *world, sinew_body body, int axis, double at, int side, const sinew_motion *motion,
                         sinew_error *error)
 {
@@ -117,7 +117,7 @@ static bool scenes_hold(sinew_world *world, sinew_body body, int axis, double at
     return good;
 }
 
-/* Writes down which particles are bound: the first of each point. */
+/* Records the bound pairs of particles: the first particle of each weighted point. */
 static bool keep_bonds(trial *t, const int32_t *pairs, int32_t count)
 {
     int32_t *grown = realloc(t->bonds, 2 * ((size_t)t->bond_count + (size_t)count) * sizeof *grown);
@@ -130,7 +130,8 @@ static bool keep_bonds(trial *t, const int32_t *pairs, int32_t count)
     return true;
 }
 
-/* Binds vertices of two bodies, isotropically, that would be in one place were the first `gap` higher. */
+/* Binds each vertex of `one` to the vertex of `other` at the same rest position plus `gap` along y, with equal
+ * stiffness in all directions. */
 static bool bind(trial *t, sinew_world *world, sinew_body one, sinew_body other, double gap, sinew_error *error)
 {
     const sinew_mesh *m = sinew_body_mesh(world, one), *n = sinew_body_mesh(world, other);
@@ -177,7 +178,7 @@ static sinew_world *scenes_finished(sinew_world *world, bool good)
 
 /* ---- Stretched and twisted ---------------------------------------------------------------------- */
 
-/* A box of `length` along x that is squeezed by a fifth, then drawn out to one and a half while its ends turn. */
+/* A box of `length` along x that is compressed by a fifth, then drawn out to one and a half while its ends turn. */
 static sinew_world *stretched(trial *t, const int32_t vertices[3], double length, sinew_error *error)
 {
     const double size[3] = {length, 1, 1}, centre[3] = {0, 0, 0};
@@ -211,7 +212,7 @@ sinew_world *scene_bar(trial *t, sinew_error *error)
 
 /* ---- Under gravity ------------------------------------------------------------------------------ */
 
-/* A box that is held on the left. */
+/* A box clamped on the left. */
 static sinew_world *scenes_clamped(trial *t, const int32_t vertices[3], const double size[3], bool quasistatic,
                                    sinew_error *error)
 {
@@ -239,7 +240,7 @@ sinew_world *scene_hanging(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {t->n, t->n, t->n};
     const double size[3] = {0.5, 0.5, 0.5}, above[3] = {0, 0.25, 0}, below[3] = {0, -0.25 - HANGING_GAP, 0};
-    /* Let loose, the lower block has no equilibrium: with inertia it can still be set up. */
+    /* Without its bonds the lower block has no equilibrium; a world with inertia can still be prepared. */
     sinew_world *world = scenes_new_world(t, !t->loose, true, error);
     if (!world)
         return NULL;
@@ -264,7 +265,7 @@ static bool hold_muscle(sinew_world *world, sinew_body muscle, bool drawn, sinew
            (!drawn || scenes_hold(world, muscle, 0, 0.6, 1, &motion, error));
 }
 
-/* Two by two; those on one diagonal are held at both ends. */
+/* Two by two bars; those on one diagonal are held at both ends, the others on the left only. */
 sinew_world *scene_muscles(trial *t, sinew_error *error)
 {
     const int32_t vertices[3] = {4 * t->n, t->n, t->n};
@@ -285,7 +286,7 @@ sinew_world *scene_muscles(trial *t, sinew_error *error)
 
 /* ---- Cloth -------------------------------------------------------------------------------------- */
 
-/* The sheet and its membrane; index -1 on failure. */
+/* Adds the sheet with its membrane energy; index -1 on failure. */
 static sinew_body scenes_add_sheet(sinew_world *world, const trial *t, sinew_error *error)
 {
     sinew_body body = {.index = -1};
@@ -319,7 +320,7 @@ sinew_world *scene_cloth(trial *t, sinew_error *error)
     def.thread_count = 1;
     def.allocator = t->allocator;
     def.gravity[1] = 0;
-    def.gravity[2] = (sinew_real)-9.8; /* the generator's sheet lies in the plane of x and y */
+    def.gravity[2] = (sinew_real)-9.8; /* the generated sheet lies in the plane of x and y */
     def.solver = t->solver;
     sinew_world *world = sinew_world_create(&def, error);
     if (!world)

@@ -15,7 +15,7 @@
 
 /* ---- Meshes ------------------------------------------------------------------------------------ */
 
-/* In [-1, 1], the same for the same numbers everywhere. */
+/* Pseudo-random number in [-1, 1], a hash of its arguments, platform-independent. */
 static double sheet_scatter(int32_t i, int32_t axis)
 {
     uint64_t z = ((uint64_t)(uint32_t)i * 3 + (uint64_t)axis + 1) * 0x9E3779B97F4A7C15u;
@@ -24,7 +24,7 @@ static double sheet_scatter(int32_t i, int32_t axis)
     return (double)((z ^ z >> 31) >> 11) / 4503599627370496.0 - 1;
 }
 
-/* Does d lie inside the circle through a, b, c (anticlockwise)? */
+/* True if d lies inside the circle through a, b, c (anticlockwise). */
 static bool sheet_in_circle(const sinew_real *a, const sinew_real *b, const sinew_real *c, const sinew_real *d)
 {
     double m[3][3];
@@ -39,13 +39,13 @@ static bool sheet_in_circle(const sinew_real *a, const sinew_real *b, const sine
            0;
 }
 
-/* Cells cut alternately, or as Delaunay would. */
+/* Cuts cells along alternating diagonals, or by the Delaunay criterion if unstructured. */
 static void cut_cells(int32_t nx, int32_t ny, const sinew_real *x, bool unstructured, int32_t *triangles)
 {
     for (int32_t j = 0; j < ny; j++)
         for (int32_t i = 0; i < nx; i++) {
             const int32_t a = i + (nx + 1) * j, b = a + 1, c = a + nx + 2, d = a + nx + 1;
-            /* x grows to the right and y falls with j, so d c b a is anticlockwise. */
+            /* x grows to the right and y falls with j, so d, c, b, a is anticlockwise. */
             const bool other =
                 unstructured ? sheet_in_circle(x + 3 * d, x + 3 * c, x + 3 * a, x + 3 * b) : (i + j) % 2 != 0;
             const int32_t two[2][6] = {{a, d, c, a, c, b}, {a, d, b, d, c, b}};
@@ -239,7 +239,7 @@ void sheets_release(sheet *sheets, int32_t count)
     }
 }
 
-/* ---- What is read off them ------------------------------------------------------------------------- */
+/* ---- Measures -------------------------------------------------------------------------------------- */
 
 static void edge_of(const sinew_real *x, int32_t from, int32_t to, double d[3])
 {
@@ -252,7 +252,8 @@ static double sheet_dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Eigenvalues of C = F^T F are the squared stretches: its trace and determinant from the metrics of both shapes. */
+/* Principal stretches: the eigenvalues of C = F^T F are their squares. Trace and determinant of C follow from the
+ * metrics of both shapes. */
 void sheet_stretch(const sheet *s, int32_t triangle, double stretch[2])
 {
     const int32_t *t = sinew_mesh_triangles(s->mesh) + 3 * (size_t)triangle;

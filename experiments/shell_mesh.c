@@ -76,7 +76,7 @@ bool shell_discs(int32_t meridians, int32_t rings, shell *s)
     return true;
 }
 
-/* The middle of an edge, pushed out to the unit sphere; the same vertex from both of its triangles. */
+/* Vertex at the middle of an edge, projected onto the unit sphere; both triangles of the edge get the same vertex. */
 static int32_t middle(shell *s, int32_t (*known)[3], int32_t *known_count, int32_t a, int32_t b)
 {
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -95,7 +95,7 @@ static int32_t middle(shell *s, int32_t (*known)[3], int32_t *known_count, int32
     return s->vertex_count - 1;
 }
 
-/* Each triangle in four. */
+/* Splits each triangle into four. */
 static bool refine(shell *s)
 {
     const int32_t edges = s->triangle_count * 3 / 2;
@@ -121,7 +121,7 @@ static bool refine(shell *s)
     return good;
 }
 
-/* The unit sphere: an icosahedron, refined. */
+/* The unit sphere: a refined icosahedron. */
 bool shell_sphere(int32_t level, shell *s)
 {
     static const int8_t faces[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},

@@ -21,7 +21,7 @@ bool shell_discs(int32_t meridians, int32_t rings, shell *s);
 int32_t shell_disc_vertex(int32_t meridians, int32_t rings, int32_t side, int32_t j, int32_t i);
 /* The unit sphere: an icosahedron, refined `level` times: 10 * 4^level + 2 vertices; false: out of memory. */
 bool shell_sphere(int32_t level, shell *s);
-double shell_volume(const shell *s, const sinew_real *q); /* enclosed, where its vertices are at q */
+double shell_volume(const shell *s, const sinew_real *q); /* volume enclosed by vertices at q */
 void shell_free(shell *s);
 
 #endif

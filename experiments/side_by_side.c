@@ -18,7 +18,7 @@ typedef struct queue {
     const setting *s;
     const char *label;
     outcome *o;
-    pthread_mutex_t lock; /* of what follows, and of the outcome */
+    pthread_mutex_t lock; /* protects the fields below and the outcome */
     int32_t count, next, done;
     bool good;
 } queue;

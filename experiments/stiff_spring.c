@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * stiff_spring.c: springs in place of constraints (thesis 3.2, 3.7.1; notes on dynamic simulation): what the three
- * Euler integrators make of an oscillator, how penalty forces k/2 C^2 fail to hold a constraint and do not converge as
- * k grows (Rubin and Ungar 1957), and a rope whose springs are stiffened towards a constraint.
+ * stiff_spring.c: springs in place of constraints (thesis 3.2, 3.7.1; notes on dynamic simulation): an oscillator by
+ * the three Euler integrators; penalty forces k/2 C^2, which violate a constraint and do not converge as k grows (Rubin
+ * and Ungar 1957); and a rope whose springs are stiffened towards a constraint.
  *
  * One particle on a spring that moves along its own line has a closed form: with x = h omega a step multiplies the
  * energy by 1 + x^2 (explicit Euler) or 1 / (1 + x^2) (implicit), and symplectic Euler keeps v^2 + omega^2 q^2 - h
  * omega^2 q v, so that the energy of a start at rest stays within 1 / (1 + x/2) .. 1 / (1 - x/2) of itself while x < 2.
- * The limit of ever stiffer ropes is the rope of primal-dual, whose constraints hold.
+ * The limit of ever stiffer ropes is the rope of primal-dual, which satisfies its constraints.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #include "chain.h"
 
 #define SWING   0.1                                     /* h omega of the oscillator */
-#define STRETCH 1e-2                                    /* m, that it begins with */
-#define FAINT   (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8) /* m, where it grows */
+#define STRETCH 1e-2                                    /* m, initial stretch */
+#define FAINT   (sizeof(sinew_real) == 4 ? 1e-4 : 1e-8) /* m, initial stretch of unstable runs */
 #define GRAVITY 9.81
 
 enum {
-    CURVE = 300, /* steps that are drawn */
+    CURVE = 300, /* steps of a drawn curve */
     STAGES = 7
 };
 
@@ -33,12 +33,12 @@ static void spring_stage_done(const setting *s, int32_t done)
 
 /* ---- The oscillator --------------------------------------------------------------------------- */
 
-/* One integrator on the oscillator: energies over the one at the start. */
+/* One integrator on the oscillator; energies are relative to the initial energy. */
 typedef struct ring {
     sinew_solver_kind kind;
     const char *name;
     double x;       /* h omega */
-    double stretch; /* m, that it begins with */
+    double stretch; /* m, initial stretch */
     int64_t steps;
     double low, high, last;
     double curve[CURVE + 1];
@@ -82,7 +82,8 @@ static bool ring_run(ring *r, outcome *o)
     return true;
 }
 
-/* The growth a step of a swing that explodes: over the latter half of the steps in which it is small. */
+/* Growth of the amplitude per step of an unstable oscillation, over the second half of the steps with a small
+ * amplitude. */
 static double ring_growth(const ring *r)
 {
     int last = 2;
@@ -91,7 +92,7 @@ static double ring_growth(const ring *r)
     return pow(r->curve[last] / r->curve[last / 2], 0.5 / (last - last / 2));
 }
 
-/* A factor of the energy a step against its theory; what counts is how much it changes. */
+/* Compares the energy factor per step with its theory, by the deviation of (factor - 1). */
 static void claim_factor(outcome *o, const ring *r, const char *what, const char *formula, double theory)
 {
     char published[120];
@@ -149,7 +150,7 @@ static bool run_rings(const setting *s, outcome *o)
 
 /* ---- The limit of symplectic Euler --------------------------------------------------------------- */
 
-/* A fixed step and a spring that stiffens until h omega passes 2: growth a step, measured and predicted. */
+/* Growth per step, measured and predicted, at a fixed time step with springs whose h omega passes 2. */
 static bool run_limit(const setting *s, outcome *o)
 {
     static const double fractions[] = {0.25, 0.5, 0.9, 0.99, 1.01, 1.1, 1.5};
@@ -160,7 +161,7 @@ static bool run_limit(const setting *s, outcome *o)
     figure *f = outcome_figure(o, "limit", "Symplectic Euler as the spring stiffens, h fixed", "h omega",
                                "growth of the swing a step");
     if (!figure_series(f, "measured", SINEW_SOLVER_SYMPLECTIC_EULER, 0, COUNT) ||
-        !figure_series(f, "foretold", SINEW_SOLVER_SYMPLECTIC_EULER, 1, COUNT))
+        !figure_series(f, "predicted", SINEW_SOLVER_SYMPLECTIC_EULER, 1, COUNT))
         return true;
     double below = 1, worst = 0, above = HUGE_VAL;
     for (int i = 0; i < COUNT; i++) {
@@ -188,7 +189,7 @@ static bool run_limit(const setting *s, outcome *o)
     claim_measured(
         c,
         "to 1.98: energy at most %.4f of its bound in 10000 steps; 2.02, 2.2, 3: grows by %.3f a step or more, "
-        "within %.1g %% of what is foretold",
+        "within %.1g %% of the prediction",
         below, above, 100 * worst);
     claim_holds(c, below < 1.01 && above > 1 && worst < 0.01 ? HOLDS_YES : HOLDS_NO, "%s", "");
     return true;
@@ -196,7 +197,7 @@ static bool run_limit(const setting *s, outcome *o)
 
 /* ---- Penalties at rest and in motion -------------------------------------------------------------- */
 
-/* A mass that hangs on a penalty hangs too low by m g / k. */
+/* A mass on a penalty spring hangs too low by m g / k. */
 static bool run_sag(outcome *o)
 {
     static const double stiffness[] = {1e2, 1e3, 1e4, 1e5};
@@ -229,10 +230,10 @@ static bool run_sag(outcome *o)
     return true;
 }
 
-/* The force of a penalty on a pendulum that is let go at 60 degrees, over that of the constraint then, m g / 2. */
+/* Force of a penalty on a pendulum released at 60 degrees, over the initial force of the constraint, m g / 2. */
 typedef struct tension {
-    double low, high; /* within the first two periods of the spring */
-    double first;     /* s: when it was largest first */
+    double low, high; /* smallest after a quarter of the spring's first period; largest within that period */
+    double first;     /* s, time of the largest force */
 } tension;
 
 static bool run_tension(double k, tension *t, series *curve, outcome *o)
@@ -267,7 +268,7 @@ static bool run_tension(double k, tension *t, series *curve, outcome *o)
     return true;
 }
 
-/* As k grows the force swings faster and not less: it does not converge to the constraint's. */
+/* As k grows the force oscillates faster with the same amplitude: it does not converge to the constraint's force. */
 static bool run_tensions(outcome *o)
 {
     static const double stiffness[] = {1e4, 1e5, 1e6};
@@ -306,7 +307,7 @@ static bool run_tensions(outcome *o)
 
 /* ---- A violated constraint --------------------------------------------------------------------- */
 
-/* Steps of implicit Euler until |C| stays below 1 % of what it was. */
+/* Number of implicit Euler steps until |C| stays below 1 % of its initial value; -1 on failure. */
 static int32_t steps_to_hold(double x, outcome *o)
 {
     sinew_error error = {0};
@@ -321,10 +322,11 @@ static int32_t steps_to_hold(double x, outcome *o)
         sinew_world_step(world, NULL);
         last = chain_stretch(world) > 0.01 * STRETCH ? i : last;
     }
+    const bool made = world != NULL;
     sinew_world_destroy(world);
-    if (!world)
+    if (!made)
         chain_fail(o, &error);
-    return world ? last + 1 : -1;
+    return made ? last + 1 : -1;
 }
 
 static bool run_violated(outcome *o)
@@ -348,10 +350,10 @@ static bool run_violated(outcome *o)
 
 /* ---- A stiff rope ------------------------------------------------------------------------------ */
 
-/* The rope of the scene swinging_rope, 0.4 s after it was let go from the horizontal. */
+/* The rope of the scene swinging_rope, 0.4 s after its release from the horizontal. */
 typedef struct rope {
-    double tail, stretch; /* m; part */
-    double condition;     /* of H = M - h^2 K at the start */
+    double tail, stretch; /* m; relative stretch */
+    double condition;     /* condition number of H = M - h^2 K at the start */
     uint32_t bits;
 } rope;
 
@@ -384,7 +386,7 @@ static bool swing_rope(sinew_solver_def solver, double k, bool hard, rope *r, ou
     return true;
 }
 
-/* Solvers that keep constraints: one after the other, or as a system. */
+/* Solvers of hard constraints: one constraint after another, or as a system. */
 enum {
     HARD_XPBD,
     HARD_SAP,
@@ -407,7 +409,7 @@ static bool swing_hard(rope ropes[HARD_VARIANTS], outcome *o)
     return true;
 }
 
-/* The rope that does not stretch, against the stiffest springs that newton still follows. */
+/* Compares inextensible ropes with the stiffest springs that newton solves. */
 static void claim_hard(outcome *o, const rope ropes[HARD_VARIANTS], const rope *stiff)
 {
     const double truth = ropes[HARD_PRIMAL_DUAL].tail;

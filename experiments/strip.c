@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * strip.c: the strip of plate_parameters.h under its own weight, a load at its tip or a couple at its end.
+ * strip.c: the strip of plate.h under its own weight, a load at its tip or a couple at its end.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 
 #define GRAVITY 10.0 /* m/s2 at Gamma = 1 */
 
-#define WIDTH     0.25 /* of the length */
-#define STILL     1e-7 /* m: a couple's forces have come to rest */
-#define INCREMENT 2.0  /* of the load that is put on at a time; of a turn a tenth, rad */
+#define WIDTH     0.25 /* width over length */
+#define STILL     1e-7 /* m, motion below which a couple's forces are at rest */
+#define INCREMENT 2.0  /* largest increment of the load; a tenth of it, in rad, for an angle */
 
-/* marks the vertices whose rest coordinate on the axis is `at`, or with `below` at most that. */
+/* Marks the vertices whose rest coordinate on the axis is `at`, or with `below` at most `at`. */
 static void strip_mark(const plate *p, int axis, double at, bool below, uint8_t *marked)
 {
     const sinew_real *x = sinew_mesh_positions(sinew_body_mesh(p->world, p->body));
@@ -37,23 +37,23 @@ static bool hold_strip(const plate *p, uint8_t *marked, sinew_error *error)
     return good;
 }
 
-/* The strip while it is loaded. */
+/* The strip while it is being loaded. */
 typedef struct loading {
     plate plate;
-    uint8_t *tip;  /* [vertex_count] */
-    double offset; /* m, of the director points */
-    sinew_pin arm; /* of a couple */
+    uint8_t *tip;  /* [vertex_count] marks the vertices of the tip */
+    double offset; /* m, offset of the director points */
+    sinew_pin arm; /* pins of the arm that applies a couple */
     int32_t first_arm;
 } loading;
 
-/* Gravity: the density is that of Gamma = 1 at GRAVITY. */
+/* Sets gravity: at GRAVITY the density gives Gamma = 1. */
 static bool set_weight(const loading *l, double load, sinew_error *error)
 {
     const sinew_real down[3] = {0, (sinew_real)(-GRAVITY * load), 0};
     return sinew_world_set_gravity(l->plate.world, down, error) == SINEW_OK;
 }
 
-/* A force at the tip: each of its edges gives half of its part to either end. */
+/* Sets a force at the tip: each edge of the tip gives half of its share to either end. */
 static bool set_tip(const loading *l, double load, sinew_error *error)
 {
     const plate *p = &l->plate;
@@ -75,8 +75,8 @@ static bool set_tip(const loading *l, double load, sinew_error *error)
     return good;
 }
 
-/* The couple that turns the end by an angle is found: on each edge of the tip r = p - (x_a + x_b)/2 is kept equal to
- * the arm, T - O of two pinned points, by pairs of points (p + O)/2 and (x_a + x_b)/4 + T/2 that are bound together. */
+/* Adds two pinned points O and T whose difference is the arm. bind_arm() then keeps r = p - (x_a + x_b)/2 equal to T -
+ * O on each edge of the tip. Its weak constraints bind (p + O)/2 to (x_a + x_b)/4 + T/2. The couple is the result. */
 static bool add_arm(loading *l, sinew_error *error)
 {
     static const sinew_real masses[2] = {1, 1};
@@ -139,7 +139,7 @@ static bool set_turn(const loading *l, double load, sinew_error *error)
     return sinew_pin_set_targets(l->plate.world, l->arm, targets, error) == SINEW_OK;
 }
 
-/* The couple per width: the forces that keep director points in their places, times the arm. */
+/* Couple per width: the forces of the weak constraints on the director points of the tip, times the arm. */
 static double couple_of(const loading *l, const sinew_real *q, double angle)
 {
     const sinew_mesh *mesh = sinew_body_mesh(l->plate.world, l->plate.body);
@@ -190,8 +190,7 @@ static bool strip_keep_shape(strip *s, const plate *p)
     return s->q && s->triangles;
 }
 
-/* Brings the load from one value to the next: a sheet that hardly stretches goes by way of shapes that hardly stretch.
- */
+/* Changes the load in increments, so that a nearly inextensible sheet passes through nearly unstretched shapes. */
 static bool strip_grow(strip *s, const loading *l, double from, double to, sinew_error *error)
 {
     static bool (*const set[])(const loading *l, double load, sinew_error *error) = {set_weight, set_tip, set_turn};

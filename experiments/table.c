@@ -5,10 +5,10 @@
  * stable constrained dynamics (Tournier et al. 2015) and XPBD (Macklin et al. 2016), measured on one scene.
  *
  * A net of n x n particles, 1 m wide, 0.2 kg, its warp and weft inextensible or springs of 1e5 N/m, hangs from two
- * corners. It begins bent to an arc, so that every thread has its length, and falls for ten steps of 10 ms by the exact
- * solver. The step after these is taken by all; stable constrained dynamics takes the one before it as well, as it
- * needs the multipliers of the last step. Accuracy is the farthest distance of a particle from where the exact step of
- * its own problem ends: primal-dual of hard threads, newton of springs. All four drift, so none comes to it; the common
+ * corners. It starts bent to an arc, so that every thread has its rest length, and falls for ten steps of 10 ms by the
+ * exact solver. All solvers then take the next step; stable constrained dynamics also takes the one before, because it
+ * needs the multipliers of the last step. Accuracy is the largest distance of a particle from the exact step of the
+ * same problem: primal-dual for hard threads, newton for springs. All four drift and do not converge to it; the common
  * target accuracy is the final accuracy of the least exact solver, plus 5 per cent.
  */
 #include <math.h>
@@ -21,7 +21,7 @@
 #define STEP      0.01 /* s */
 #define STIFFNESS 1e5  /* N/m of a thread between two particles */
 #define HELD      (sizeof(sinew_real) == 4 ? 1e-5 : 1e-6)
-#define ARC       1.2 /* radians that the net turns by from side to side */
+#define ARC       1.2 /* rad, angle of the net's arc from side to side */
 
 enum {
     SAP,
@@ -30,12 +30,12 @@ enum {
     XPBD,
     METHODS,
     CURVE = 13,            /* points of a curve */
-    FALL = 10,             /* steps before the one that is measured */
-    ITERATIONS_MAX = 16384 /* iterations that are tried */
+    FALL = 10,             /* steps before the measured one */
+    ITERATIONS_MAX = 16384 /* largest number of iterations tried */
 };
 
 typedef struct method {
-    const char *source, *name, *constraint, *count, *cost; /* the slides' own words */
+    const char *source, *name, *constraint, *count, *cost; /* wording of the slides */
     sinew_solver_kind kind;
     bool hard;
 } method;
@@ -47,18 +47,18 @@ static const method methods[METHODS] = {
     [XPBD] = {"Macklin et al. 2016", "xpbd", "compliant", "high", "low", SINEW_SOLVER_XPBD, false},
 };
 
-/* The net as the measured step finds it. */
+/* State of the net before the measured step. */
 typedef struct net_scene {
     bool hard;
-    int32_t moments;         /* of the fall that are known: the last is where the step begins; 0: bent, at rest */
-    sinew_real *q[2], *v[2]; /* [3 * particle_count] one step before, and then */
+    int32_t moments; /* number of known states of the fall, the last of which starts the step; 0: bent, at rest */
+    sinew_real *q[2], *v[2]; /* [3 * particle_count] states one step before the start, and at the start */
 } net_scene;
 
 typedef struct found {
-    double floor;       /* m: how near to the exact step it comes in the end */
-    int32_t count;      /* iterations to the common accuracy; -1: never */
-    int32_t held;       /* iterations until hard threads hold to HELD of their length; -1: never */
-    double fixed, each; /* s: of a step without iterations, and of each */
+    double floor;       /* m, distance from the exact step at convergence */
+    int32_t count;      /* iterations to the common accuracy; -1: not reached */
+    int32_t held;       /* iterations until hard threads have their length within HELD; -1: not reached */
+    double fixed, each; /* s, cost of a step without iterations, and of an iteration */
 } found;
 
 /* ---- The scene -------------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static sinew_mesh *net_mesh(int32_t n, sinew_error *error)
     return mesh;
 }
 
-/* Columns stand on an arc whose chords are the weft's threads. */
+/* Puts the columns on an arc whose chords are the threads of the weft. */
 static void bend_net(int32_t n, sinew_real *q)
 {
     const double turn = ARC / (n - 1), radius = 1 / (2.0 * (n - 1) * sin(turn / 2));
@@ -131,7 +131,7 @@ static bool fill_net(sinew_world *world, const trial *t, const sinew_mesh *mesh,
     return good;
 }
 
-/* Puts the net where the step begins; a solver that remembers multipliers has made the step before. */
+/* Sets the state before the measured step. scd first takes the step before it, because it keeps multipliers. */
 static void place_net(sinew_world *world, const trial *t)
 {
     const net_scene *scene = t->scene;
@@ -161,7 +161,7 @@ static sinew_world *scene_net(trial *t, sinew_error *error)
     return world;
 }
 
-/* Lets the hard net fall by the exact solver, and keeps the last two moments. */
+/* Lets the hard net fall by the exact solver and keeps the last two states. */
 static bool let_fall(int32_t n, net_scene *scene, outcome *o)
 {
     trial t = {.n = n, .scene = &(net_scene){.hard = true}};
@@ -197,14 +197,14 @@ typedef struct bout {
     net_scene scenes[2]; /* springs, hard */
     trial truth[2];      /* springs, hard */
     found found[METHODS];
-    double other_kind[2]; /* m: sap of springs and scd of hard threads from the exact step of these */
+    double other_kind[2]; /* m, distance of sap with springs and of scd with hard threads from their exact steps */
 } bout;
 
 static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
 {
     trial t = {.build = scene_net, .n = b->n, .scene = &b->scenes[hard], .frames = 1};
     const double rows = hard ? 1 : 0;
-    if (m == SAP) /* as published: in the metric of the masses */
+    if (m == SAP) /* the mass matrix is the metric, as published */
         t.solver = trial_solver(SINEW_SOLVER_SAP, iterations, "constraints", rows, "geometric", 1.0, (char *)NULL);
     else if (m == SCD)
         t.solver = trial_solver(SINEW_SOLVER_SCD, iterations, "constraints", rows, (char *)NULL);
@@ -214,7 +214,7 @@ static trial method_trial(const bout *b, int m, bool hard, int32_t iterations)
     return t;
 }
 
-/* Farthest that a thread is from its length, as a part of it. */
+/* Largest relative deviation of a thread from its length. */
 static double open_threads(const trial *t)
 {
     const int32_t n = t->n;
@@ -232,8 +232,8 @@ static double open_threads(const trial *t)
     return max;
 }
 
-/* The error after so many iterations: m from the exact step, or what threads are open by. NaN: it could not be run.
- */
+/* The error after `iterations`: distance from the exact step (m), or with `threads` the violation of the threads. NAN
+ * on failure. */
 static double left_after(bout *b, int m, bool hard, int32_t iterations, bool threads)
 {
     setting quiet = *b->s;
@@ -245,7 +245,7 @@ static double left_after(bout *b, int m, bool hard, int32_t iterations, bool thr
     return left;
 }
 
-/* The fewest iterations after which no more than `accuracy` is left; -1: not within MOST. */
+/* The fewest iterations that leave an error of at most `accuracy`; -1 if ITERATIONS_MAX are not enough. */
 static int32_t table_iterations_to(bout *b, int m, double accuracy, bool threads)
 {
     int32_t high = 1, low = 0;
@@ -280,7 +280,7 @@ static bool find_truth(bout *b)
     return true;
 }
 
-/* Floors of all, then what each takes to come as near as all can. */
+/* Computes each solver's final accuracy, then the iterations and costs to the common accuracy. */
 static bool find_counts(bout *b, double *accuracy)
 {
     *accuracy = 0;
@@ -298,7 +298,7 @@ static bool find_counts(bout *b, double *accuracy)
         if (!trial_cost(b->s, &t, &f->fixed, &f->each, b->o))
             return false;
         if (m == SCD) {
-            f->each = f->fixed + 2 * f->each; /* all of a step is its one iteration */
+            f->each = f->fixed + 2 * f->each; /* scd takes one iteration, so the whole step is its cost */
             f->fixed = 0;
         }
     }
@@ -361,7 +361,7 @@ static void table_claim_costs(outcome *o, const found *f)
     claim_timed(c, remark);
 }
 
-/* The slides leave open what the product of both is. */
+/* The slides do not give the product of iterations and cost. */
 static void claim_steps(outcome *o, const found *f)
 {
     claim *c = outcome_claim(o, "cost of the step to that accuracy", "not said");
@@ -373,7 +373,7 @@ static void claim_steps(outcome *o, const found *f)
     claim_timed(c, "");
 }
 
-/* Distances from the exact step as iterations are doubled; those of systems end early. */
+/* Draws the distances from the exact step over doubled iterations; curves of solvers of linear systems end early. */
 static void table_draw(bout *b)
 {
     figure *f = outcome_figure(b->o, "distance", "One step of a net: distance from the exact one", "iterations", "m");

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* How many omega^2 are below `square`: negative pivots of K - square M (Sylvester). */
+/* Number of modes with omega^2 below `square`: negative pivots of K - square M (Sylvester). */
 static int32_t modes_below(const taut_system *s, double square)
 {
     int32_t count = 0;

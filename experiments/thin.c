@@ -13,7 +13,7 @@
 #define PI 3.14159265358979323846
 
 enum {
-    LADDER = 3 /* resolutions */
+    LADDER = 3 /* number of resolutions */
 };
 static const int32_t full_cells[LADDER] = {16, 32, 64}, quick_cells[LADDER] = {8, 16, 24};
 
@@ -34,10 +34,10 @@ enum {
     GAMMAS = 7
 };
 static const double gammas[GAMMAS] = {1, 3, 5, 10, 20, 50, 100};
-/* drop over reach of the elastica */
+/* drop over reach of the elastica, for each Gamma */
 static const double elastica[GAMMAS] = {0.124562, 0.364621, 0.585721, 1.066802, 1.863930, 3.705561, 5.888105};
 
-/* ratio[GAMMAS]: H/W of one model on one mesh. */
+/* Drop over reach of one model on one mesh, ratio[GAMMAS]; returns false if the strip fails. */
 static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_model model, int32_t cells,
                       double *ratio)
 {
@@ -55,7 +55,7 @@ static bool thin_hang(const setting *s, outcome *o, plate_mesh_kind mesh, plate_
 
 typedef struct hanging {
     double shell[LADDER][PLATE_MESHES][GAMMAS];
-    double other[PLATE_MODELS][PLATE_MESHES][GAMMAS]; /* at the finest */
+    double other[PLATE_MODELS][PLATE_MESHES][GAMMAS]; /* on the finest mesh */
 } hanging;
 
 static bool hang_all(const setting *s, outcome *o, const int32_t *cells, hanging *h)
@@ -92,7 +92,7 @@ static void claim_gamma(outcome *o, const hanging *h, int i, double bound)
     outcome_number(o, worst, "gamma%g_worst_percent", gammas[i]);
 }
 
-/* Order of the largest error over all Gamma, from the coarsest mesh to the finest. */
+/* Convergence order of the largest error over all Gamma, from the coarsest to the finest mesh. */
 static void thin_claim_order(outcome *o, const hanging *h, const int32_t *cells)
 {
     double order[PLATE_MESHES], min = HUGE_VAL;

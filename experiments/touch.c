@@ -12,12 +12,13 @@
 #include <time.h>
 
 enum {
-    HEADER = 64 /* bytes before a block of memory, which store its size: the library's alignment */
+    HEADER = 64 /* bytes before a block of memory that store its size; at least the library's alignment */
 };
 
 /* ---- Bodies --------------------------------------------------------------------------------------- */
 
-/* Turned about (1, 1, 1), then put where it belongs: x = c X + s (k x X) + (1 - c) (k . X) k + centre. */
+/* Rotates a rest position about k = (1, 1, 1) / sqrt(3), then translates it: x = c X + s (k x X) + (1 - c) (k . X) k +
+ * centre. */
 static void touch_place_point(const touch_solid *solid, const sinew_real *X, sinew_real *x)
 {
     const double k = 1 / sqrt(3.0), c = cos(solid->turn), s = sin(solid->turn);
@@ -96,7 +97,7 @@ sinew_pin touch_hold(sinew_world *world, sinew_body body, int axis, double at, i
 
 /* ---- Shapes --------------------------------------------------------------------------------------- */
 
-/* One of the shapes with `cells` cells across. */
+/* One of the shapes with `cells` cells across; NULL on failure. */
 static sinew_mesh *make_shape(int kind, double size, int32_t cells, sinew_error *error)
 {
     sinew_round_def round = sinew_default_round_def();
@@ -146,7 +147,7 @@ static double wall_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* How many particles bear a contact; 0 without memory. *force: N, of all of them. */
+/* Number of particles in contact; 0 if out of memory. Adds the normal forces of all contacts to *force, N. */
 static int32_t count_particles(const sinew_world *world, int32_t contact_count, double *force)
 {
     const int32_t n = sinew_world_particle_count(world);
@@ -197,7 +198,7 @@ bool touch_step(sinew_world *world, touch_log *all, sinew_error *error)
     const double wall = wall_seconds() - began;
     if (bits & (SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE)) {
         snprintf(error->text, sizeof error->text, "%s",
-                 bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step left the numbers");
+                 bits & SINEW_STEP_UNPREPARED ? sinew_world_error(world) : "a step became non-finite");
         return false;
     }
     if (sinew_world_contact_report(world, &all->last, error) != SINEW_OK)
@@ -230,7 +231,7 @@ static bool is_drawn(const sinew_world *world, sinew_collider collider)
            (kind != SINEW_SHAPE_BOX || sinew_collider_closed(world, collider));
 }
 
-/* Points and triangles of bodies, then of colliders; sizes only while there are no arrays. */
+/* Writes points and triangles of bodies, then of colliders. Without arrays it only counts them. */
 static bool touch_gather(const sinew_world *world, bool colliders, int32_t *n, sinew_real *x, int32_t *triangle_count,
                          int32_t *triangles)
 {

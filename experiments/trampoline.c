@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * trampoline.c: an inextensible sheet on springs that only pull, and two rigid blocks on it that a hinge with limits
- * joins, in one world (Tournier, Nesme, Gilles, Faure 2015, fig 1; slides): stable constrained dynamics with and
- * without geometric stiffness beside the exact steps of primal-dual.
+ * trampoline.c: an inextensible sheet on springs that only pull, and on it two rigid blocks joined by a hinge with
+ * limits, in one world (Tournier, Nesme, Gilles, Faure 2015, fig 1; slides): stable constrained dynamics with and
+ * without geometric stiffness against the exact steps of primal-dual.
  *
- * The sheet is n x n particles and hard threads along both ways; its rim hangs on springs k/2 L (l/L - s)^2 that cost
- * nothing below s L. Under tension T a thread of length a between particles of mass m swings sideways with up to
- * omega^2 = 8 T / (m a); without geometric stiffness that is taken explicitly, and bounded for h omega < 2 alone
+ * The sheet is n x n particles with hard threads in both directions; its rim hangs on springs k/2 L (l/L - s)^2 without
+ * energy below s L. Under tension T a thread of length a between particles of mass m vibrates sideways with up to
+ * omega^2 = 8 T / (m a). Without geometric stiffness this motion is explicit and bounded only for h omega < 2
  * (geometric.c).
  *
- * Systems take no contact: the blocks stand on the sheet by stiff weak constraints with the particles below them, and
- * cannot leave it.
+ * Solvers of constraint systems do not support contact: stiff weak constraints attach the blocks to the particles of
+ * the sheet below them, so the blocks cannot leave it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #include "chain.h"
 
 #define STEP  1e-2 /* s */
-#define SIDE  2.0  /* m of the sheet */
-#define REACH 0.3  /* m of a spring */
-#define BLOCK 0.3  /* m */
-#define SPEED 3.0  /* m/s, downwards */
+#define SIDE  2.0  /* m, side of the sheet */
+#define REACH 0.3  /* m, length of a spring */
+#define BLOCK 0.3  /* m, side of a block */
+#define SPEED 3.0  /* m/s, initial downward speed of the blocks */
 
 enum {
     N_MAX = 13,
@@ -37,7 +37,7 @@ enum {
     VARIANTS
 };
 
-/* Springs: taut when the sheet is flat, or slack. */
+/* Springs that are taut or slack when the sheet is flat. */
 typedef struct springs {
     const char *name;
     double stiffness, maximum; /* N; s */
@@ -45,7 +45,8 @@ typedef struct springs {
 
 static const springs kinds[2] = {{"taut", 2000, 0.8}, {"slack", 20000, 1.02}};
 static const char *const names[VARIANTS] = {"scd with", "scd without", "primal-dual", "scd exact"};
-static const char *const words[VARIANTS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"}; /* of `geometric` */
+/* Values of the solver parameter `geometric`. */
+static const char *const words[VARIANTS] = {[WITH] = "on", [WITHOUT] = "off", [KEPT] = "exact"};
 
 typedef struct bounce {
     int way;
@@ -53,14 +54,14 @@ typedef struct bounce {
     int32_t n, threads, edge_count, steps;
     int32_t edges[2 * EDGE_MAX]; /* threads, then springs */
     sinew_body sheet, blocks[2];
-    double height[STEP_MAX + 1];       /* m: of the blocks */
-    double sheet_energy[STEP_MAX + 1]; /* J: of its motion */
-    double max;                        /* J: largest, after the first tenth of a second */
-    double stretch;                    /* largest |C| of hard rows over a thread's length */
-    double angle[2];                   /* rad: least and largest turn of the hinge */
-    int32_t slack;                     /* springs that do not pull, in the step with most of them */
+    double height[STEP_MAX + 1];       /* m, mean height of the blocks */
+    double sheet_energy[STEP_MAX + 1]; /* J, kinetic energy of the sheet */
+    double max;                        /* J, largest sheet_energy after the first 0.1 s */
+    double stretch;                    /* largest |C| of hard constraints over a thread's length */
+    double angle[2];                   /* rad, smallest and largest angle of the hinge */
+    int32_t slack;                     /* largest number of slack springs in one step */
     int64_t systems;
-    int32_t indefinite, finite; /* steps */
+    int32_t indefinite, finite; /* steps with an indefinite matrix; steps before the first non-finite one */
 } bounce;
 
 /* ---- The world --------------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ static bool trampoline_add_sheet(bounce *b, sinew_world *world, sinew_error *err
            sinew_world_add_pins(world, &pins, error).index >= 0;
 }
 
-/* A cube whose lower side lies on the sheet with its middle at x. */
+/* A cube that stands on the sheet, centred at x. */
 static sinew_mesh *block_mesh(double x, sinew_error *error)
 {
     sinew_box_def box = sinew_default_box_def();
@@ -167,7 +168,7 @@ static bool trampoline_add_block(bounce *b, int k, sinew_world *world, sinew_err
            sinew_world_attach_within(world, &feet, error).index >= 0;
 }
 
-/* A hinge about z between the blocks, or its limits. */
+/* Adds a hinge about z between the blocks, or its limits. */
 static bool add_hinge(const bounce *b, sinew_world *world, sinew_energy_kind kind, sinew_error *error)
 {
     int32_t frames[8];
@@ -206,7 +207,7 @@ static sinew_world *make_trampoline(bounce *b, sinew_error *error)
     return world;
 }
 
-/* ---- What is measured ---------------------------------------------------------------------------- */
+/* ---- Measures ------------------------------------------------------------------------------------ */
 
 static double trampoline_distance(const sinew_real *q, const int32_t *edge)
 {
@@ -226,7 +227,7 @@ static int32_t slack_springs(const bounce *b, const sinew_real *q)
     return count;
 }
 
-/* A direction that turns with a block, and the mean height of both. */
+/* An axis fixed to block k; adds the block's share of the mean height, weighted by mass, to *height. */
 static void block_axis(const bounce *b, int k, const sinew_world *world, double axis[3], double *height)
 {
     sinew_real q[12];
@@ -237,7 +238,7 @@ static void block_axis(const bounce *b, int k, const sinew_world *world, double 
         *height += (k == 0 ? 2.0 : 1.0) / 3 * ((double)q[3 * a + 1] - BLOCK / 2) / 4;
 }
 
-/* rad: how far the hinge has turned from where the blocks stand side by side; they are of one shape. */
+/* rad: angle of the hinge from the configuration side by side; both blocks have the same shape. */
 static double hinge_turn(const bounce *b, const sinew_world *world, double *height)
 {
     double a[3], d[3], dot = 0, cross[3], square = 0;
@@ -293,9 +294,9 @@ static bool bounce_run(bounce *b, outcome *o)
     return true;
 }
 
-/* ---- What is found ------------------------------------------------------------------------------ */
+/* ---- Claims ------------------------------------------------------------------------------------- */
 
-/* m: the farthest that heights of two runs are apart. */
+/* m: largest difference between the heights of two runs. */
 static double trampoline_apart(const bounce *a, const bounce *b)
 {
     double max = 0;
@@ -331,7 +332,7 @@ static void trampoline_claim_bounce(outcome *o, const bounce *runs)
     outcome_number(o, trampoline_apart(with, exact), "apart_%s", with->kind->name);
 }
 
-/* Threads that push: their geometric stiffness is negative. */
+/* Threads under compression: their geometric stiffness is negative. */
 static void claim_compression(outcome *o, const bounce *runs)
 {
     const bounce *on = &runs[VARIANTS + WITH], *kept = &runs[VARIANTS + KEPT], *exact = &runs[VARIANTS + EXACT];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * trial.c: takes the frames of a scene and writes down what each cost and how far from the equilibrium it stopped. See
- * trial.h.
+ * trial.c: takes the frames of a scene and records the cost and the remaining residual of each. See trial.h.
  */
 #include "trial.h"
 
@@ -119,7 +118,7 @@ static bool trial_take(trial *t)
     return good;
 }
 
-/* ---- Many -------------------------------------------------------------------------------------- */
+/* ---- All trials -------------------------------------------------------------------------------- */
 
 static bool take_trial(void *context, int32_t i)
 {
@@ -154,7 +153,7 @@ void trials_release(trial *trials, int32_t count)
     }
 }
 
-/* ---- What is read off them --------------------------------------------------------------------- */
+/* ---- Measures ---------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -218,7 +217,7 @@ double trial_gap(const trial *t)
     return sqrt(widest);
 }
 
-/* Processor time of the fastest of a few frames of so many iterations. */
+/* Processor time of the fastest of three frames with `iterations` iterations. */
 static bool trial_fastest(const setting *s, const trial *t, int32_t iterations, double *seconds, outcome *o)
 {
     trial short_one = {.build = t->build,

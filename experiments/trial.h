@@ -3,18 +3,18 @@
  * trial.h: a scene of Chen et al., "Position-Based Nonlinear Gauss-Seidel for Quasistatic Hyperelasticity" (2024), by
  * any solver, frame after frame, with the residual, the inverted tets and the processor time of each frame.
  *
- * The set-up is the same in all experiments (docs/evidence/pbng.md). Poisson's ratio 0.3, a frame is 1/30 s, gravity
- * 9.8 m/s2 downwards where there is any:
+ * The set-up is the same in all experiments (docs/evidence/pbng.md). Poisson's ratio 0.3, a frame is 1/30 s, gravity,
+ * if any, is 9.8 m/s2 downwards:
  *   - block: a cube of 1 m, n^3 vertices, five tets a cell, 1e5 Pa, 10 kg/m3, quasistatic, no gravity; both ends are
  *     clamped, pressed together by 0.2 m within 16 frames, then drawn apart to 1.5 m within 24 more while each turns by
  *     90 degrees;
- *   - bar: the same in 8 n x n x n vertices of cells as large as the block's of n;
+ *   - bar: the block's scene with 8 n x n x n vertices and cells as large as those of a block of n;
  *   - falling: a cube of 1 m and 1e3 Pa, 10 kg/m3, clamped on the left, with inertia;
  *   - cantilever: 1 x 0.5 x 0.5 m in 2 n x n x n cells, 1e3 Pa, 10 kg/m3, clamped on the left, quasistatic;
  *   - hanging: two cubes of 0.5 m and n^3 vertices, 1e3 Pa, 10 kg/m3, the upper held at its top, the lower 0.1 m below
- *     it and bound to it by weak constraints of 1e8 N/m and no length; quasistatic;
- *   - cloth: a square of `size` and n^2 vertices, horizontal at first, 10 kg/m2, 1000 N/m, held at two corners, steps
- * of 5 ms;
+ *     it and bound to it by weak constraints of 1e8 N/m and zero length; quasistatic;
+ *   - cloth: a square of `size` and n^2 vertices, initially horizontal, 10 kg/m2, 1000 N/m, held at two corners, steps
+ *     of 5 ms;
  *   - muscles: four bars of 1.2 x 0.2 x 0.2 m side by side, 4 n x n x n vertices, 1e5 Pa, 1000 kg/m3, bound to each
  *     other where they touch by weak constraints of 1e8 N/m; all are held on the left, two on the right, where they are
  *     drawn out by 0.3 m and turned by 45 degrees within 10 frames; quasistatic, with gravity.
@@ -28,44 +28,44 @@
 #define HANGING_GAP 0.1        /* m */
 
 typedef struct trial trial;
-/* NULL on failure. Writes down what it has bound. */
+/* Makes the scene and records its weak constraints in `bonds`. Returns NULL on failure. */
 typedef sinew_world *scene_builder(trial *t, sinew_error *error);
 
-/* One solver on one scene. The caller fills the first part. */
+/* One solver on one scene. The caller fills the fields above the results. */
 struct trial {
     scene_builder *build;
     int32_t n;
-    const void *scene;          /* further numbers of builders that have some */
-    sinew_energy_kind material; /* of the block; the other scenes are corotated */
-    double speed;               /* of the block's ends; 0: 1, as above */
+    const void *scene;          /* parameters of the builder, or NULL */
+    sinew_energy_kind material; /* material of the block and the bar; the other scenes are corotated */
+    double speed;               /* factor of the speed of the block's ends; 0: 1 */
     double bond;                /* N/m of weak constraints; 0: 1e8 */
     double size;                /* m of a side of the cloth */
-    bool six;                   /* block, bar: six tets a cell in place of five */
-    bool loose;                 /* hanging, muscles: without their weak constraints */
+    bool six;                   /* block, bar: six tets a cell instead of five */
+    bool loose;                 /* hanging, muscles: no weak constraints */
     sinew_solver_def solver;
     int32_t frames;
-    int32_t warm_up;           /* frames that tight Newton takes before */
-    sinew_allocator allocator; /* the world's; zero: the system's */
-    bool side_by_side;         /* may run beside others: its time is not looked at */
+    int32_t warm_up;           /* initial frames by a tight Newton, not recorded */
+    sinew_allocator allocator; /* allocator of the world; zero: the system's */
+    bool side_by_side;         /* may run in parallel with others; its time is not reported */
     /* ---- results ---- */
     char error[256];
     int32_t particle_count, tet_count, triangle_count;
     int32_t bond_count;
-    int32_t *bonds;       /* [2 * bond_count] particles that weak constraints hold together */
+    int32_t *bonds;       /* [2 * bond_count] pairs of particles bound by weak constraints */
     int32_t *triangles;   /* [3 * triangle_count] the surface of all bodies */
-    sinew_real *rest, *q; /* [3 * particle_count] before the first frame, after the last */
-    double *residual;     /* [frames] N, at the end of each */
-    double *relative;     /* [frames] part of the residual at its start */
-    double *seconds;      /* [frames] of processor time */
-    int32_t *inverted;    /* [frames] tets inside out at the end of each */
-    int32_t lost;         /* frames that left the numbers: the state before stayed */
-    int32_t record_count; /* of the last frame, when the solver records */
+    sinew_real *rest, *q; /* [3 * particle_count] positions before the first frame and after the last */
+    double *residual;     /* [frames] N, at the end of each frame */
+    double *relative;     /* [frames] residual at the end over that at the start of each frame */
+    double *seconds;      /* [frames] processor time */
+    int32_t *inverted;    /* [frames] inverted tets at the end of each frame */
+    int32_t lost;         /* frames that are not finite; the world keeps the state before */
+    int32_t record_count; /* records of the last frame, if the solver records */
     sinew_iteration *records;
 };
 
 scene_builder scene_block, scene_bar, scene_falling, scene_cantilever, scene_hanging, scene_muscles, scene_cloth;
 
-/* A solver with parameters by name: pairs of name and value, NULL at the end. No tolerance. */
+/* A solver with tolerance 0 and parameters by name: pairs of name and value, NULL at the end. */
 sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
 
 /* Takes all frames of all trials; returns false, with the error in the outcome, if one fails. Progress counts
@@ -73,16 +73,16 @@ sinew_solver_def trial_solver(sinew_solver_kind kind, int32_t iterations, ...);
 bool trials_take(const setting *s, trial *trials, int32_t count, const char *label, outcome *o);
 void trials_release(trial *trials, int32_t count);
 
-double trial_seconds(const trial *t);   /* median of a frame */
-double trial_residual(const trial *t);  /* geometric mean over the frames; infinite when frames were lost */
-int32_t trial_inverted(const trial *t); /* the most in one frame */
-double trial_distance(const trial *t, const trial *truth); /* m: farthest apart at the end */
-double trial_gap(const trial *t);                          /* m: the widest of the bonds at the end */
-/* Measures the cost of a frame without iterations, and of each iteration more, s of processor time: the fastest of the
- * first frames. */
+double trial_seconds(const trial *t);   /* median over the frames */
+double trial_residual(const trial *t);  /* geometric mean over the frames; infinite if frames were lost */
+int32_t trial_inverted(const trial *t); /* largest number in one frame */
+double trial_distance(const trial *t, const trial *truth); /* m: largest distance of a particle from `truth` */
+double trial_gap(const trial *t);                          /* m: largest distance between bound particles at the end */
+/* Measures the cost of a frame without iterations and of each iteration, s of processor time, from the fastest of three
+ * frames. */
 bool trial_cost(const setting *s, const trial *t, double *fixed, double *each, outcome *o);
-/* Sets the iterations, at least one, that fit into the time that a frame of `other` takes. Both costs are measured now,
- * one after the other and in the same way, so that what else the machine does weighs on both. */
+/* Sets the iterations, at least one, that fit into the time of a frame of `other`. Both costs are measured now, in the
+ * same way, so that the load of the machine affects both. */
 bool trial_fit(const setting *s, trial *t, const trial *other, outcome *o);
 
 /* A curve over the frames (values [frames]), or over the iterations of the last frame. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangulate.c: Delaunay's triangulation by inserting one point after the other (Bowyer 1981, Watson 1981).
+ * triangulate.c: Delaunay triangulation by incremental insertion (Bowyer 1981, Watson 1981).
  *
- * All triangles whose circumcircle holds the new point go, and the hole is joined to it. Three points far outside begin
- * it and go at the end. Points on a circle or on a line leave it open which triangles are right: all are moved a
- * little, at random, while they are joined. Time O(n^2): every point looks at every triangle.
+ * A new point removes all triangles whose circumcircle contains it and is joined to the rim of the hole. Three points
+ * far outside form the first triangle and are removed at the end. Cocircular or collinear points make the result
+ * ambiguous, so all points are perturbed at random during the insertion. Time O(n^2): every point tests every triangle.
  */
 #include "triangulate.h"
 
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVE 1e-6 /* of the extent */
-#define FAR  1e4  /* of the extent of the points */
-#define FLAT 1e-7 /* twice the area over the longest side squared, below which a triangle is none */
+#define MOVE 1e-6 /* perturbation over the extent of the points */
+#define FAR  1e4  /* distance of the three outer points over the extent of the points */
+#define FLAT 1e-7 /* degenerate triangles have twice the area over the longest side squared below this */
 
 typedef struct patch {
     const double *points;
-    double *moved; /* [2 * count] */
-    int32_t count; /* of points; the three that follow are far outside */
+    double *moved; /* [2 * count] perturbed points */
+    int32_t count; /* number of points; indices count .. count + 2 are the points far outside */
     double far[6];
     int32_t *triangles; /* [3 * triangle_count] */
     int32_t triangle_count, triangle_capacity;
@@ -47,7 +47,7 @@ static bool triangulate_add(int32_t **list, int32_t *count, int32_t *capacity, c
     return true;
 }
 
-/* Twice the area. */
+/* Twice the signed area of a triangle. */
 static double area(const double *a, const double *b, const double *c)
 {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -67,7 +67,7 @@ static bool triangulate_in_circle(const patch *p, const int32_t *t, const double
            0;
 }
 
-/* An edge that two triangles of the hole share is inside it. */
+/* Adds an edge to the rim; an edge of two triangles of the hole lies inside it and is removed. */
 static bool add_rim(patch *p, int32_t a, int32_t b)
 {
     for (int32_t i = 0; i < p->rim_count; i++)

@@ -3,7 +3,7 @@
  * twist.c: thesis figs 5.12, 5.13 and tables 5.2, 5.3: soft springs turn the ends of the twisted beam further; strain
  * and springs contradict each other.
  *
- * QN and PD are at their minimum within 20 iterations (section 5.6.1) and are given 100; XPBD is given 1000.
+ * QN and PD reach their minimum within 20 iterations (section 5.6.1) and run 100; XPBD runs 1000.
  */
 #include <math.h>
 #include <stdio.h>
@@ -34,10 +34,10 @@ static beam_run twist_make_run(int32_t cell, int which, bool quick)
                                                   : 1000};
 }
 
-/* Marks of the grid: -1 where nothing was run. */
+/* Marks of the grid; -1: the cell was not run. */
 typedef struct marks {
     int8_t fails[GRID_CELLS], elastic_fails[GRID_CELLS], inertia[GRID_CELLS];
-    int32_t others_fail; /* cells where QN or PD ends above the start */
+    int32_t others_fail; /* cells in which QN or PD ends above the start */
 } marks;
 
 static void mark_cell(marks *m, int32_t cell, const beam_run *runs)

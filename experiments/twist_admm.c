@@ -2,10 +2,10 @@
  *
  * twist_admm.c: thesis figs 5.14 to 5.17 and table 5.4: ADMM on the beam that is twisted further.
  *
- * The ends are turned by 270 degrees against each other; turned by 90 the other way they would be in the same places,
- * with about a ninth of the energy (that "almost an order of magnitude" is where the 270 degrees of beam.h come from).
- * ADMM's iterates may pass through the beam on their way there. The weights are the one that section 5.6.3 names,
- * c = 0.3, everywhere: those of the other cells are not published.
+ * The ends are turned by 270 degrees against each other. A turn by 90 degrees the other way puts them at the same
+ * places with about a ninth of the energy (the thesis's "almost an order of magnitude"; hence the 270 degrees of
+ * beam.h). ADMM's iterates may pass through the beam on their way there. All cells have the weight that section 5.6.3
+ * names, c = 0.3: those of the other cells are not published.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@
 enum {
     FOUND_CELL = 13,     /* h = 1e-2 s, k = 1e10: fig 5.14 */
     OSCILLATE_CELL = 11, /* h = 1e-2 s, k = 1e8: fig 5.17 */
-    CAREFUL = 2,         /* weights c = 1 on the two cells of the figures */
+    CAREFUL = 2,         /* runs with the weight c = 1, on the two cells of the figures */
     EARLY = 20,          /* iterations of fig 5.16 a */
-    PD = 0,              /* further runs of fig 5.14's cell: PD, XPBD, ADMM stopped early */
+    PD = 0,              /* additional runs of fig 5.14's cell: PD, XPBD, ADMM stopped early */
     XPBD,
     ADMM_EARLY,
     FURTHER,
-    TAIL = 50 /* iterations at the end within which an oscillation shows */
+    TAIL = 50 /* last iterations, in which an oscillation is looked for */
 };
 #define WEIGHT 0.3
 
@@ -39,7 +39,7 @@ static beam_run twist_admm_make_run(int32_t cell, double weight, int32_t iterati
                       .values = {weight}};
 }
 
-/* The runs of figs 5.14 to 5.16 beside ADMM and QN. */
+/* Additional runs of figs 5.14 to 5.16, next to ADMM and QN. */
 static void make_further(beam_run *further, int32_t iterations)
 {
     for (int i = 0; i < FURTHER; i++)
@@ -50,8 +50,8 @@ static void make_further(beam_run *further, int32_t iterations)
 }
 
 typedef enum ending {
-    ENDS_LOCAL, /* where QN ends */
-    ENDS_FAR_BELOW /* less than half of that */,
+    ENDS_LOCAL, /* the objective at which QN ends */
+    ENDS_FAR_BELOW /* less than half of QN's final objective */,
     OSCILLATES,
     ENDS_ELSEWHERE
 } ending;
@@ -95,7 +95,7 @@ static void claim_found(outcome *o, const beam_run *admm, const beam_run *qn)
 
 static void twist_admm_claim_terms(outcome *o, const beam_run *admm, const beam_run *qn, const beam_run *further)
 {
-    int32_t crossing = 0; /* ADMM's constraint term is below QN's end from here on */
+    int32_t crossing = 0; /* ADMM's constraint term stays below QN's final one from this iteration on */
     for (int32_t i = 0; i < admm->record_count; i++)
         crossing = admm->records[i].elastic >= run_last(qn)->elastic ? i + 1 : crossing;
     claim *c =
@@ -126,7 +126,8 @@ static void twist_admm_claim_terms(outcome *o, const beam_run *admm, const beam_
     }
 }
 
-/* Where the beam is twisted most, in its left and in its right half, as parts of its length, and degrees per cell. */
+/* Positions of the largest twist in the left and the right half, as fractions of the length, and the twist there in
+ * degrees per cell. */
 typedef struct overtwist {
     double position[2], rate[2], mean;
 } overtwist;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * untwist.c: thesis figs 5.4 to 5.7 and table 5.1: the beam is let go, h = 1e-2 s, k = 1e8.
+ * untwist.c: thesis figs 5.4 to 5.7 and table 5.1: the beam untwists, h = 1e-2 s, k = 1e8.
  *
- * PD's 22.7 % after 40 iterations fixes the density (beam.h); length and resolution were chosen with the table in view
- * (docs/evidence/thesis.md). XPBD is run in two orders of its constraints, by colours and as the mesh numbers them: the
- * order is not published, and it matters. Its system, solved as a whole, is step and project with a row for every tet.
+ * PD's 22.7 % after 40 iterations determines the density (beam.h); length and resolution were chosen to match the table
+ * (docs/evidence/thesis.md). XPBD runs with two orders of its constraints, by colours and in mesh order: the order is
+ * not published, and it matters. Its system, solved as a whole, is step and project with a constraint for every tet.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ enum {
     SAMPLES = 4,
     EARLY = 10,    /* iterations of fig 5.6 b to d */
     QN_SHOWN = 49, /* iterations of fig 5.7 */
-    SYSTEMS = 300, /* of step and project */
-    TIMED = 200    /* iterations that are timed without recording */
+    SYSTEMS = 300, /* iterations of step and project */
+    TIMED = 200    /* iterations that are timed, without records */
 };
 static const char *const names[SOLVERS] = {"QN", "ADMM", "PD", "XPBD", "XPBD, mesh order"};
 static const char *const keys[SOLVERS] = {"qn", "admm", "pd", "xpbd", "xpbd_mesh"};
@@ -36,7 +36,7 @@ static beam_run untwist_make_run(int which, int32_t iterations)
                                                      SINEW_SOLVER_XPBD, SINEW_SOLVER_XPBD};
     beam_run run = {.stiffness = 1e8, .h = 1e-2, .solver = kinds[which], .iterations = iterations};
     if (which == ADMM) {
-        /* Fig 5.3: 0.3 to 0.4 are the best for this step and stiffness. */
+        /* Fig 5.3: weights of 0.3 to 0.4 are the best for this time step and stiffness. */
         run.parameters[0] = "weight";
         run.values[0] = 0.35;
     } else if (which == XPBD_MESH) {
@@ -46,7 +46,7 @@ static beam_run untwist_make_run(int which, int32_t iterations)
     return run;
 }
 
-/* One row of table 5.1: near when within a factor of two, or both below half a per cent. */
+/* One row of table 5.1. A value matches within a factor of two, or if both are below half a per cent. */
 static void table_row(outcome *o, const beam_run *runs, int which, double lowest)
 {
     char what[96], said[64], measured[160];
@@ -101,7 +101,7 @@ static void claim_floor(outcome *o, const beam_run *runs, double lowest)
     claim_holds(c, x->elastic > q->elastic && x->inertia < q->inertia ? HOLDS_YES : HOLDS_NO, "%s", "");
 }
 
-/* Fig 5.6: the surfaces after ten iterations. */
+/* Fig 5.6: ruggedness of the surfaces after ten iterations. */
 static void untwist_claim_rugged(const setting *s, outcome *o, const beam_run *early)
 {
     double rough[4];
@@ -126,7 +126,7 @@ static void untwist_claim_rugged(const setting *s, outcome *o, const beam_run *e
         figure_shape(f, names[i], early[i].solver, early[i].q, s->beam->vertex_count);
 }
 
-/* Fig 5.6 a: where 1000 iterations lead. */
+/* Fig 5.6 a: shapes after 1000 iterations. */
 static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *runs)
 {
     double left[4], rough[4];
@@ -159,8 +159,8 @@ static void untwist_claim_shapes(const setting *s, outcome *o, const beam_run *r
 
 /* ---- Fig 5.5 and sections 5.5.2, 5.5.3 ------------------------------------------------------------ */
 
-/* Iterations, up to where the objective is within 1 % of its end, in which the elastic energy falls while inertia
- * rises; `*all`: of how many. */
+/* Number of iterations, until the objective stays within 1 % of its minimum, in which the elastic energy falls and
+ * inertia rises; *all: number of these iterations. */
 static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 {
     const int32_t settled = run_settled(run, 1, lowest), end = settled > 0 ? settled : run->record_count - 1;
@@ -175,7 +175,7 @@ static int32_t converting(const beam_run *run, double lowest, int32_t *all)
 static void claim_conversion(outcome *o, const beam_run *runs, double lowest)
 {
     int32_t all[4], count[4];
-    double share[4]; /* of the elastic energy that is inertia's after ten iterations */
+    double share[4]; /* inertia after ten iterations over the initial elastic energy */
     bool max = true;
     for (int i = 0; i < 4; i++) {
         count[i] = converting(&runs[i], lowest, &all[i]);
@@ -227,7 +227,7 @@ static void untwist_claim_terms(outcome *o, const beam_run *runs)
     outcome_number(o, peak, "admm_inertia_peak");
 }
 
-/* Section 5.5.3: terminated early, motion looks slowed down. */
+/* Section 5.5.3: a solver that is stopped early slows the motion down. */
 static void untwist_claim_early(const setting *s, outcome *o, const beam_run *runs, const beam_run *early,
                                 double lowest)
 {
@@ -250,13 +250,13 @@ static void untwist_claim_early(const setting *s, outcome *o, const beam_run *ru
                 "%s", !turned && lower ? "XPBD has turned as far as PD; what it has not got rid of is ruggedness" : "");
 }
 
-/* Section 5.5.1: whether XPBD's system (4.22), solved globally in place of by sweeps, would lower energy further. */
+/* Section 5.5.1: tests whether a global solve of XPBD's system (4.22), instead of sweeps, lowers the energy further. */
 static void claim_global(const setting *s, outcome *o, const beam_run *runs, double lowest)
 {
     beam_run run = untwist_make_run(XPBD, s->quick ? SYSTEMS / 3 : SYSTEMS);
     run.solver = SINEW_SOLVER_SAP;
     run.parameters[0] = "constraints";
-    run.values[0] = 0; /* all */
+    run.values[0] = 0; /* all energies become constraints */
     claim *c =
         outcome_claim(o, "(4.22) solved globally: is the energy lowered further than by sweeps? (5.5.1)", "not clear");
     if (beam_step(s->beam, &run)) {
@@ -279,7 +279,8 @@ static void claim_global(const setting *s, outcome *o, const beam_run *runs, dou
     beam_run_release(&run);
 }
 
-/* Timed one after the other and without recording, which costs some solvers an evaluation that others make anyway. */
+/* Runs are timed one after another, without records: recording costs some solvers an evaluation that others need
+ * anyway. */
 static void untwist_claim_cost(const setting *s, outcome *o, const beam_run *runs, double lowest)
 {
     double seconds[4], arrival[4];

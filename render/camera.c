@@ -77,7 +77,7 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
         middle += l->forward[c] * (survey->bounds[c] + survey->bounds[3 + c]) / 2;
         size = fmax(size, survey->bounds[3 + c] - survey->bounds[c]);
     }
-    /* A single point has no size: the camera stands one metre away. */
+    /* A single point has no size: the eye is one metre away from it. */
     const double away = size > 0 ? fmax(middle - z, 1e-3 * size) : 1;
     z = middle - camera->distance * away;
     for (int c = 0; c < 3; c++)
@@ -87,7 +87,7 @@ static void fit(const sinew_camera *camera, const sinew_survey *survey, const pi
 static bool is_sound(const sinew_camera *camera)
 {
     double sum = camera->azimuth + camera->elevation + camera->distance + camera->angle;
-    /* rays are traced in 32-bit floats, whose range holds squares of this distance but not of much larger ones */
+    /* Rays are traced in 32-bit floats, whose range holds squares of this distance but not of much larger ones. */
     double farthest = 0;
     for (int c = 0; c < 3 && camera->given; c++) {
         sum += camera->eye[c] + camera->target[c];

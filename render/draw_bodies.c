@@ -62,7 +62,7 @@ static void measure_cell(const drawing *d, drawn_body *body, const int32_t *corn
     }
 }
 
-/* Sizes of bodies from the surface; ropes get the radius of their tubes. */
+/* Computes sizes of bodies from the drawn cells; ropes get the radius of their tubes. */
 static sinew_status measure_bodies(drawing *d, const sinew_surface *surface)
 {
     int64_t *sides = calloc((size_t)d->body_count + 1, sizeof *sides);
@@ -126,7 +126,7 @@ static bool is_cut(const drawing *d, const int32_t *corners, int count)
     return drawing_cuts(d, middle);
 }
 
-/* The triangles of one body, first .. last - 1 of the surface. */
+/* Draws triangles first .. last - 1 of the surface, which belong to one body. */
 static void draw_surface(drawing *d, const drawn_body *body, const sinew_surface *surface, int32_t first, int32_t last)
 {
     const int32_t begin = d->shape->triangle_count;
@@ -158,7 +158,7 @@ static sinew_status draw_surfaces(drawing *d, const sinew_surface *surface)
 
 /* ---- Ropes ----------------------------------------------------------------------------------- */
 
-/* Tubes along edges and balls where they meet. */
+/* Draws tubes along edges, and one ball at each vertex of these edges. */
 static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
 {
     uint8_t *jointed = calloc((size_t)d->particle_count + 1, 1);
@@ -188,7 +188,7 @@ static sinew_status draw_edges(drawing *d, const sinew_surface *surface)
     return SINEW_OK;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All bodies ------------------------------------------------------------------------------ */
 
 static sinew_status drawn_body_get_surface(drawing *d, sinew_surface *surface)
 {

@@ -100,7 +100,7 @@ static double surface_diagonal(const collider_surface *surface)
     return sqrt(square);
 }
 
-/* The upward part of a triangle's unit normal. */
+/* The y component of a triangle's unit normal. */
 static double upwardness(const collider_surface *surface, int32_t triangle)
 {
     const int32_t *corners = surface->triangles + 3 * (size_t)triangle;
@@ -148,7 +148,8 @@ static void draw_triangles(drawing *d, const collider_surface *surface, double h
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* Two vertices whose indices differ in one bit are the ends of an edge. */
+/* Draws the edges and the bottom wall of a hollow box. Two of its eight corners are the ends of an edge if their
+ * indices differ in one bit. */
 static void draw_hollow_box(drawing *d, const collider_surface *surface, int32_t paint)
 {
     const double radius = 0.004 * surface_diagonal(surface);
@@ -177,7 +178,7 @@ static void draw_plane(drawing *d, const collider_surface *surface, sinew_snapsh
     }
 }
 
-/* A square that reaches beyond all bodies at rest. */
+/* Side, m, of a square that extends beyond all bodies at rest. */
 static double extent_of_plane(const drawing *d, sinew_collider id, const rest_box *rest)
 {
     collider_surface small = {0};

@@ -24,10 +24,10 @@ typedef struct skin_work {
     const sinew_skin *skin;
     const drawn_body *body;
     sinew_real *q;  /* [3 * vertex_count] m */
-    float *values;  /* [vertex_count] not a number: none */
+    float *values;  /* [vertex_count] NaN: no value */
     uint8_t *fine;  /* [vertex_count] true: all particles that the vertex follows can be drawn */
-    int32_t *paint; /* [materials + 1] the last one: faces without a material */
-    int32_t first;  /* vertex of the shape */
+    int32_t *paint; /* [materials + 1] the last entry is for faces without a material */
+    int32_t first;  /* index of the skin's first vertex in the shape */
 } skin_work;
 
 /* Adds the vertices of the skin, with their values, to the shape. */

@@ -33,7 +33,7 @@ typedef struct field_request {
     sinew_error *error;
 } field_request;
 
-/* Norms of the vectors [3 * particle_count] that `get` writes. */
+/* Takes the norms of the vectors [3 * particle_count] that `get` writes as the values of the particles. */
 static sinew_status take_lengths(const field_request *r,
                                  sinew_status (*get)(const field_request *request, sinew_real *vectors))
 {
@@ -64,6 +64,11 @@ static sinew_status get_contact_forces(const field_request *r, sinew_real *vecto
     return sinew_world_field(r->world, SINEW_FIELD_CONTACT_FORCE, 0, r->particle_count, vectors, r->error);
 }
 
+static sinew_status get_position_errors(const field_request *r, sinew_real *vectors)
+{
+    return sinew_world_field(r->world, SINEW_FIELD_POSITION_ERROR, 0, r->particle_count, vectors, r->error);
+}
+
 static sinew_status take_speed(const field_request *r)
 {
     return take_lengths(r, get_velocities);
@@ -77,6 +82,11 @@ static sinew_status take_residual(const field_request *r)
 static sinew_status take_contact_force(const field_request *r)
 {
     return take_lengths(r, get_contact_forces);
+}
+
+static sinew_status take_position_error(const field_request *r)
+{
+    return take_lengths(r, get_position_errors);
 }
 
 static sinew_status take_given(const field_request *r)
@@ -143,7 +153,7 @@ static int field_compare_keys(const void *a, const void *b)
     return 0;
 }
 
-/* Numbers the tets of all bodies and returns their count. */
+/* Numbers the tets of all bodies: writes the index of each body's first tet. Returns the total count. */
 static int64_t count_tets(const sinew_world *world, int64_t *first_tet)
 {
     int64_t count = 0;
@@ -318,7 +328,7 @@ static double rest_volume(const sinew_mesh *mesh, int32_t tet)
            6;
 }
 
-/* Means of the tets adjacent to each vertex of a body; sums [2 * vertex_count] is work space. */
+/* Averages the tets adjacent to each vertex of a body; sums [2 * vertex_count] is a buffer. */
 static void average(const field_request *r, const sinew_mesh *mesh, int32_t first, const float *at_tet, double *sums)
 {
     const int32_t vertices = sinew_mesh_vertex_count(mesh);
@@ -370,14 +380,19 @@ static sinew_status take_elements(const field_request *r)
     return status == SINEW_OK ? take_averages(r) : status;
 }
 
-/* ---- Any ------------------------------------------------------------------------------------- */
+/* ---- All fields ------------------------------------------------------------------------------ */
 
 typedef sinew_status take_call(const field_request *r);
 static take_call *const takers[SINEW_COLOUR_COUNT] = {
-    [SINEW_COLOUR_SPEED] = take_speed,        [SINEW_COLOUR_STRETCH] = take_elements,
-    [SINEW_COLOUR_VON_MISES] = take_elements, [SINEW_COLOUR_ENERGY] = take_elements,
-    [SINEW_COLOUR_RESIDUAL] = take_residual,  [SINEW_COLOUR_CONTACT_FORCE] = take_contact_force,
-    [SINEW_COLOUR_CLASS] = take_class,        [SINEW_COLOUR_GIVEN] = take_given,
+    [SINEW_COLOUR_SPEED] = take_speed,
+    [SINEW_COLOUR_STRETCH] = take_elements,
+    [SINEW_COLOUR_VON_MISES] = take_elements,
+    [SINEW_COLOUR_ENERGY] = take_elements,
+    [SINEW_COLOUR_RESIDUAL] = take_residual,
+    [SINEW_COLOUR_CONTACT_FORCE] = take_contact_force,
+    [SINEW_COLOUR_CLASS] = take_class,
+    [SINEW_COLOUR_GIVEN] = take_given,
+    [SINEW_COLOUR_POSITION_ERROR] = take_position_error,
 };
 
 sinew_status picture_field_take(sinew_world *world, const sinew_snapshot_def *def, picture_field *field,

@@ -12,15 +12,15 @@ typedef struct legend {
     sinew_colour_kind colour;
     int32_t class_count;
     char label[64];
-    char unit[40];    /* with its prefix, e.g. "kPa" */
-    double low, high; /* range of the bar, in these units */
-    double highest;   /* of all values, in these units */
-    double step;      /* between ticks */
+    char unit[40];    /* unit with its prefix, e.g. "kPa" */
+    double low, high; /* range of the bar, in `unit` */
+    double highest;   /* largest value, in `unit` */
+    double step;      /* distance of ticks, in `unit` */
     int32_t digits;   /* digits after the decimal point */
     double factor;    /* units of the values in one unit of the legend */
 } legend;
 
-/* Ticks at round numbers for a range of values, low < high; the count is about `most` at most. */
+/* A legend with ticks at round numbers for values low < high; `max` is the approximate maximum number of ticks. */
 legend legend_make(const sinew_snapshot *snapshot, double low, double high, double highest, double max);
 /* Width of the legend in pixels at a text size. */
 double legend_width(const legend *l, text_font *font, double size);

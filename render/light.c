@@ -4,14 +4,14 @@
  *
  * Surfaces are matt with a thin gloss. The light on a surface is
  *
- *     sun:    S (n . s) times the part of the sun's disc that is seen
+ *     sun:    S (n . s) times the visible fraction of the sun's disc
  *     other:  1/pi integral over the hemisphere of L(w) (n . w) dw
  *
  * The sky is L(w) = a + b w_y, whose integral in the open is a + 2/3 b n_y. Samples estimate the difference from this
  * value only: a ray that hits nothing gives exactly zero, so open surfaces have no noise. A ray that hits a surface
  * returns the light of that surface from the sun and, by a second ray, from the sky or a third surface. The third
- * surface has the light of the open sky. The first bounce is exact, the second is approximate, and later bounces are
- * ignored.
+ * surface has a constant radiance: that of the ground under the open sky, or a grey for bodies. The first bounce is
+ * exact, the second is approximate, and later bounces are ignored.
  */
 #include "stage.h"
 
@@ -19,8 +19,8 @@
 
 /* White ground under sun and sky has light of about 1. */
 static const vec3 sun_light = {0.84f, 0.745f, 0.63f};
-static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* a */
-static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* b */
+static const vec3 sky_middle = {0.335f, 0.375f, 0.425f}; /* a of the sky's radiance */
+static const vec3 sky_slope = {0.05f, 0.07f, 0.10f};     /* b of the sky's radiance */
 
 static vec3 sky_radiance(vec3 direction)
 {
@@ -84,7 +84,9 @@ static vec3 sun_on(const stage *s, vec3 normal, float fraction)
     return vec_scale(sun_light, fraction * fmaxf(0, vec_dot(normal, s->sun)));
 }
 
-/* Light of the second bounce: the sky, or a constant grey if a surface occludes the sky. */
+/* Light of the second bounce: a constant grey if a body occludes the sky, else the ground under the open sky or the
+ * sky.
+ */
 static vec3 second_sky(const stage *s, vec3 start, vec3 direction)
 {
     const bool down = s->ground && direction.y < 0 && start.y > s->ground_height;
@@ -114,7 +116,7 @@ stage_light stage_sample_light(const stage *s, const stage_hit *at, stage_sample
     return light;
 }
 
-/* ---- What the eye sees ----------------------------------------------------------------------- */
+/* ---- Radiance towards the eye ---------------------------------------------------------------- */
 
 /* The backdrop is bright around the bodies and becomes darker and bluer with distance, up to the horizon. */
 static vec3 backdrop(float far)

@@ -23,7 +23,7 @@ void shape_free(shape *s)
     *s = (shape){0};
 }
 
-/* Grows `array` to `room` items of `size` bytes. Returns false and keeps the array if memory is short. */
+/* Grows `array` to `capacity` items of `size` bytes. Returns false and keeps the array if memory is short. */
 static bool resize(void **array, int64_t capacity, size_t size)
 {
     void *larger = realloc(*array, (size_t)capacity * size);

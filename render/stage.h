@@ -15,30 +15,30 @@
 typedef struct stage {
     const sinew_snapshot *snapshot;
     sinew_tree *tree;   /* NULL: there are no triangles */
-    sinew_real *points; /* [3 * vertex_count] m, from the origin */
+    sinew_real *points; /* [3 * vertex_count] m, relative to `origin` */
     float box[6];       /* m, bounds of the triangles, slightly enlarged: rays that miss the box skip the tree */
     double origin[3];   /* m: centre of the survey; coordinates of the stage are relative to it */
     float size;         /* m: diagonal of the survey's bounds */
     float nudge;        /* m: offset of a ray's start from its surface */
     bool ground;
-    float ground_height;       /* m, from the origin */
-    float low, scale;          /* of values: t = (value - low) * scale */
+    float ground_height;       /* m, relative to `origin` */
+    float low, scale;          /* map values to the colour map: t = (value - low) * scale */
     vec3 ramp[STAGE_RAMP + 1]; /* equidistant colours of the map */
-    vec3 sun;                  /* direction towards it */
+    vec3 sun;                  /* unit vector towards the sun */
     vec3 sun_across[2];        /* directions across the sun's disc; their length is the tangent of its radius */
 } stage;
 
 /* The end of a ray: a triangle, the ground or the sky. */
 typedef struct stage_hit {
-    int32_t paint; /* index of the triangle, or STAGE_GROUND, STAGE_SKY */
-    int32_t cell;  /* the triangle */
-    float u, v;    /* barycentric position */
-    float t;
-    vec3 point;
-    vec3 leave;  /* point on the smooth surface, where secondary rays start */
-    vec3 face;   /* unit normals, towards the visible side */
-    vec3 normal; /* smooth */
-    vec3 colour; /* linear */
+    int32_t paint; /* index of the triangle's paint, or STAGE_GROUND, STAGE_SKY */
+    int32_t cell;  /* index of the triangle */
+    float u, v;    /* barycentric coordinates of the hit */
+    float t;       /* the hit is at origin + t direction of its ray; sky: infinite */
+    vec3 point;    /* m, relative to the stage's origin; sky: the direction */
+    vec3 leave;    /* point on the smooth surface, where secondary rays start */
+    vec3 face;     /* unit normal of the triangle, towards the visible side */
+    vec3 normal;   /* interpolated unit normal, towards the visible side */
+    vec3 colour;   /* linear colour of the surface */
 } stage_hit;
 
 enum {
@@ -54,10 +54,10 @@ typedef struct stage_light {
 
 /* Purposes of random numbers; each purpose has its own sequence. */
 enum {
-    SAMPLE_PIXEL, /* within the pixel */
+    SAMPLE_PIXEL, /* position within the pixel */
     SAMPLE_SUN,
     SAMPLE_SKY,
-    SAMPLE_SUN_AGAIN, /* from the visible surface */
+    SAMPLE_SUN_AGAIN, /* sun and sky at the surface that a bounced ray hits */
     SAMPLE_SKY_AGAIN,
     SAMPLE_PURPOSES
 };

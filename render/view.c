@@ -13,7 +13,7 @@
 
 typedef void row_call(const view *v, int64_t first, int64_t last);
 
-/* Rows in one task. */
+/* Number of rows in one task. */
 #define ROW_BLOCK 2
 /* Number of parts of a pass; the progress callback runs after each part. */
 #define CHUNKS 6
@@ -21,7 +21,7 @@ typedef void row_call(const view *v, int64_t first, int64_t last);
 typedef struct row_work {
     const view *v;
     row_call *call;
-    int64_t first; /* row of item 0 */
+    int64_t first; /* row of the first item */
 } row_work;
 
 static void run_block(void *context, int32_t member, int64_t first, int64_t last)
@@ -31,7 +31,8 @@ static void run_block(void *context, int32_t member, int64_t first, int64_t last
     work->call(work->v, work->first + first, work->first + last);
 }
 
-/* Runs one pass over `rows` rows, which is `part` of the panel's work. Returns false if the caller stops it. */
+/* Runs one pass over `rows` rows, which is `fraction` of the panel's work. Returns false if the progress callback stops
+ * it. */
 static bool view_run_pass(view *v, row_call *call, int64_t rows, double fraction)
 {
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
@@ -68,7 +69,7 @@ static bool run_passes(view *v)
            view_run_pass(v, view_resolve_rows, v->height, 0.1);
 }
 
-/* The lens in single precision, relative to the stage's origin. */
+/* Sets the lens in single precision, relative to the stage's origin. */
 static void set_lens(view *v)
 {
     const lens *l = v->lens;

@@ -21,7 +21,7 @@ typedef struct view_sums {
     float count;
     float sun; /* each sample is 0 or 1, so this is also the sum of squares */
     vec3 other;
-    float other_square; /* of luminance */
+    float other_square; /* sum of squared luminances */
 } view_sums;
 
 /* The light of a pixel, and the variances of the means of its two parts (in units of light). */
@@ -44,11 +44,11 @@ typedef struct view {
     view_pixel *centres;               /* [width * height] */
     view_pixel *corners;               /* [(width + 1) * (height + 1)] */
     view_sums *sums;                   /* [width * height] */
-    view_sums *more;                   /* [width * height] with the additional samples of noisy pixels */
+    view_sums *more;                   /* [width * height] sums with the additional samples of noisy pixels */
     view_light *light;                 /* [width * height] */
-    view_light *spare;                 /* [width * height] */
-    int32_t step;                      /* of the filter's current pass, pixels */
-    double done_before, done_fraction; /* of the whole picture */
+    view_light *spare;                 /* [width * height] output of the filter */
+    int32_t step;                      /* pixels between taps in the current pass of the filter */
+    double done_before, done_fraction; /* completed and this panel's fraction of the picture */
     sinew_picture_progress *progress;
     void *context;
 } view;
@@ -63,16 +63,17 @@ void view_more_rows(const view *v, int64_t first, int64_t last);
 void view_mean_rows(const view *v, int64_t first, int64_t last);
 /* One pass of the filter from light to spare (view_filter.c). */
 void view_filter_rows(const view *v, int64_t first, int64_t last);
-/* Colours (view_resolve.c). */
+/* Resolves colours (view_resolve.c). */
 void view_resolve_rows(const view *v, int64_t first, int64_t last);
 
-/* True if two rays of the eye hit the same smooth piece of surface. reach: m between the hits. */
+/* True if two rays of the eye hit the same smooth piece of surface: paint, normal and colour are alike, and b lies less
+ * than `reach` (m) from the tangent plane of a. */
 bool view_same_surface(const view_pixel *a, const view_pixel *b, float reach);
 vec3 view_direction(const view *v, float x, float y);
 view_pixel view_pixel_of(const stage_hit *hit);
-/* Width of one pixel on a plane across the view at the point's depth. */
+/* m, width of one pixel on a plane across the view at the point's depth. */
 float view_footprint(const view *v, vec3 point);
-/* Samples the light at a hit that is moved by (dx, dy) pixels along its surface. */
+/* Samples the light at the hit of the pixel around (x, y), jittered within the pixel along the hit's surface. */
 stage_light view_sample(const view *v, const stage_hit *at, float x, float y, stage_sample sample);
 
 #endif

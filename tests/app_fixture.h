@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * app_fixture.h: starts the command as a person would, in a scratch folder, and looks at what it printed and left.
+ * app_fixture.h: starts the command as a user would, in a scratch folder, and reads its output and its files.
  */
 #ifndef SINEW_APP_FIXTURE_H
 #define SINEW_APP_FIXTURE_H
@@ -32,9 +32,9 @@ enum {
     TEXT_MAX = 65536
 };
 
-/* The end of one run of the program: its exit status and its words. */
+/* The result of one run of the program: its exit status and its output. */
 typedef struct outcome {
-    int status; /* exit status, or -signal */
+    int status; /* exit status, or minus the number of the signal */
     char out[TEXT_MAX], err[TEXT_MAX];
 } outcome;
 
@@ -135,7 +135,7 @@ static inline off_t size_of(const char *name)
     return stat(scratch(name), &facts) == 0 ? facts.st_size : -1;
 }
 
-/* How many files of a folder have a name with `part` in it. */
+/* The number of files of a folder whose name contains `part`. */
 static inline int count_files(const char *folder, const char *part)
 {
     DIR *stream = opendir(scratch(folder));
@@ -160,7 +160,7 @@ static inline void remove_files(const char *folder)
         closedir(stream);
 }
 
-/* ---- Two folders of results ------------------------------------------------------------------ */
+/* ---- Comparison of two result folders ------------------------------------------------------------ */
 
 static inline char *whole_file(const char *folder, const char *name, size_t *size)
 {
@@ -179,7 +179,7 @@ static inline char *whole_file(const char *folder, const char *name, size_t *siz
     return text;
 }
 
-/* Blanks one column of each row of a table: seconds. */
+/* Blanks one column, the seconds, in each line of a table. */
 static inline void blank_seconds(char *text, int column)
 {
     for (char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
@@ -191,7 +191,7 @@ static inline void blank_seconds(char *text, int column)
     }
 }
 
-/* Seconds have as many digits as they like: those blanks must not count. */
+/* Removes repeated blanks, since the number of digits of seconds varies. */
 static inline void squeeze(char *text)
 {
     char *to = text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bending_meshes.h: surfaces that test_bending.c looks at: a flat one that repeats itself, a sphere; and their cells.
+ * bending_meshes.h: surfaces of test_bending.c: a flat periodic mesh and a sphere, with their cells.
  */
 #ifndef SINEW_BENDING_MESHES_H
 #define SINEW_BENDING_MESHES_H
@@ -42,7 +42,7 @@ static inline void cells_free(cells *c)
     sinew_release(&allocator, c->vertices);
 }
 
-/* A flat mesh that repeats itself: P x P vertices, of which three by three copies are made. */
+/* A flat periodic mesh: P x P vertices, repeated three by three times. */
 enum {
     PERIOD = 8,
     ACROSS = 3 * PERIOD + 1,
@@ -52,8 +52,8 @@ enum {
 typedef struct patch {
     const char *name;
     double skew, height; /* lattice: (1, 0) and (skew, height) */
-    bool jack;           /* diagonals change direction from cell to cell */
-    double noise;        /* of vertices */
+    bool jack;           /* diagonals alternate from cell to cell */
+    double noise;        /* displacement of vertices */
 } patch;
 
 static inline sinew_mesh *make_patch(const patch *p, random_cases *r)
@@ -89,7 +89,7 @@ static inline sinew_mesh *make_patch(const patch *p, random_cases *r)
     return mesh;
 }
 
-/* An octahedron whose faces are cut into n x n, on the unit sphere. */
+/* An octahedron with faces divided into n x n, projected to the unit sphere. */
 static inline sinew_mesh *make_sphere(int n)
 {
     static const double corner[6][3] = {{1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};

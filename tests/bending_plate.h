@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bending_plate.h: the plate that hinges stand for on a flat mesh that repeats itself: its rigidity in cylindrical
- * bending, by minimising over all that vertices may do besides; and a sheet to bend. For test_bending.c and
+ * bending_plate.h: the plate that hinges represent on a flat periodic mesh: its rigidity in cylindrical bending,
+ * minimised over all other displacements of its vertices; and a sheet to bend. For test_bending.c and
  * test_bending_limits.c.
  */
 #ifndef SINEW_BENDING_PLATE_H
@@ -30,7 +30,7 @@ static inline void set_parameter(const sinew_energy_ops *ops, sample *s, const c
     fail_msg("%s has no parameter %s", ops->info.name, name);
 }
 
-/* Parameters at their presets, rigidity 1. */
+/* Default parameters with rigidity 1. */
 static inline sample plain_sample(const sinew_energy_ops *ops)
 {
     sample s = {0};
@@ -40,7 +40,7 @@ static inline sample plain_sample(const sinew_energy_ops *ops)
     return s;
 }
 
-/* Angles of one period are B u + t: k[m], B in rows of four numbers of periodic vertices. */
+/* Angles of one period are B u + t: k[m], with four entries of periodic vertices per row of B. */
 typedef struct plate {
     int count;
     double k[4 * PERIOD * PERIOD], row[4 * PERIOD * PERIOD][4], theta[4 * PERIOD * PERIOD], area;
@@ -56,7 +56,7 @@ static inline void make_plate(const sinew_mesh *mesh, const double d[2], const p
     out->area = PERIOD * PERIOD * p->height;
     for (int32_t h = 0; h < hinges.count; h++) {
         const int32_t *v = hinges.vertices + 4 * h;
-        const int i = v[0] % ACROSS, j = v[0] / ACROSS; /* the end of lower number decides */
+        const int i = v[0] % ACROSS, j = v[0] / ACROSS; /* the end with the lower number decides */
         if (i < PERIOD || i >= 2 * PERIOD || j < PERIOD || j >= 2 * PERIOD)
             continue;
         sample s = plain_sample(ops);
@@ -72,7 +72,7 @@ static inline void make_plate(const sinew_mesh *mesh, const double d[2], const p
         assert_true(m < 4 * PERIOD * PERIOD);
         out->k[m] = (double)weights[0];
         out->theta[m] = 0;
-        out->row[m][0] = 0; /* rows of D sum to zero, in single to round-off, which would make shifts cost energy */
+        out->row[m][0] = 0; /* in single, row sums of D are round-off, which would give translations an energy */
         for (int a = 0; a < 4; a++) {
             out->row[m][a] = a == 0 ? 0 : (double)D[a * b.width];
             out->row[m][0] -= out->row[m][a];
@@ -103,8 +103,8 @@ static inline double plate_gradient(const plate *p, const double *u, bool load, 
     return energy;
 }
 
-/* Rigidity in cylindrical bending over D: the energy of a period when its vertices may move about the cylinder, by
- * conjugate gradients. */
+/* Rigidity in cylindrical bending over D: the minimal energy of a period over displacements of its vertices from the
+ * cylinder, by conjugate gradients. */
 static inline double effective_rigidity(const patch *p, double degrees, random_cases *r)
 {
     enum {
@@ -140,9 +140,8 @@ static inline double effective_rigidity(const patch *p, double degrees, random_c
     return 2 * energy / plate_now.area;
 }
 
-/* A cloth of side x side vertices on springs, level, held along one side, that its weight bends; bending is the
- * caller's.
- */
+/* A level cloth of side x side vertices on springs, held along one side, that bends under its weight; the caller adds
+ * the bending energy. */
 static inline sinew_world *make_sheet(int32_t side, sinew_solver_kind solver, int32_t iterations, sinew_body *sheet)
 {
     sinew_error error = {0};

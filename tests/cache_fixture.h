@@ -3,8 +3,8 @@
  * cache_fixture.h: the small world, folders and helpers of the tests of caches and state files.
  *
  * The world: a solid with one particle inside (its first), a cloth, a rope, a solid with one particle inside (the last
- * of the world). Positions and velocities are set to a formula of frame and particle, so each value in a file
- * has an expected one that does not come from the code under test.
+ * of the world). Positions and velocities follow a formula of frame and particle, so each value in a file has an
+ * expected value that does not come from the code under test.
  */
 #ifndef SINEW_CACHE_FIXTURE_H
 #define SINEW_CACHE_FIXTURE_H
@@ -141,7 +141,7 @@ static inline void empty_folder(const char *folder)
 
 #define IN_SCRATCH(name) SINEW_TEST_DIR "/" name
 
-/* Makes the folder, or empties it. */
+/* Creates the folder, or empties it. */
 static inline const char *fresh_folder(const char *folder)
 {
     mkdir(SINEW_TEST_DIR, 0777);
@@ -155,7 +155,7 @@ static inline int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The names in a folder, sorted, separated by spaces. */
+/* Checks the names in a folder, sorted and separated by spaces. */
 static inline void assert_listing(const char *folder, const char *expected)
 {
     char names[64][256];
@@ -186,7 +186,7 @@ static inline char *slurp(const char *folder, const char *name, size_t *size)
     return text;
 }
 
-/* Files may grow to so many bytes from now on: a disk that fills. Returns what to set it back to. */
+/* Limits the size of files, as a disk that fills does. Returns the previous limit. */
 static inline struct rlimit limit_files(rlim_t largest)
 {
     struct rlimit before, small;
@@ -211,7 +211,7 @@ static inline sinew_cache_def cache_def(sinew_world *world, const char *folder, 
     return def;
 }
 
-/* Frame k is written after k steps; the steps only move the clock, the state is the formula's. */
+/* Frame k is written after k steps; the steps only advance the time, the state is that of the formula. */
 static inline void write_frames_from(sinew_world *world, const sinew_cache_def *def, int first, int frames)
 {
     sinew_error error = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * changing_world.h: a world in which bodies, vertices, energies and pins come and go, beside a list of what it should
- * hold, from which the same world can be built afresh.
+ * changing_world.h: a world in which bodies, vertices, energies and pins are added and removed, beside a list of its
+ * expected contents, from which an equal world can be built.
  */
 #ifndef SINEW_CHANGING_WORLD_H
 #define SINEW_CHANGING_WORLD_H
@@ -10,22 +10,22 @@
 #include "random_cases.h"
 
 enum {
-    PLACES = 32,  /* of each kind, at most */
-    ENTRIES = 512 /* corners of one energy's elements, at most */
+    PLACES = 32,  /* maximum of each kind */
+    ENTRIES = 512 /* maximum number of corners of one energy's elements */
 };
 
-/* An energy as the world was told of it, corners being vertices of bodies. */
+/* An energy as it was added to the world; corners are vertices of bodies. */
 typedef struct told_energy {
     bool live;
     sinew_energy id;
     sinew_energy_kind kind;
     sinew_real stiffness;
-    int32_t count, n;               /* elements, corners of one */
-    int32_t body[ENTRIES];          /* place of each corner's body */
-    int32_t vertex[ENTRIES];        /* and its vertex there */
-    sinew_real weights[8 * PLACES]; /* of pairs */
-    sinew_real targets[3 * PLACES]; /* of vertices */
-    int32_t off;                    /* the element that is switched off; -1: none */
+    int32_t count, n;               /* elements, corners per element */
+    int32_t body[ENTRIES];          /* index of each corner's body */
+    int32_t vertex[ENTRIES];        /* vertex of each corner in its body */
+    sinew_real weights[8 * PLACES]; /* weights of pairs */
+    sinew_real targets[3 * PLACES]; /* targets of vertices */
+    int32_t off;                    /* the disabled element; -1: none */
 } told_energy;
 
 typedef struct told_pin {
@@ -59,7 +59,7 @@ static inline sinew_body note_body(changing *c, sinew_body body)
     return body;
 }
 
-/* Energies and pins that are on the body alone go with it; the world does the same. */
+/* Removes energies and pins of the body alone, as the world does. */
 static inline void forget_body(changing *c, int32_t place)
 {
     c->live[place] = false;
@@ -69,7 +69,7 @@ static inline void forget_body(changing *c, int32_t place)
     }
 }
 
-/* Whether the energy is on the body and on another. */
+/* Whether the energy acts on the body and on another one. */
 static inline bool joins(const told_energy *e, int32_t place)
 {
     bool here = false, there = false;
@@ -82,7 +82,7 @@ static inline bool joins(const told_energy *e, int32_t place)
 
 /* ---- Energies and pins ----------------------------------------------------------------------- */
 
-/* Adds the energy to a world whose bodies are `bodies`, and gives its id. */
+/* Adds the energy to a world whose bodies are `bodies`; returns its id. */
 static inline sinew_energy tell_energy(sinew_world *world, const sinew_body *bodies, const told_energy *told)
 {
     int32_t elements[ENTRIES];
@@ -135,7 +135,7 @@ static inline told_energy told_cells(const changing *c, int32_t place, sinew_ene
     return told;
 }
 
-/* ---- The same, built afresh ------------------------------------------------------------------ */
+/* ---- An equal new world -------------------------------------------------------------------------- */
 
 static inline void copy_body(const sinew_world *from, sinew_body body, sinew_world *to, sinew_body *made)
 {
@@ -154,7 +154,7 @@ static inline void copy_body(const sinew_world *from, sinew_body body, sinew_wor
     free(q);
 }
 
-/* bodies [PLACES] receives the ids there. */
+/* Builds a world from the list; bodies [PLACES] receives its ids. */
 static inline sinew_world *build_afresh(const changing *c, sinew_body *bodies)
 {
     sinew_world *world = make_world(&c->def);
@@ -179,7 +179,7 @@ static inline sinew_real *body_positions(const sinew_world *world, sinew_body bo
     return q;
 }
 
-/* The largest distance between particles of the two worlds; exactly 0 where all bits agree. */
+/* The largest distance between particles of the two worlds; exactly 0 if all bits agree. */
 static inline double distance_between(const changing *c, const sinew_world *other, const sinew_body *bodies)
 {
     double max = 0;

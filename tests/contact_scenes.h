@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_scenes.h: five small scenes with contact and friction, of energies that every solver takes.
+ * contact_scenes.h: five small scenes with contact and friction, of energies that every solver supports.
  *
- * Gravity is tilted in place of planes. Bodies begin a little above what they fall on.
+ * Gravity is tilted instead of the planes. Bodies start slightly above the surface that they fall on.
  */
 #ifndef SINEW_CONTACT_SCENES_H
 #define SINEW_CONTACT_SCENES_H
@@ -13,9 +13,9 @@
 typedef struct contact_scene {
     const char *name;
     void (*fill)(sinew_world *world);
-    double slope; /* tan of gravity's tilt */
-    double size;  /* m: of a body */
-    int warm;     /* steps of newton until it is on its way */
+    double slope; /* tangent of gravity's tilt */
+    double size;  /* m: size of a body */
+    int warm;     /* steps of newton until bodies are in motion and in contact */
 } contact_scene;
 
 #define CONTACT_MU 0.5
@@ -33,7 +33,7 @@ static inline void add_floor(sinew_world *world)
     add_collider(world, &def);
 }
 
-/* A body of a mesh moved by `by`, turned about y by an angle. */
+/* A body of a mesh translated by `by` and rotated about y by an angle. */
 static inline sinew_body add_moved(sinew_world *world, const sinew_mesh *mesh, double density, const double by[3],
                                    double angle)
 {
@@ -73,7 +73,7 @@ static inline void fill_stack(sinew_world *world)
     add_soft_box(world, 1, 0.2 + 2.4e-3, 0.3);
 }
 
-/* A patch that is stiff enough to stay on its sphere, a little off its middle. */
+/* A patch that is stiff enough to stay on its sphere, slightly off centre. */
 static inline void fill_patch(sinew_world *world)
 {
     sinew_error error = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_worlds.h: small worlds in which bodies touch, for the tests of contact.
+ * contact_worlds.h: small worlds with contact, for the tests of contact.
  */
 #ifndef SINEW_CONTACT_WORLDS_H
 #define SINEW_CONTACT_WORLDS_H
@@ -8,7 +8,7 @@
 #include "make_world.h"
 #include "sinew/contact.h"
 
-/* Solvers whose states are compared, and the material that each takes. */
+/* Solvers whose states are compared, and a material that each supports. */
 static const sinew_solver_kind touch_solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
                                                   SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
                                                   SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
@@ -48,7 +48,7 @@ static inline sinew_collider add_floor(sinew_world *world)
     return add_collider(world, &def);
 }
 
-/* A box of tets around a middle, n cells along each side, of the material that the solver takes. */
+/* A box of tets around `middle`, n cells along each side, of a material that the solver supports. */
 static inline sinew_body add_box(sinew_world *world, sinew_solver_kind solver, int n, double size,
                                  const double middle[3], double young)
 {

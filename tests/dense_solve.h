@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_solve.h: x = A^-1 b by Gaussian elimination with full pivoting: what tests hold sparse and approximate solvers
- * against. Rows and columns are exchanged, so that the pivots fall and show the rank.
+ * dense_solve.h: x = A^-1 b by Gaussian elimination with full pivoting, the reference for sparse and approximate
+ * solvers. Full pivoting makes the pivots decrease and shows the rank.
  */
 #ifndef SINEW_DENSE_SOLVE_H
 #define SINEW_DENSE_SOLVE_H
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Exchanges `count` pairs of numbers, each pair of lists `step` apart. */
+/* Exchanges `count` pairs of numbers that are `step` apart. */
 static inline void dense_exchange(double *a, double *b, int count, int step)
 {
     for (int i = 0; i < count; i++) {
@@ -19,7 +19,7 @@ static inline void dense_exchange(double *a, double *b, int count, int step)
     }
 }
 
-/* Brings the largest number of the rows and columns from k on to place (k, k), and b and order along. */
+/* Moves the largest entry of the rows and columns from k on to (k, k), and permutes b and order accordingly. */
 static inline double dense_pivot(double *A, int stride, double *b, int *order, int n, int k)
 {
     int r = k, c = k;
@@ -38,8 +38,8 @@ static inline double dense_pivot(double *A, int stride, double *b, int *order, i
     return fabs(A[k * stride + k]);
 }
 
-/* b [n] becomes x, A [n][stride] is destroyed. Pivots of at most `least` times the first are left out, and x is zero at
- * their unknowns. Returns the number of those that were taken. */
+/* b [n] becomes x, A [n][stride] is destroyed. Pivots of at most `min` times the first are left out, and x is zero at
+ * their unknowns. Returns the number of pivots used. */
 static inline int dense_solve(double *A, int stride, double *b, int n, double min)
 {
     int *order = malloc((size_t)n * sizeof *order), rank = 0;

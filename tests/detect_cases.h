@@ -6,6 +6,7 @@
 #ifndef SINEW_DETECT_CASES_H
 #define SINEW_DETECT_CASES_H
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +19,8 @@
 #include "collide/candidates.h"
 #include "random_cases.h"
 
-/* Round-off beside the size of a case. The least of squared distances tells weights of nearly parallel edges to the
- * root of round-off only. */
+/* Round-off relative to the size of a case. Minimising a squared distance determines the weights of nearly parallel
+ * edges only to the root of round-off. */
 #ifdef SINEW_SINGLE
 #define CASE_ROUND_OFF    2e-6
 #define CASE_FLAT_WEIGHTS 1e-5
@@ -30,14 +31,14 @@
 
 enum {
     CASE_OBJECTS = 5,
-    CASE_VERTICES = 40, /* of an object, at most */
+    CASE_VERTICES = 40, /* maximum per object */
     CASE_TRIANGLES = 48
 };
 
 typedef enum object_kind {
-    OBJECT_SOUP = 0, /* triangles of their own vertices */
-    OBJECT_SHEET,    /* a grid, crumpled */
-    OBJECT_ANYHOW,   /* triangles of any vertices, also twice the same */
+    OBJECT_SOUP = 0, /* triangles with separate vertices */
+    OBJECT_SHEET,    /* a crumpled grid */
+    OBJECT_ANYHOW,   /* triangles of random vertices, also duplicates */
     OBJECT_ROPE,
     OBJECT_POINTS,
     OBJECT_KINDS
@@ -50,15 +51,15 @@ typedef struct detect_case {
     bool lone[CASE_OBJECTS];
     int32_t triangles[CASE_OBJECTS][3 * CASE_TRIANGLES];
     int32_t edges[CASE_OBJECTS][2 * CASE_VERTICES];
-    double size; /* m: largest coordinate or so */
+    double size; /* m: about the largest coordinate */
     sinew_collision_mesh mesh;
     sinew_real *x;                /* [vertex_count][4] */
     sinew_real *inflation_radius; /* [vertex_count] */
     sinew_real *known_predicted;  /* [vertex_count][4] */
-    sinew_real *predicted;        /* the same, or NULL: detection without displacements */
+    sinew_real *predicted;        /* size as above, or NULL: detection without displacements */
 } detect_case;
 
-/* ---- Making ----------------------------------------------------------------------------------- */
+/* ---- Random cases -------------------------------------------------------------------------------- */
 
 static inline void add_triangle(detect_case *c, int32_t o, int32_t a, int32_t b, int32_t d)
 {
@@ -97,7 +98,7 @@ static inline int32_t case_cells(random_cases *r, detect_case *c, int32_t o, obj
     if (kind == OBJECT_ANYHOW) {
         for (int32_t i = 0; i < 2 * count; i++)
             add_triangle(c, o, random_index(r, count + 3), random_index(r, count + 3), random_index(r, count + 3));
-        for (int i = 0; i < 3; i++) /* the last one once more */
+        for (int i = 0; i < 3; i++) /* duplicates the last triangle */
             c->triangles[o][3 * c->primitives[o].triangle_count + i] =
                 c->triangles[o][3 * c->primitives[o].triangle_count - 3 + i];
         c->primitives[o].triangle_count++;
@@ -109,7 +110,7 @@ static inline int32_t case_cells(random_cases *r, detect_case *c, int32_t o, obj
     return kind == OBJECT_SHEET ? case_sheet(c, o) : vertices[kind];
 }
 
-/* Bodies first, then colliders; all numbers but those of positions. */
+/* Creates bodies first, then colliders; positions are drawn later. */
 static inline void case_objects(random_cases *r, detect_case *c)
 {
     int32_t first = 0;
@@ -131,7 +132,7 @@ static inline void case_objects(random_cases *r, detect_case *c)
     }
 }
 
-/* How points are spread: anywhere, on a coarse lattice (so that many coincide), or almost or quite in planes. */
+/* Positions: random, on a coarse lattice (so that many coincide), or almost or exactly in planes. */
 static inline void case_points(random_cases *r, detect_case *c)
 {
     const int how = random_index(r, 4);
@@ -151,7 +152,7 @@ static inline void case_points(random_cases *r, detect_case *c)
     }
 }
 
-/* Points of a sheet are near their positions on a wavy plane, so that its triangles have an area. */
+/* Points of a sheet lie near a wavy plane, so that its triangles have an area. */
 static inline void case_waves(random_cases *r, detect_case *c)
 {
     for (int32_t o = 0; o < c->object_count; o++) {
@@ -180,7 +181,8 @@ static inline void case_scale(random_cases *r, detect_case *c)
     c->size = scale * (1 + fabs(shift));
 }
 
-/* Predicted displacements: objects fall, spin and shrink, or their vertices move at random. Some stand still. */
+/* Predicted displacements: objects fall, spin and shrink, or their vertices move at random. Some objects do not move.
+ */
 static inline void case_ways(random_cases *r, detect_case *c)
 {
     for (int32_t o = 0; o < c->object_count; o++) {
@@ -249,7 +251,7 @@ static inline bool has_vertex(const int32_t *primitive, int32_t v)
     return primitive[0] == v || primitive[1] == v || primitive[2] == v;
 }
 
-/* ---- Referees --------------------------------------------------------------------------------- */
+/* ---- Reference distances ------------------------------------------------------------------------- */
 
 /* Normal equations of nearly parallel directions need twice the digits. */
 #if defined(__x86_64__)
@@ -278,14 +280,13 @@ static inline real referee_dot(const real *a, const real *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* min |z + sum s_i e_i| over s >= 0, sum s <= 1 (triangle), or 0 <= s_i <= 1 (not): all sets of active bounds. `n`
- * <= 2. */
+/* min |z + sum s_i e_i| over s >= 0, sum s <= 1 (triangle), or 0 <= s_i <= 1 (not): over all active sets. `n` <= 2. */
 static inline real referee_min(const real z[3], real (*e)[3], int n, bool triangle)
 {
     if (n == 0)
         return referee_root(referee_dot(z, z));
     real best = (real)HUGE_VALL, moved[3], rest[1][3];
-    /* One of them fixed at a bound. */
+    /* One coordinate is fixed at a bound. */
     for (int i = 0; i < n; i++)
         for (int at = 0; at < 2; at++) {
             if (triangle && at == 1)
@@ -303,7 +304,7 @@ static inline real referee_min(const real z[3], real (*e)[3], int n, bool triang
         }
         best = referee_lower(best, referee_min(moved, rest, 1, false));
     }
-    /* None: normal equations. */
+    /* No active bound: normal equations. */
     const real a = referee_dot(e[0], e[0]), b = n == 2 ? referee_dot(e[0], e[1]) : 0;
     const real d = n == 2 ? referee_dot(e[1], e[1]) : 1, f = -referee_dot(e[0], z);
     const real g = n == 2 ? -referee_dot(e[1], z) : 0, det = a * d - b * b;
@@ -311,7 +312,7 @@ static inline real referee_min(const real z[3], real (*e)[3], int n, bool triang
     if (det > 0 && s > 0 && s < 1 && (n == 1 || (t > 0 && t < 1 && (!triangle || s + t < 1)))) {
         for (int k = 0; k < 3; k++)
             moved[k] = z[k] + s * e[0][k] + (n == 2 ? t * e[1][k] : 0);
-        /* Errors of both along nearly parallel directions are taken out once more. */
+        /* One step of refinement reduces the errors along nearly parallel directions. */
         const real more = n == 2 ? -referee_dot(e[1], moved) / d : 0;
         for (int k = 0; k < 3 && n == 2 && t + more > 0 && (triangle ? s : 0) + t + more < 1; k++)
             moved[k] += more * e[1][k];
@@ -320,7 +321,7 @@ static inline real referee_min(const real z[3], real (*e)[3], int n, bool triang
     return best;
 }
 
-/* The distance of a pair from v and kind. */
+/* The distance of a pair, from its vertices v and its kind. */
 static inline real referee_distance(const int32_t v[4], int kind, const sinew_real *x)
 {
     real z[3], e[2][3];
@@ -335,11 +336,13 @@ static inline real referee_distance(const int32_t v[4], int kind, const sinew_re
     return referee_min(z, e, 2, kind == SINEW_CANDIDATE_VERTEX_FACE);
 }
 
-/* The exact distance lies between that of the weighted points and the separation along n, for any weights. Whether the
- * two agree: an error of z turns n by that over |z|, and changes the separation. */
+/* The exact distance lies between that of the weighted points and the separation along n, for any weights. Checks that
+ * both agree. An error of z rotates n by that error over |z|, which changes the separation. Borders (a weight is zero)
+ * are selected by |z|^2, whose error of 8 DBL_EPSILON leaves an error of |z| sqrt(8 DBL_EPSILON) in z. */
 static inline bool referee_agrees(const sinew_candidate *pair, const sinew_real *x, double size, double round_off)
 {
     real z[3] = {0}, first = (real)HUGE_VALL, second = -(real)HUGE_VALL;
+    bool border = false;
     for (int a = 0; a < 4; a++) {
         real along = 0;
         for (int k = 0; k < 3; k++) {
@@ -347,11 +350,13 @@ static inline bool referee_agrees(const sinew_candidate *pair, const sinew_real 
             along += (real)pair->n[k] * (real)x[4 * pair->v[a] + k];
         }
         const bool of_first = pair->kind == SINEW_CANDIDATE_EDGE_EDGE ? a < 2 : a < 1;
+        border = border || pair->w[a] == 0;
         first = of_first ? referee_lower(first, along) : first;
         second = of_first ? second : referee_higher(second, along);
     }
     const real distance = referee_root(referee_dot(z, z)), slack = distance - referee_higher(first - second, 0);
-    return slack * distance <= (real)(round_off * size) * (distance + (real)size);
+    const real error = (real)(round_off * size), choice = border ? distance * (real)sqrt(8 * DBL_EPSILON) : 0;
+    return slack * distance <= referee_higher(error, choice) * (distance + (real)size);
 }
 
 #endif

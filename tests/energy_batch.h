@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * energy_batch.h: a handful of elements laid out as kernels want them, driven without a world. Each element has its own
- * vertices. And states to put them in: at rest, turned, stretched, squashed, inverted. For test_energies.c and
- * test_materials.c.
+ * energy_batch.h: a few elements in the layout of the kernels, driven without a world. Each element has its own
+ * vertices. States: at rest, rotated, stretched, squashed, inverted. For test_energies.c and test_materials.c.
  */
 #ifndef SINEW_ENERGY_BATCH_H
 #define SINEW_ENERGY_BATCH_H
@@ -18,17 +17,17 @@ enum {
     SIZE_MAX3 = 3 * SINEW_STENCIL_MAX
 };
 
-/* One element: rest shape, where it is now, and what `prepare` may ask for. */
+/* One element: rest shape, current positions, and the inputs of `prepare`. */
 typedef struct sample {
     double rest[SIZE_MAX3], x[SIZE_MAX3];
     double weights[8], normal[3], target[3];
     double parameters[SINEW_PARAMETER_MAX];
-    double examples[6 * SINEW_EXAMPLE_MAX]; /* stretches less 1 */
+    double examples[6 * SINEW_EXAMPLE_MAX]; /* symmetric stretch less identity, 6 each */
 } sample;
 
 typedef struct batch {
     const sinew_energy_ops *ops;
-    int width, count, group_count, vertex_count, size; /* size: unknowns of one element */
+    int width, count, group_count, vertex_count, size; /* size: number of unknowns of an element */
     int32_t *vertex;
     sinew_real *data, *x, *p, *g, *tangent, *blocks;
 } batch;
@@ -141,7 +140,7 @@ static inline void batch_linearise(batch *b, bool project)
     b->ops->hessian(&kernel);
 }
 
-/* The i-th unknown of element e in x, p or g. */
+/* Unknown i of element e in x, p or g. */
 static inline sinew_real *batch_at(const batch *b, sinew_real *array, int e, int i)
 {
     return &array[4 * (e * b->vertex_count + i / 3) + i % 3];
@@ -160,7 +159,7 @@ static inline void batch_hessian(const batch *b, int e, double *H)
         }
 }
 
-/* H p of element e by `product`, for the unit vectors p one after the other. */
+/* H of element e by `product` with all unit vectors p. */
 static inline void batch_product(batch *b, int e, double *H)
 {
     const sinew_kernel kernel = batch_kernel(b, false);
@@ -177,7 +176,7 @@ static inline void batch_product(batch *b, int e, double *H)
 
 /* ---- Samples ------------------------------------------------------------------------------------ */
 
-static uint64_t random_state; /* set it to start a sequence */
+static uint64_t random_state; /* seed of the sequence */
 
 static inline double random_in(double low, double high)
 {
@@ -207,7 +206,7 @@ typedef struct state {
     const char *name;
     double angle;
     double sigma[3];
-    double noise; /* added to F */
+    double noise; /* perturbation of F */
 } state;
 
 static const state states[] = {
@@ -260,7 +259,7 @@ static inline void wheel_rest(int vertex_count, double *rest)
     }
 }
 
-/* Two segments with an angle of about 40 degrees between them, director points beside their middles. */
+/* Two segments with an angle of about 40 degrees, and director points beside their middles. */
 static inline void rod_rest_points(double *rest)
 {
     static const double points[15] = {0, 0, 0, 1, 0, 0, 1.8, 0.6, 0, 0.5, 0, 0.5, 1.4, 0.3, 0.5};
@@ -268,7 +267,7 @@ static inline void rod_rest_points(double *rest)
         rest[i] = points[i] + random_in(-0.1, 0.1);
 }
 
-/* Director points over the middles of the edges opposite to a triangle's vertices. */
+/* Director points above the middles of the edges opposite to a triangle's vertices. */
 static inline void shell_rest_points(double *rest)
 {
     for (int a = 0; a < 3; a++)
@@ -277,7 +276,8 @@ static inline void shell_rest_points(double *rest)
                                   random_in(-0.1, 0.1);
 }
 
-/* Turns the second of two frames about the first joint axis, z, and moves it: joints open, limits are passed. */
+/* Rotates the second of two frames about the first joint axis, z, and translates it: joints open, limits are exceeded.
+ */
 static inline void turn_second_frame(sample *s)
 {
     const double axis[3] = {0.1, -0.1, 1};
@@ -290,7 +290,7 @@ static inline void turn_second_frame(sample *s)
     }
 }
 
-/* Moduli and lengths near 1, so that errors are relative. */
+/* Moduli and lengths near 1, so that absolute errors are relative ones. */
 static inline double sample_parameter(const sinew_parameter *p)
 {
     const bool thin = strcmp(p->name, "thickness") == 0 || strncmp(p->unit, "N m", 3) == 0;
@@ -312,7 +312,7 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
         shell_rest_points(result.rest);
     for (int i = 0; i < info->parameter_count; i++)
         result.parameters[i] = sample_parameter(&info->parameters[i]);
-    for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* shapes that differ well; the last one is left out */
+    for (int i = 0; i < 6 * SINEW_EXAMPLE_MAX; i++) /* distinct shapes; the last one is left out */
         result.examples[i] = i < 12 ? 0.2 * sin(1 + 5.0 * i) : 0;
     double sums[2] = {0, 0}, length = 0;
     for (int a = 0; a < 8; a++)
@@ -335,11 +335,11 @@ static inline sample sample_make(const sinew_energy_info *info, const state *s)
     return result;
 }
 
-/* Where an energy is not defined. */
+/* Whether an energy is undefined in a state. */
 static inline bool undefined_at(const sinew_energy_info *info, const state *s)
 {
-    const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* of which it is the first member */
-    /* A mirrored shell has its directors on its other side: angles that have changed by pi, where they jump. */
+    const sinew_energy_ops *ops = (const sinew_energy_ops *)info; /* the info is the first member of the ops */
+    /* A mirrored shell has its directors on the other side: angles change by pi, where they jump. */
     const bool jumps = info->stencil == SINEW_STENCIL_SHELL;
     return (ops->barrier || jumps) && s->sigma[0] * s->sigma[1] * s->sigma[2] <= 0;
 }
@@ -349,7 +349,7 @@ static inline bool is_tet(const sinew_energy_info *info)
     return info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Tets, and the triangles that are sheets: their energy is one of a deformation gradient. */
+/* Tets and sheet triangles: their energy depends on a deformation gradient. */
 static inline bool has_gradient(const sinew_energy_info *info)
 {
     return is_tet(info) || ((const sinew_energy_ops *)info)->is_surface;

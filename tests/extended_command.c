@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * extended_command.c: the command with the energy and the solver of examples/extend registered, for test_extend.sh: what
- * is registered shows wherever the library's own do.
+ * extended_command.c: the commands info, run and compare with the energy and the solver of examples/extend registered.
+ * test_extend.sh checks that they list and run registered extensions like the library's own.
  */
 #include <stdio.h>
 #include <string.h>

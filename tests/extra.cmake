@@ -1,7 +1,7 @@
-# Tests that are not one cmocka program each, and labels and targets over those that are. One block a purpose.
+# Tests other than single cmocka programs, and labels and targets for groups of tests. Each block has one purpose.
 
 # ---- Checks of the public headers and of an installed tree (shell scripts) ----
-# Not under a sanitizer: they build programs of their own with the user's flags.
+# Not under a sanitizer: these tests build programs with the user's flags.
 if(NOT SINEW_SANITIZE)
   add_test(NAME test_headers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_headers.sh)
   if(TARGET sinew AND TARGET sinew_single)
@@ -38,11 +38,11 @@ if(TARGET sinew AND TARGET sinew_app AND NOT SINEW_SANITIZE)
            ${CMAKE_CURRENT_BINARY_DIR}/extend $<TARGET_FILE:extended_command>)
 endif()
 
-# ---- The referee of contact, against surfaces of which the answer is known ----
+# ---- The intersection checker tools/crossings, against surfaces with known results ----
 add_test(NAME test_referee COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_referee.sh $<TARGET_FILE:crossings>
          ${CMAKE_CURRENT_BINARY_DIR}/crossings $<$<TARGET_EXISTS:sinew_command>:$<TARGET_FILE:sinew_command>>)
 
-# ---- Tests that start threads: what the thread sanitizer runs ----
+# ---- Tests that start threads, which the thread sanitizer runs ----
 foreach(test ${SINEW_THREADED_TESTS})
   if(TEST ${test})
     set_tests_properties(${test} PROPERTIES LABELS threads)
@@ -50,7 +50,7 @@ foreach(test ${SINEW_THREADED_TESTS})
 endforeach()
 
 # ---- Libraries of single tests, which the product does not link ----
-# sinew_link_tests(PATTERN LIBRARY): every test whose source has a line like PATTERN
+# sinew_link_tests(PATTERN LIBRARY): links every test whose source has a line that matches PATTERN
 function(sinew_link_tests pattern library)
   foreach(source ${SINEW_TEST_SOURCES})
     file(STRINGS ${source} found REGEX ${pattern})
@@ -79,12 +79,12 @@ if(SINEW_FUZZ)
   endforeach()
 endif()
 
-# ---- One experiment is run in both precisions ----
+# ---- An experiment that runs in both precisions ----
 if(TARGET tests_command AND TARGET sinew_single_reproduce)
   add_dependencies(tests_command sinew_single_command sinew_single_reproduce)
 endif()
 
-# ---- The long ones first, so that none is left over at the end while the other cores wait ----
+# ---- Long tests start first, so that no core waits for one at the end ----
 foreach(base reproduce own_tasks allocation admm_weights contact_state pages_app newton render_app solver_traits kill_app
              contact_factors solvers foreign_hands pbng_descent determinism picture)
   foreach(target test_${base} test_${base}_single)
@@ -105,8 +105,8 @@ foreach(source ${SINEW_TEST_SOURCES})
   endforeach()
 endforeach()
 
-# ---- The command of the single precision, which differs from the other by its library alone: `make test` (tools/ctest)
-# runs test_run_app_single, `make nightly` all ----
+# ---- The single-precision command differs only by its library: `make test` (tools/ctest) runs test_run_app_single,
+# `make nightly` all tests of the command ----
 if(TARGET sinew_command AND TARGET sinew_single_command)
   foreach(test ${group_command})
     if(NOT test STREQUAL "test_run_app")
@@ -115,13 +115,13 @@ if(TARGET sinew_command AND TARGET sinew_single_command)
   endforeach()
 endif()
 
-# ---- The double build judges the gaps of the single one ----
+# ---- The double build checks the gaps of the single build ----
 if(TARGET test_gap AND TARGET test_gap_single)
   target_compile_definitions(test_gap_single_objects PRIVATE SINEW_REFEREE="${CMAKE_CURRENT_BINARY_DIR}/test_gap")
   add_dependencies(test_gap_single test_gap)
 endif()
 
-# ---- Plates and shells are built as the experiments build them ----
+# ---- Tests of plates and shells share their models with the experiments ----
 foreach(target test_thin_objects test_thin_single_objects)
   if(TARGET ${target})
     foreach(file plate plate_mesh strip roof drape triangulate)
@@ -131,7 +131,7 @@ foreach(target test_thin_objects test_thin_single_objects)
   endif()
 endforeach()
 
-# ---- The referee of contact judges every frame ----
+# ---- tools/crossings checks every frame ----
 foreach(target test_no_crossing test_no_crossing_single)
   if(TARGET ${target})
     target_compile_definitions(${target}_objects PRIVATE SINEW_CROSSINGS="$<TARGET_FILE:crossings>")
@@ -139,7 +139,7 @@ foreach(target test_no_crossing test_no_crossing_single)
   endif()
 endforeach()
 
-# ---- Chains against GSL's integrators, where it is installed: of a test alone, never of the product ----
+# ---- Chains against GSL's integrators, if GSL is installed; only this test links it, never the product ----
 pkg_check_modules(GSL IMPORTED_TARGET gsl)
 foreach(target test_chain_ode test_chain_ode_single)
   if(GSL_FOUND AND TARGET ${target})

@@ -19,8 +19,8 @@
 #include "sinew/types.h"
 
 typedef struct failing_allocator {
-    int64_t calls;   /* requests since it was set to 0 */
-    int64_t fail_at; /* the request, counted from 1, that is refused; 0: none */
+    int64_t calls;   /* requests since the caller last set this to 0 */
+    int64_t fail_at; /* number of the refused request, from 1; 0: none */
     int64_t live;    /* blocks not yet released */
 } failing_allocator;
 

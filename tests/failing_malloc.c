@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * failing_malloc.c: see failing_malloc.h.
+ * failing_malloc.c: implements failing_malloc.h.
  */
 #include "failing_malloc.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * failing_malloc.h: makes the n-th allocation of a program fail, and counts the blocks that are alive.
+ * failing_malloc.h: makes the n-th allocation of a program fail, and counts the live blocks.
  *
- * Covers what our own code asks of the system (the linker's --wrap; tests/CMakeLists.txt links the tests that include
- * this header into a program of their own), what jansson asks, and what SuiteSparse asks (their own hooks). Does not
- * cover the C library's inner calls (FILE buffers, qsort).
+ * Covers allocations of the library's own code (the linker's --wrap; tests/CMakeLists.txt links the tests that include
+ * this header into a program of their own), of jansson and of SuiteSparse (by their hooks). Does not cover allocations
+ * inside the C library (FILE buffers, qsort).
  *
  * Call failing_malloc_install() first.
  */
@@ -16,17 +16,17 @@
 
 struct failing_malloc {
     atomic_llong asked; /* allocations since the last arm or disarm */
-    atomic_llong alive; /* blocks allocated and not freed, in all */
-    atomic_llong fails; /* how many were refused since then */
-    long long first;    /* the first to refuse, counted from 1; 0: none */
-    bool only_first;    /* false: all that follow are refused too */
+    atomic_llong alive; /* blocks allocated and not freed, in total */
+    atomic_llong fails; /* refused allocations since the last arm or disarm */
+    long long first;    /* number of the first refused allocation, from 1; 0: none */
+    bool only_first;    /* false: all later allocations are refused too */
 };
 extern struct failing_malloc failing_malloc;
 
 /* Routes jansson and SuiteSparse through the same counter. */
 void failing_malloc_install(void);
 
-/* From now on the first-th allocation is refused (0: none), and all after it unless only_first. */
+/* Refuses the first-th allocation from now on (0: none), and all later ones unless only_first. */
 void failing_malloc_arm(long long first, bool only_first);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill_cases.h: surfaces made by a program, and damaged by it: holes, doubled and turned triangles, noise, parts that
- * cross, thin walls, several parts.
+ * fill_cases.h: generated surfaces with generated damage: holes, duplicated and flipped triangles, noise, intersecting
+ * components, thin walls, several components.
  */
 #ifndef SINEW_FILL_CASES_H
 #define SINEW_FILL_CASES_H
@@ -9,7 +9,7 @@
 #include "make_world.h"
 #include "random_cases.h"
 
-/* Triangles that grow. */
+/* A growing list of triangles. */
 typedef struct soup {
     sinew_real *x; /* [3 * vertex_count] */
     int32_t *triangles;
@@ -23,7 +23,7 @@ static inline void soup_add(soup *s, const sinew_mesh *mesh, const double shift[
     must(&error);
     const int32_t vertices = sinew_mesh_vertex_count(surface), count = sinew_mesh_triangle_count(surface);
     s->x = realloc(s->x, 3 * (size_t)(s->vertex_count + vertices) * sizeof *s->x);
-    /* twice as many: some are doubled later */
+    /* doubled capacity: some triangles are duplicated later */
     s->triangles = realloc(s->triangles, 6 * (size_t)(s->count + count) * sizeof *s->triangles);
     assert_true(s->x && s->triangles);
     for (int32_t i = 0; i < 3 * vertices; i++)
@@ -55,7 +55,7 @@ static inline void soup_free(soup *s)
     *s = (soup){0};
 }
 
-/* One of five shapes, about one metre wide. */
+/* A random one of five shapes, about one metre wide. */
 static inline sinew_mesh *some_shape(random_cases *r)
 {
     sinew_error error = {0};
@@ -119,7 +119,7 @@ static inline void make_thin(soup *s, random_cases *r)
         s->x[3 * v + axis] *= (sinew_real)factor;
 }
 
-/* A shape with up to three damages. */
+/* A shape with up to three kinds of damage. */
 static inline sinew_mesh *damaged_surface(random_cases *r)
 {
     static void (*const damages[6])(soup *, random_cases *) = {cut_holes, double_some, turn_some,

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign_energies.h: a stencil and energies that the library does not know, written against internal headers alone and
- * registered by test_foreign_energy.c.
+ * foreign_energies.h: a stencil and energies outside the library, written against internal headers alone and registered
+ * by test_foreign_energy.c.
  *
- *     corner   three vertices that follow each other along a rope
- *     bend     k/2 |x0 - 2 x1 + x2|^2 on corners, with every slot: quadratic, so that every method that converges
+ *     corner   three consecutive vertices along a rope
+ *     bend     k/2 |x0 - 2 x1 + x2|^2 on corners, with every operation: quadratic, so that every converging method
  *              converges to the same step
- *     lean     the same without reduced coordinates
- *     fold     k/2 ((x1 - x0) . (x2 - x1) - c)^2 on corners, c of the rest shape: nothing but what is required
+ *     lean     the energy of bend without reduced coordinates
+ *     fold     k/2 ((x1 - x0) . (x2 - x1) - c)^2 on corners, c from the rest shape: only the required operations
  *     ground   k/2 min(y, 0)^2 on vertices, an inequality
  *
- * Kernels loop over lanes: each is written for any width and wrapped twice, for the lanes of the process and for one.
+ * Kernels loop over SIMD lanes: each is written for any width and wrapped twice, for the width of the process and for
+ * one.
  */
 #ifndef SINEW_FOREIGN_ENERGIES_H
 #define SINEW_FOREIGN_ENERGIES_H
@@ -164,7 +165,7 @@ static void bend_prox_any(const sinew_reduced_kernel *kernel, int W)
         }
 }
 
-/* Three constraints, the numbers of z. They share no unknown, so that one after the other is all at once. */
+/* Three constraints, the components of z. They share no unknown, so that a sequential update equals a joint one. */
 static void bend_constrain_wide(const sinew_constrain_kernel *kernel, int W, int32_t group, int lane)
 {
     double z[3], w[3], mass = 0;
@@ -204,7 +205,7 @@ static void bend_jacobian_any(const sinew_jacobian_kernel *kernel, int W)
             const double k = bend_z(&kernel->groups, kernel->x, W, group, lane, z);
             for (int c = 0; c < 3; c++)
                 kernel->C[foreign_at(W, group, 3, c, lane)] = (sinew_real)(k > 0 ? z[c] : 0);
-            for (int i = 0; i < 27; i++) /* constraint, vertex, coordinate */
+            for (int i = 0; i < 27; i++) /* index: constraint, vertex, coordinate */
                 kernel->jacobian[foreign_at(W, group, 27, i, lane)] =
                     (sinew_real)(k > 0 && i / 9 == i % 3 ? bend_d[i / 3 % 3] : 0);
             for (int i = 0; i < 9; i++)
@@ -214,7 +215,7 @@ static void bend_jacobian_any(const sinew_jacobian_kernel *kernel, int W)
         }
 }
 
-/* Data of a visit: k, the node's own d, those of the others. */
+/* Data of an incidence: k, the node's own d, those of the others. */
 static void bend_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out, int32_t *others)
 {
     out[0] = data[0];
@@ -226,7 +227,7 @@ static void bend_incidence(const sinew_real *data, const int32_t *particles, int
         }
 }
 
-/* z as the node of visit v sees it; returns k, *d is its own d. */
+/* z for the node of incidence v; returns k, *d receives the node's own d. */
 static double bend_look(const sinew_vertex_kernel *kernel, int W, int32_t group, int32_t v, int lane, double z[3],
                         double *d)
 {
@@ -290,7 +291,7 @@ enum {
     FOLD_TANGENT = 11 /* k, k s, the gradient of s */
 };
 
-/* The second derivatives of s = (x1 - x0) . (x2 - x1), times the unit matrix. */
+/* The second derivatives of s = (x1 - x0) . (x2 - x1), as multiples of the unit matrix. */
 static const double fold_M[3][3] = {{0, 1, -1}, {1, -2, 1}, {-1, 1, 0}};
 
 /* (x1 - x0) . (x2 - x1) and its gradient */
@@ -344,7 +345,7 @@ static double fold_gradient_any(const sinew_kernel *kernel, int W)
     return fold_sum(kernel, W, true);
 }
 
-/* Projected: without the curvature of s, which is positive and simple if not the nearest. */
+/* The projection drops the curvature of s, which is semi-definite but not the nearest matrix. */
 static void fold_linearise_any(const sinew_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -414,7 +415,7 @@ static const char *ground_prepare(const sinew_element *element, sinew_real *data
     return NULL;
 }
 
-/* How deep the vertex is, 0 above ground; returns k */
+/* The depth of the vertex below ground, 0 above; returns k */
 static double ground_depth(const sinew_groups *groups, const sinew_real *x, int W, int32_t group, int lane, double *y)
 {
     *y = fmin((double)x[groups->vertex[foreign_at(W, group, 1, 0, lane)] + 1], 0);
@@ -475,7 +476,7 @@ static void ground_hessian_any(const sinew_kernel *kernel, int W)
         }
 }
 
-/* C = y, whether it is above ground or below: who uses it knows that it is an inequality. */
+/* C = y above and below ground: callers treat it as an inequality. */
 static void ground_jacobian_any(const sinew_jacobian_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)

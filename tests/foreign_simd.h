@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign_simd.h: how energies that the library does not know (foreign_energies.h, plank_energy.h) loop over lanes.
+ * foreign_simd.h: loops over SIMD lanes for energies outside the library (foreign_energies.h, plank_energy.h).
  */
 #ifndef SINEW_FOREIGN_LANES_H
 #define SINEW_FOREIGN_LANES_H
@@ -10,13 +10,13 @@
 
 #include "energy/registry.h"
 
-/* Number i of n that each element has, in lane `lane` of group `group`. */
+/* The index of number i of n per element, in lane `lane` of group `group`. */
 static inline size_t foreign_at(int W, int32_t group, int n, int i, int lane)
 {
     return ((size_t)group * (size_t)n + (size_t)i) * (size_t)W + (size_t)lane;
 }
 
-/* The points of an element in x, or p, or g. */
+/* The points of an element in x, p or g. */
 static inline void foreign_points(const sinew_groups *groups, const sinew_real *x, int W, int n, int32_t group,
                                   int lane, double points[][3])
 {
@@ -63,7 +63,7 @@ static inline void foreign_block(sinew_real *blocks, int W, int count, int32_t g
         name##_any(kernel, 1);                                                                                         \
     }
 
-/* The slots that every energy has. */
+/* The operations that every energy needs. */
 #define FOREIGN_REQUIRED(name, width)                                                                                  \
     .target_slot = -1, .prepare = name##_prepare, .value = name##_value##width, .gradient = name##_gradient##width,    \
     .linearise = name##_linearise##width, .product = name##_product##width, .hessian = name##_hessian##width

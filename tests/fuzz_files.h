@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_files.h: a scratch folder for fuzzers whose subject wants files, in TMPDIR; tools/fuzz sets it and removes it.
+ * fuzz_files.h: a scratch folder in TMPDIR for fuzzers whose target reads files; tools/fuzz sets TMPDIR and removes it.
  */
 #ifndef SINEW_FUZZ_FILES_H
 #define SINEW_FUZZ_FILES_H
@@ -13,7 +13,7 @@ typedef struct fuzz_folder {
     char path[128];
 } fuzz_folder;
 
-/* The same one every time. */
+/* Returns the same folder in every call. */
 static inline const fuzz_folder *fuzz_scratch(void)
 {
     static fuzz_folder folder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_memory.h: memory with a limit, so that a fuzzer sees "out of memory" where a large mesh would make it wait.
+ * fuzz_memory.h: an allocator with a limit, so that a large mesh gives a fuzzer "out of memory" instead of a long wait.
  */
 #ifndef SINEW_FUZZ_MEMORY_H
 #define SINEW_FUZZ_MEMORY_H
@@ -29,7 +29,7 @@ static inline void fuzz_release(void *context, void *memory)
     free(memory);
 }
 
-/* `left` begins with FUZZ_LARGEST_SUM and counts down. */
+/* An allocator with a limit; `left` starts at FUZZ_LARGEST_SUM and counts down. */
 static inline sinew_allocator fuzz_memory(size_t *left)
 {
     *left = FUZZ_LARGEST_SUM;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_mesh_cycle.c: a mesh that can be read, whatever is in it, goes through check, fix, write and reading again. The
- * first bytes tell the format, so that the corpora of all readers serve (mesh_entry.h).
+ * fuzz_mesh_cycle.c: libFuzzer feeds a mesh through read, check, fix, write and read. The first bytes select the
+ * format, so that the corpora of all readers serve (mesh_entry.h).
  *
- * Held: check always has an answer; a fixed mesh has none of the flaws that fix promises to cure, and fixing it again
- * changes nothing; what is written comes back with the same bits in every format that holds it.
+ * Invariants: check returns a result for every mesh. A fixed mesh has none of the flaws that fix cures, and fixing it
+ * again changes nothing. A written mesh is read back with the same bits in every format that can store it.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static bool same_mesh(const sinew_mesh *a, const sinew_mesh *b, bool tets)
 typedef struct way {
     const char *name;
     sinew_mesh_format format;
-    bool surface; /* holds no tets */
+    bool surface; /* the format stores no tets */
 } way;
 
 static const way ways[] = {
@@ -62,7 +62,7 @@ static void write_and_read(const sinew_mesh *mesh, const way *w)
     sinew_mesh *back = sinew_mesh_read(path.text, NULL, &error);
     if (!back)
         fail(w->name, error.text);
-    /* A body without triangles is written to a surface format as its boundary. */
+    /* Surface formats store the boundary of a mesh that has tets and no triangles. */
     bool boundary = w->surface && sinew_mesh_tet_count(mesh) > 0 && sinew_mesh_triangle_count(mesh) == 0;
     sinew_mesh *surface = boundary ? sinew_mesh_surface(mesh, NULL) : NULL;
     if (!same_mesh(surface ? surface : mesh, back, !w->surface))
@@ -71,7 +71,7 @@ static void write_and_read(const sinew_mesh *mesh, const way *w)
     sinew_mesh_destroy(back);
 }
 
-/* STL keeps single precision and no vertex numbers: the triangles come back, corner by corner. */
+/* STL stores single precision and no vertex numbers: the test compares triangles corner by corner. */
 static void write_and_read_stl(const sinew_mesh *mesh)
 {
     fuzz_path path = fuzz_in_scratch("a.stl");
@@ -125,7 +125,7 @@ static void check_and_fix(const sinew_mesh *mesh)
     sinew_mesh_destroy(fixed);
 }
 
-/* How the files of each format begin; Wavefront's have no mark. */
+/* Recognises a format by the first bytes of its files; OBJ, which has no such mark, is the default. */
 static const char *name_for(const uint8_t *data, size_t size)
 {
     static const char *const marks[][2] = {{"$", "f.msh"},   {"M", "f.mesh"},    {"#", "f.vtk"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_mesh_gltf.c: libFuzzer feeds the reader of glTF files, JSON and binary, with one buffer beside.
+ * fuzz_mesh_gltf.c: libFuzzer feeds the reader of glTF files, JSON and binary, with one external buffer.
  */
 #include "mesh_entry.h"
 

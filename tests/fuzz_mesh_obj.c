@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_mesh_obj.c: libFuzzer feeds the reader of Wavefront files.
+ * fuzz_mesh_obj.c: libFuzzer feeds the reader of Wavefront OBJ files.
  */
 #include "mesh_entry.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_scene.c: scene text from anywhere, with a setting taken from its first line when that begins with '#'. Memory is
- * capped so that a large mesh is an error, not a wait. What is small
- * and loads also takes a step.
+ * fuzz_scene.c: libFuzzer feeds scene text, with a setting from the first line if that line begins with '#'. Memory is
+ * capped, so that a large mesh is an error instead of a long wait. A small world that loads also takes a step.
  *
  *     tests/fuzz_scene -max_len=4096 CORPUS scenes
  */
@@ -26,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *settings[1] = {text + 1};
     sinew_scene_def def = sinew_default_scene_def();
     def.allocator = fuzz_memory(&left);
-    /* A folder without files: what a scene names is not there. */
+    /* The folder has no files, so every file that a scene names is missing. */
     def.path = "/nonexistent/fuzz.json";
     if (newline) {
         *newline = '\0';

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_scene_files.c: scenes that name files, and the files. One input is up to four parts, parted by lines that hold
- * only "%%%%" (mesh_entry.h): the scene; the mesh, under every name that a mesh can have; a second file for the mesh
- * (.ele, or the buffer of a glTF); numbers for masses, positions and velocities, or an image. What is small and loads
+ * fuzz_scene_files.c: libFuzzer feeds scenes together with the files that they name. An input has up to four parts,
+ * separated by lines "%%%%" (mesh_entry.h): the scene; the mesh, stored under every mesh file name; a second mesh file
+ * (.ele, or the buffer of a glTF); numbers for masses, positions and velocities, or an image. A small world that loads
  * takes a step.
  *
- *     m.msh m.node m.mesh m.vtk m.vtu m.obj m.ply m.stl m.off m.gltf     the second part
- *     m.ele m.bin                                                         the third
- *     n.csv n.pgm                                                         the fourth
+ *     m.msh m.node m.mesh m.vtk m.vtu m.obj m.ply m.stl m.off m.gltf     second part
+ *     m.ele m.bin                                                         third part
+ *     n.csv n.pgm                                                         fourth part
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "sinew/scene.h"
 #include "mesh_entry.h"
 
-/* Only what the scene names is written; which part it is, its place in the list says. */
+/* Writes only the files that the scene names; the index in the list selects the part of the input. */
 static void store_named(const char *text, const mesh_entry_parts *parts)
 {
     static const struct {

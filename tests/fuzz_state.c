@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_state.c: state files from anywhere. A state is taken whole or refused with a reason, and a world that refused
- * one is as it was. What is taken is saved and loaded again, which gives the same state, and then steps.
+ * fuzz_state.c: libFuzzer feeds saved states. A state is loaded whole or refused with a reason; a refused state leaves
+ * the world unchanged. A loaded state is saved, loaded again with equal results, and stepped.
  *
- * The first byte chooses the way in: the file, the block of sinew_world_state_load() or what of a block can be
- * restored. Inputs grow out of genuine states, which are made here, so that the corpus does not age with the format.
+ * The first byte selects the loader: the state file, sinew_world_state_load() or the partial restore of a block. Seeds
+ * are valid states generated here, so that the corpus follows changes of the format.
  */
 #include <string.h>
 #include <zlib.h>
@@ -13,7 +13,7 @@
 #include "io/file.h"
 #include "sinew/scene.h"
 
-/* Everything a state has to remember: pins and targets that move, forces, two bodies, a coupling. */
+/* A scene with all kinds of saved data: moving pins and targets, forces, two bodies, a coupling. */
 static const char scene_text[] =
     "{\"sinew\":1,\"time_step\":0.01,\"solver\":{\"name\":\"admm\",\"iterations\":2},\"bodies\":["
     "{\"name\":\"a\",\"mesh\":{\"generator\":\"beam\",\"cells\":[2,1,1],\"size\":[2,1,1]},\"density\":100,"
@@ -47,7 +47,7 @@ static void *save(const sinew_world *world, size_t *size)
     return blob;
 }
 
-/* A state that was taken comes back from its own block. */
+/* A loaded state can be saved and loaded again. */
 static void use_state(sinew_world *world)
 {
     size_t size;
@@ -72,7 +72,7 @@ static sinew_status load(sinew_world *world, uint8_t way, const uint8_t *bytes, 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* A world that refuses a state is as it was, so it can be asked again. */
+    /* Shared by all inputs: a refused state leaves the world unchanged. */
     static sinew_scene *scene;
     if (size == 0)
         return 0;
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- Genuine states ------------------------------------------------------------------------ */
+/* ---- Valid states -------------------------------------------------------------------------- */
 
 static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
 {
@@ -122,8 +122,8 @@ static size_t copy_genuine(uint8_t *data, size_t capacity, unsigned seed)
 
 /* ---- Checksums ----------------------------------------------------------------------------- */
 
-/* The layout of base/tagged_blob.h, version 2: header, table, contents. Changed states are given true checksums and a
- * true size again, most of the time, or nothing behind them would ever be reached. */
+/* The layout of base/tagged_blob.h, version 2: header, table, contents. Most mutated states get valid checksums and
+ * sizes; otherwise the fuzzer would never get past these checks. */
 enum {
     HEADER_SIZE = 40,
     ENTRY_SIZE = 32

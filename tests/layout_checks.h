@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout_checks.h: the layouts of sweeps and incidences by brute force, transient elements included: nothing that may move
- * at the same time shares a particle, and everything has its place once.
+ * layout_checks.h: brute-force checks of the layouts of sweeps and incidences, transient elements included: elements
+ * that are processed concurrently share no particle, and every element occurs once.
  */
 #ifndef SINEW_LAYOUT_CHECKS_H
 #define SINEW_LAYOUT_CHECKS_H
@@ -11,7 +11,7 @@
 #include "solve/constraint_sweep/sweep.h"
 #include "solve/vertex_sweep/vertex_layout.h"
 
-/* colour [particle_count] of every node in the fixed groups or the layer, each in one of them once; -1 at pins. */
+/* colour [particle_count] of every node, which occurs once in the fixed groups or the layer; -1 at pins. */
 static inline void find_node_colours(const sinew_vertex_layout *v, int32_t *colour)
 {
     const sinew_objective *o = v->objective;
@@ -36,7 +36,7 @@ static inline void find_node_colours(const sinew_vertex_layout *v, int32_t *colo
     assert_int_equal(nodes, o->particle_count);
 }
 
-/* Nodes of one colour share no element; returns how many incidences by free nodes a batch must have. */
+/* Nodes of one colour share no element; returns the number of incidences of free nodes that a batch must have. */
 static inline int64_t check_colours_of(const sinew_batch *batch, const int32_t *colour)
 {
     const int32_t n = batch->ops->info.vertex_count;
@@ -58,7 +58,7 @@ static inline int64_t check_colours_of(const sinew_batch *batch, const int32_t *
     return expected;
 }
 
-/* Real incidences of lanes that move, of one source of a batch. */
+/* The number of incidences without padding, of one source of a batch. */
 static inline int64_t count_incidences(const sinew_vertex_layout *v, const sinew_incidence_groups *g,
                                        const sinew_incidence_batch *b, int32_t source)
 {
@@ -95,7 +95,7 @@ static inline void assert_incidences(const sinew_vertex_layout *v)
     free(colour);
 }
 
-/* Every element of every batch once; those of one class share no particle. */
+/* Every element of every batch occurs once; elements of one colour share no particle. */
 static inline void assert_sweep(const sinew_sweep *sweep)
 {
     int32_t *marks = make_array((size_t)sweep->objective->particle_count, sizeof *marks), mark = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * long_beam.h: a beam that tests of threads step: large enough for every loop to be shared out
- * (SINEW_PARALLEL_PARTICLES, SINEW_PARALLEL_TASKS), and so thin that factorisations are cheap.
+ * long_beam.h: a beam for tests of threads: large enough that every loop runs in parallel (SINEW_PARALLEL_PARTICLES,
+ * SINEW_PARALLEL_TASKS), and so thin that factorisations are cheap.
  */
 #ifndef SINEW_LONG_BEAM_H
 #define SINEW_LONG_BEAM_H
@@ -17,7 +17,7 @@
 
 enum {
     LONG_BEAM_LENGTH = 145, /* vertices along the beam */
-    LONG_BEAM_WIDTH = 8     /* and along its other edges */
+    LONG_BEAM_WIDTH = 8     /* vertices along its other edges */
 };
 
 static inline sinew_mesh *long_beam_mesh(void)

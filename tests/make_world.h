@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * make_world.h: worlds that several tests build, and a failed call reported with the library's own words.
+ * make_world.h: worlds that several tests build; a failed call fails the test with the library's message.
  */
 #ifndef SINEW_MAKE_WORLD_H
 #define SINEW_MAKE_WORLD_H
@@ -18,7 +18,7 @@
 
 #define MAKE_PI 3.14159265358979323846
 
-/* Fails the test with the error's text when it is set. */
+/* Fails the test with the error's text if the error is set. */
 static inline void must(const sinew_error *error)
 {
     if (error->status != SINEW_OK)
@@ -70,7 +70,7 @@ static inline sinew_body add_body(sinew_world *world, const sinew_body_def *def)
     return body;
 }
 
-/* positions and velocities may be NULL */
+/* Adds a body of a mesh; positions and velocities may be NULL. */
 static inline sinew_body add_mesh(sinew_world *world, const sinew_mesh *mesh, double density,
                                   const sinew_real *positions, const sinew_real *velocities)
 {
@@ -90,7 +90,7 @@ static inline sinew_energy add_energy(sinew_world *world, const sinew_energy_def
     return energy;
 }
 
-/* A material on all tets of a body. The strain energy has no Poisson's ratio: its stiffness is E. */
+/* Adds a material on all tets of a body. The strain energy has no Poisson's ratio: its stiffness is E. */
 static inline sinew_energy add_material(sinew_world *world, sinew_body body, sinew_energy_kind kind, double E,
                                         double nu)
 {
@@ -124,7 +124,7 @@ static inline sinew_pin add_pins(sinew_world *world, sinew_body body, const int3
     return pin;
 }
 
-/* Writes the vertices whose coordinate `axis` is nearer than 1e-6 to one of both values; returns how many. */
+/* Writes the vertices whose coordinate `axis` is within 1e-6 of one of two values; returns their number. */
 static inline int32_t vertices_at(const sinew_mesh *mesh, int axis, double first, double second, int32_t *vertices)
 {
     const sinew_real *X = sinew_mesh_positions(mesh);
@@ -152,14 +152,15 @@ static inline sinew_real *positions_of(const sinew_world *world)
     return q;
 }
 
-/* Numbers in [-1, 1] that are the same everywhere (Park and Miller 1988). */
+/* Random numbers in [-1, 1] that are the same on every machine (Park and Miller 1988). */
 static inline double next_random(uint32_t *state)
 {
     *state = (uint32_t)((uint64_t)*state * 48271u % 2147483647u);
     return 2.0 * (double)*state / 2147483647.0 - 1.0;
 }
 
-/* Integrators: they do not go on until a step is solved, so that it ends elsewhere, and they may explode. */
+/* Whether a solver is an integrator: these do not iterate to convergence, so their steps end elsewhere, and may be
+ * unstable. */
 static inline bool is_integrator(const sinew_solver_info *info)
 {
     return info->explicit_step || info->default_iterations == 1;

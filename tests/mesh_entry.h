@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_entry.h: one block of bytes through one mesh reader, from memory: what the fuzzers and the replay of their
- * corpus share.
+ * mesh_entry.h: passes one block of bytes to one mesh reader, from memory; shared by the fuzzers and the replay of
+ * their corpus.
  *
- * A format of several files (.node .ele .face .edge; .gltf and its buffer) is one block, its files parted by lines that
- * hold only "%%%%": the first is the file itself, the others are handed out in the order of the endings below.
+ * A format of several files (.node .ele .face .edge; .gltf and its buffer) is one block, with its files separated by
+ * lines "%%%%": the first part is the main file, the others follow in the order of the endings below.
  */
 #ifndef SINEW_MESH_ENTRY_H
 #define SINEW_MESH_ENTRY_H
@@ -40,7 +40,7 @@ static inline void mesh_entry_split(const char *bytes, size_t size, mesh_entry_p
     }
 }
 
-/* The part that a path represents, by its ending; a buffer of any other name is the second part. */
+/* The part for a path, by its ending; a buffer of any other name is the second part. */
 static inline char *mesh_entry_open(void *context, const char *path, bool named, const sinew_allocator *allocator,
                                     size_t *size, sinew_error *error)
 {
@@ -66,13 +66,13 @@ static inline char *mesh_entry_open(void *context, const char *path, bool named,
     return copy;
 }
 
-/* The mesh, or NULL with the error. The bytes need no 0 after them. */
+/* Reads a mesh; returns NULL with the error on failure. The bytes need no terminating 0. */
 static inline sinew_mesh *mesh_entry(const char *name, const void *bytes, size_t size, const sinew_allocator *allocator,
                                      sinew_error *error)
 {
     mesh_entry_parts parts;
     mesh_entry_split(bytes, size, &parts);
-    /* A block of its own size, so that a sanitizer sees the first byte read past the 0. */
+    /* A block of exact size lets a sanitizer detect the first byte read past the 0. */
     char *copy = malloc(parts.sizes[0] + 1);
     if (!copy)
         abort();
@@ -85,7 +85,7 @@ static inline sinew_mesh *mesh_entry(const char *name, const void *bytes, size_t
     return mesh;
 }
 
-/* Called by fuzzers: reading gives a mesh or an error with a text, never both, never neither. */
+/* For fuzzers: aborts unless reading gives either a mesh or an error with a text. */
 static inline int mesh_entry_fuzz(const char *name, const void *bytes, size_t size)
 {
     sinew_error error = {SINEW_OK, ""};

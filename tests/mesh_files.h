@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_files.h: what the tests of mesh files share: files in, meshes compared, a second way to measure them.
+ * mesh_files.h: helpers of the tests of mesh files: reading files, comparing meshes, and an independent measure of
+ * them.
  */
 #ifndef SINEW_TEST_MESH_FILES_H
 #define SINEW_TEST_MESH_FILES_H
@@ -131,7 +132,7 @@ static inline void assert_same_mesh(const sinew_mesh *a, const sinew_mesh *b)
                         3 * sizeof(sinew_real) * (size_t)sinew_mesh_vertex_count(a));
 }
 
-/* Two tetrahedra, three triangles, two edges and an unused vertex, at places that no short decimal can name. */
+/* Two tetrahedra, three triangles, two edges and an unused vertex, with coordinates that have no short decimal form. */
 static inline sinew_mesh *awkward_mesh(void)
 {
     sinew_real positions[3 * 7];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * no_crossing_scenes.h: four scenes in which bodies meet colliders, each other and themselves, of energies that every
- * solver takes: a cloth on a sphere, a towel that is wrung, a knot that is pulled tight, jelly in a box.
+ * solver supports: a cloth on a sphere, a towel that is wrung, a knot that is pulled tight, jelly in a box.
  *
- * One Young's modulus E makes all of them soft or stiff: tets have it as it is, cloth is E x 1 cm (N/m), rope is
- * E x 10 cm2 (N). At E = 1e3 the jelly cannot bear its own weight and is squashed flat: that must not cross either.
+ * One Young's modulus E sets the stiffness of all: tets have E, cloth has E x 1 cm (N/m), rope has E x 10 cm2 (N). At E
+ * = 1e3 the jelly collapses under its own weight; it must not intersect either.
  */
 #ifndef SINEW_NO_CROSSING_SCENES_H
 #define SINEW_NO_CROSSING_SCENES_H
@@ -16,8 +16,8 @@ typedef struct tight_scene {
     const char *name;
     void (*fill)(sinew_world *world, double E);
     double thickness;    /* m */
-    double drop;         /* m: falls freely so far, before the first touch; 0: it is held */
-    const char *referee; /* options that describe the colliders to the check */
+    double drop;         /* m: distance of free fall before the first contact; 0: the body is held */
+    const char *referee; /* options that describe the colliders to tools/crossings */
 } tight_scene;
 
 /* ---- Parts ------------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static inline sinew_mesh *make_cloth(int nx, int ny, double width, double length
     return mesh;
 }
 
-/* Vertices that are moved and turned about x from `from` within a second. */
+/* Pins vertices that move along x by `way` and rotate about x through `pivot` by `angle` within a second. */
 static inline void add_moving_pins(sinew_world *world, sinew_body body, const int32_t *vertices, int32_t count,
                                    const double pivot[3], double way, double angle)
 {
@@ -75,7 +75,7 @@ static inline void add_moving_pins(sinew_world *world, sinew_body body, const in
 
 /* ---- Scenes ------------------------------------------------------------------------------------ */
 
-/* A square of 0.8 m falls on a ball a little off its middle, hangs down and folds. */
+/* A square of 0.8 m falls on a ball slightly off its centre, hangs down and folds. */
 static inline void fill_cloth(sinew_world *world, double E)
 {
     sinew_collider_def ball = sinew_default_collider_def(SINEW_SHAPE_SPHERE);
@@ -99,7 +99,7 @@ static inline void fill_cloth(sinew_world *world, double E)
     sinew_mesh_destroy(mesh);
 }
 
-/* Both ends of a towel make one turn against each other and come 8 cm nearer, so that its edges need not stretch. */
+/* Both ends of a towel make one turn against each other and approach by 8 cm, so that its edges need not stretch. */
 static inline void fill_towel(sinew_world *world, double E)
 {
     sinew_mesh *mesh = make_cloth(31, 7, 1, 0.24);
@@ -113,7 +113,7 @@ static inline void fill_towel(sinew_world *world, double E)
     sinew_mesh_destroy(mesh);
 }
 
-/* Every other vertex of the rope of the scene `knot`; its ends are pulled apart. */
+/* A rope with every other vertex of the rope of the scene `knot`; its ends are pulled apart. */
 static inline void fill_knot(sinew_world *world, double E)
 {
     enum {
@@ -144,7 +144,7 @@ static inline void fill_knot(sinew_world *world, double E)
     sinew_mesh_destroy(mesh);
 }
 
-/* Four cubes of 12 cm fall into a box of 30 cm, each turned and shifted, so that they meet at edges and corners. */
+/* Four cubes of 12 cm fall into a box of 30 cm, each rotated and shifted, so that they meet at edges and corners. */
 static inline void fill_jelly(sinew_world *world, double E)
 {
     sinew_collider_def box = sinew_default_collider_def(SINEW_SHAPE_BOX);

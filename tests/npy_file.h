@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_file.h: a small reader of .npy files for tests, from the description in numpy.lib.format.
+ * npy_file.h: a small reader of .npy files for tests, written from the description in numpy.lib.format.
  */
 #ifndef SINEW_NPY_FILE_H
 #define SINEW_NPY_FILE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pbng_worlds.h: pbng as its tests set it up, a block with inverted tets, and how far a step's iterations raise g.
+ * pbng_worlds.h: the configuration of pbng in its tests, a block with inverted tets, and the largest increase of g in a
+ * step's iterations.
  */
 #ifndef SINEW_PBNG_WORLDS_H
 #define SINEW_PBNG_WORLDS_H
@@ -39,8 +40,8 @@ enum {
     INVERTED_TETS = 5 * INVERTED_CELLS * INVERTED_CELLS * INVERTED_CELLS
 };
 
-/* A cube of 1 m, one face pinned, every vertex off it thrown about by a quarter of a cell: about a tenth of the tets
- * are inside out. h = 0: quasistatic. */
+/* A cube of 1 m with one face pinned and all other vertices displaced by up to a quarter of a cell: about a tenth of
+ * the tets are inverted. h = 0: quasistatic. */
 static inline sinew_world *inverted_world(sinew_energy_kind kind, double E, double h, const sinew_solver_def *solver)
 {
     sinew_mesh *mesh = make_beam(INVERTED_CELLS, INVERTED_CELLS, INVERTED_CELLS, 1, 1, 1);
@@ -68,7 +69,7 @@ static inline sinew_world *inverted_world(sinew_energy_kind kind, double E, doub
     return world;
 }
 
-/* The most that an iteration of a step adds to g, in units of its round-off. */
+/* The largest increase of g by an iteration of a step, in units of its round-off. */
 static inline double largest_rise(sinew_world *world)
 {
     int32_t count;
@@ -76,7 +77,7 @@ static inline double largest_rise(sinew_world *world)
     step_of(world);
     const sinew_iteration *records = sinew_world_iterations(world, &count);
     for (int32_t k = 1; k < count; k++) {
-        /* The round-off of a strongly deformed body is more than value_noise, which is for the rest shape. */
+        /* value_noise is the round-off at the rest shape; a strongly deformed body has more. */
         const double noise = fmax(world->solve.value_noise, (IS_SINGLE ? 1e-6 : 1e-14) * fabs(records[k].objective));
         max = fmax(max, (records[k].objective - records[k - 1].objective) / noise);
     }

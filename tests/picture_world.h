@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * picture_world.h: a small still life for tests of pictures: a beam that is bent and stretched, a cloth with waves, a
- * rope, pins and pairs; nothing moves, so that pictures do not depend on a solver.
+ * picture_world.h: a small static scene for tests of pictures: a bent and stretched beam, a wavy cloth, a rope, pins
+ * and pairs. No step is taken, so that pictures do not depend on a solver.
  */
 #ifndef SINEW_PICTURE_WORLD_H
 #define SINEW_PICTURE_WORLD_H

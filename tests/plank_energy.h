@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * plank_energy.h: a linear constraint that the library does not know, so that rows can be any combination of others:
+ * plank_energy.h: a linear constraint outside the library, so that constraints can be any combination of others:
  *
  *     plank    C = sum_a c_a . x_a - b on four vertices, the twelve c and b parameters; psi = k/2 C^2
- *     skewed   the same, of two constraints whose compliance is a matrix [1 s; t 1] / k, s and t parameters in place of
- *              the last two c: what no energy has, unless s = t and |s| <= 1
+ *     skewed   two constraints of the form of plank with compliance matrix [1 s; t 1] / k, where s and t replace the
+ *              last two c; valid only for s = t and |s| <= 1
  *
- * Kernels loop over lanes, as in foreign_simd.h.
+ * Kernels loop over SIMD lanes, as in foreign_simd.h.
  */
 #ifndef SINEW_PLANK_ENERGY_H
 #define SINEW_PLANK_ENERGY_H
@@ -17,7 +17,7 @@ enum {
     PLANK_STIFFNESS = 0,
     PLANK_SLOPES = 1,
     PLANK_OFFSET = 13,
-    PLANK_COUNT = 14, /* of parameters and of data */
+    PLANK_COUNT = 14, /* number of parameters and of data */
     SKEW_S = 11,
     SKEW_T = 12
 };
@@ -55,7 +55,7 @@ static double plank_number(const sinew_groups *groups, int W, int32_t group, int
     return (double)groups->data[foreign_at(W, group, PLANK_COUNT, i, lane)];
 }
 
-/* C at x, and the slopes c. */
+/* C at x, and its gradient c. */
 static double plank_C(const sinew_groups *groups, const sinew_real *x, int W, int32_t group, int lane, double c[4][3])
 {
     double points[4][3], C = -plank_number(groups, W, group, PLANK_OFFSET, lane);
@@ -94,7 +94,7 @@ static double plank_gradient_any(const sinew_kernel *kernel, int W)
     return plank_sum(kernel, W, true);
 }
 
-/* tangent: k and the slopes */
+/* The tangent stores k and the gradient. */
 static void plank_linearise_any(const sinew_kernel *kernel, int W)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -140,7 +140,7 @@ static void plank_hessian_any(const sinew_kernel *kernel, int W)
         }
 }
 
-/* `m` constraints, of which those beyond the first are the same; compliance [1 s; t 1] / k where there are two. */
+/* `m` equal constraints; the compliance is [1 s; t 1] / k for two of them. */
 static void plank_rows(const sinew_jacobian_kernel *kernel, int W, int m)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)

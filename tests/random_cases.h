@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * random_cases.h: tests that draw cases nobody chose. `make test` runs a small sample with a fresh seed, `make nightly`
- * (SINEW_NIGHTLY=1) many cases, or SINEW_NIGHTLY_SHARE percent of them; SINEW_SEED=N repeats a run, whose seed was
- * printed at its start.
+ * random_cases.h: random cases of tests. `make test` runs a small sample with a fresh seed, `make nightly`
+ * (SINEW_NIGHTLY=1) many cases, or SINEW_NIGHTLY_SHARE percent of them. Each run prints its seed; SINEW_SEED=N repeats
+ * it.
  */
 #ifndef SINEW_RANDOM_CASES_H
 #define SINEW_RANDOM_CASES_H
@@ -16,7 +16,7 @@
 
 typedef struct random_cases {
     uint64_t state;
-    int32_t count; /* of cases to draw */
+    int32_t count; /* number of cases to draw */
 } random_cases;
 
 /* splitmix64: every seed gives a good sequence. */
@@ -33,19 +33,19 @@ static inline double random_between(random_cases *r, double low, double high)
     return low + (high - low) * ((double)(random_bits(r) >> 11) / 9007199254740992.0);
 }
 
-/* Evenly spread over orders of magnitude. */
+/* A random number whose logarithm is uniform. */
 static inline double random_magnitude(random_cases *r, double low, double high)
 {
     return exp(random_between(r, log(low), log(high)));
 }
 
-/* 0 .. count-1 */
+/* A random index 0 .. count-1. */
 static inline int random_index(random_cases *r, int count)
 {
     return (int)(random_bits(r) % (uint64_t)count);
 }
 
-/* `sample` cases in `make test`, `many` in `make nightly`. The sequence begins with the printed seed. */
+/* Draws `sample` cases in `make test`, `many` in `make nightly`. The sequence starts with the printed seed. */
 static inline random_cases random_cases_begin(const char *what, int32_t sample, int32_t many)
 {
     const char *seed_text = getenv("SINEW_SEED"), *nightly = getenv("SINEW_NIGHTLY");

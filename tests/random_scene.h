@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * random_scene.h: scenes that nobody chose: any mesh, material, motion, time step and solver, drawn from a seed.
+ * random_scene.h: random scenes: mesh, material, motion, time step and solver are drawn from a seed.
  *
  * All numbers are rounded to single precision, so that both builds draw the same scene.
  */
@@ -18,7 +18,7 @@ typedef enum drawn_mesh {
     DRAWN_CYLINDER,
     DRAWN_TORUS,
     DRAWN_TUBE,
-    DRAWN_BRACKET, /* a mesh of Gmsh's: unstructured */
+    DRAWN_BRACKET, /* an unstructured mesh by Gmsh */
     DRAWN_CLOTH,
     DRAWN_ROPE,
     DRAWN_MESH_COUNT
@@ -27,18 +27,18 @@ typedef enum drawn_mesh {
 typedef struct drawn_scene {
     drawn_mesh mesh;
     int32_t cells;
-    double size, roughness; /* m; part of a cell by which rest vertices are moved about */
+    double size, roughness; /* m; fraction of a cell by which rest vertices are displaced */
     sinew_energy_kind energy;
-    double stiffness, poisson, contrast; /* contrast: how many times as stiff the half x > middle is */
+    double stiffness, poisson, contrast; /* contrast: factor of the stiffness in the half x > middle */
     double h;                            /* s; 0: quasistatic */
     double spin[3], push[3];             /* rad/s, m/s */
-    double squeeze;                      /* the start is as long as this times the rest shape along x; < 0: inverted */
-    double noise;                        /* part of a cell by which vertices start out of place */
+    double squeeze;                      /* initial length along x over the rest length; < 0: inverted */
+    double noise;                        /* fraction of a cell by which initial positions are displaced */
     bool pinned;
     sinew_solver_kind solver;
     int32_t iterations, steps;
-    bool balance;  /* the world keeps the balance of its steps; never drawn */
-    uint64_t seed; /* of what is moved about */
+    bool balance;  /* the world keeps the energy balance of its steps; never drawn */
+    uint64_t seed; /* seed of the displacements */
 } drawn_scene;
 
 static inline double drawn_number(double x)
@@ -51,7 +51,7 @@ static inline bool drawn_is_solid(const drawn_scene *d)
     return d->mesh < DRAWN_CLOTH;
 }
 
-/* A solver that takes the scene's energy and mode, and seeks the minimum. */
+/* A solver that supports the scene's energy and mode, and minimises the objective. */
 static inline sinew_solver_kind draw_solver(random_cases *r, const drawn_scene *d)
 {
     for (;;) {
@@ -159,7 +159,7 @@ static inline sinew_mesh *generate_mesh(const drawn_scene *d)
     return mesh;
 }
 
-/* Side of a cell, roughly: the cube root of what a vertex has, or the length of an edge. */
+/* Approximate side of a cell: the cube root of the volume per vertex, or the length of an edge. */
 static inline double cell_of(const drawn_scene *d, const sinew_real *X, int32_t count)
 {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, volume = 1;
@@ -174,7 +174,7 @@ static inline double cell_of(const drawn_scene *d, const sinew_real *X, int32_t 
     return cbrt(volume / count);
 }
 
-/* The rest shape with its vertices moved about and rounded; positions that a record brings stand for both. */
+/* The rest shape with displaced and rounded vertices; recorded positions replace it. */
 static inline sinew_mesh *drawn_rest(const drawn_scene *d, const double *positions)
 {
     sinew_error error = {0};
@@ -195,7 +195,7 @@ static inline sinew_mesh *drawn_rest(const drawn_scene *d, const double *positio
     return mesh;
 }
 
-/* Where the vertices start and how fast: squeezed along x, out of place, spinning about the origin. */
+/* Initial positions and velocities: squeezed along x, displaced, spinning about the origin. */
 static inline void drawn_start(const drawn_scene *d, const sinew_mesh *mesh, sinew_real *x, sinew_real *v)
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -248,7 +248,7 @@ static inline void add_drawn_energy(const drawn_scene *d, sinew_world *world, si
     free(values);
 }
 
-/* Vertices in the first tenth along x, or a rope's first one. */
+/* Pins the vertices in the first tenth along x, or a rope's first one. */
 static inline void pin_start(sinew_world *world, sinew_body body, const sinew_mesh *mesh)
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -272,7 +272,7 @@ static inline void pin_start(sinew_world *world, sinew_body body, const sinew_me
     free(held);
 }
 
-/* The world of a scene with a solver; rest (may be NULL) [3 * vertex_count] in place of the drawn rest shape. */
+/* The world of a scene with a solver; rest (may be NULL) [3 * vertex_count] replaces the drawn rest shape. */
 static inline sinew_world *drawn_world(const drawn_scene *d, const sinew_solver_def *solver, const double *rest)
 {
     sinew_mesh *mesh = drawn_rest(d, rest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * reference_material.h: the seven tet materials a second time, for tests: plain scalar code from the formulas as they
- * are printed, sharing nothing with the library's kernels. Matrices are row-major; F[3*i + j] is row i, column j. In
- * double, or in what a test defines REFERENCE_REAL to be.
+ * reference_material.h: an independent implementation of the seven tet materials for tests: plain scalar code from the
+ * published formulas that shares nothing with the library's kernels. Matrices are row-major; F[3*i + j] is row i,
+ * column j. The number type is double, or REFERENCE_REAL if a test defines it.
  */
 #ifndef SINEW_REFERENCE_MATERIAL_H
 #define SINEW_REFERENCE_MATERIAL_H

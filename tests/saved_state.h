@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * saved_state.h: the state of a world as bytes of the test's own.
+ * saved_state.h: saves the state of a world to a buffer that the test owns.
  */
 #ifndef SINEW_SAVED_STATE_H
 #define SINEW_SAVED_STATE_H
@@ -8,7 +8,7 @@
 #include "make_world.h"
 
 typedef struct saved {
-    char *bytes; /* [size], to be freed */
+    char *bytes; /* [size], the caller frees it */
     size_t size;
 } saved;
 

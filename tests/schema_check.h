@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * schema_check.h: does a JSON value satisfy a JSON Schema? The keywords that docs/reference/scene.schema.json uses,
- * read straight from the specification (2020-12): a second opinion on scenes that shares no code with the reader.
+ * schema_check.h: checks whether a JSON value satisfies a JSON Schema. Implements the keywords that
+ * docs/reference/scene.schema.json uses, from the specification (2020-12); shares no code with the scene reader.
  */
 #ifndef SINEW_SCHEMA_CHECK_H
 #define SINEW_SCHEMA_CHECK_H
@@ -123,7 +123,7 @@ static bool schema_keyword_holds(json_t *root, const char *key, json_t *rule, js
         json_array_foreach(rule, i, entry) if (json_equal(entry, value)) return true;
         return false;
     }
-    /* Handled together with the members, or no rule. */
+    /* Keywords that are handled with their members, or that are no rules. */
     static const char *const others[] = {"properties", "required", "additionalProperties", "description", "$schema",
                                          "$defs",      "title"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -75,7 +75,7 @@ static inline sinew_skin *roof_skin(void)
     return need_skin("roof.obj");
 }
 
-/* A world with one body of this mesh, which is destroyed. */
+/* A world with one body of this mesh; destroys the mesh. */
 static inline sinew_world *world_of(sinew_mesh *mesh, const sinew_allocator *allocator, sinew_body *body)
 {
     sinew_error error = {0};
@@ -101,7 +101,7 @@ static inline sinew_status put_skin(sinew_world *world, sinew_body body, const s
     return sinew_body_set_skin(world, body, &def, error);
 }
 
-/* Skins need files or meshes: a skin of points in triangles that share nothing, three to a triangle. */
+/* A skin of given points: separate triangles with three points each, since skins need faces. */
 static inline sinew_skin *skin_of_points(const sinew_real *points, int32_t count)
 {
     sinew_error error = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_world.h: a small falling beam for tests of the public functions, and the assertion hook, counted.
+ * small_world.h: a small falling beam for tests of the public functions, and an assertion hook that counts its calls.
  */
 #ifndef SINEW_SMALL_WORLD_H
 #define SINEW_SMALL_WORLD_H
@@ -38,7 +38,7 @@ static inline int remove_hook(void **state)
     return 0;
 }
 
-/* The call failed with that status and its text holds the words. */
+/* Checks that the call failed with this status and a text that contains the words. */
 static inline void refused(const sinew_error *error, sinew_status status, const char *words)
 {
     if (error->status != status || !strstr(error->text, words))
@@ -57,7 +57,7 @@ typedef struct scene {
     int32_t held[16], held_count;
 } scene;
 
-/* A 2 x 1 x 1 beam of neo-Hookean rubber, held at its left end, falling. */
+/* A falling 2 x 1 x 1 beam of neo-Hookean rubber, held at its left end. */
 static inline scene make_scene(const sinew_world_def *given)
 {
     sinew_world_def def = sinew_default_world_def();

@@ -2,7 +2,7 @@
  *
  * solver_scenes.h: the small scenes that solvers are tested on, and Newton's minimum of each.
  *
- * A beam of 3 x 1 x 1 m turned by a quarter about its axis and held at one end, a squashed ball in free space, a
+ * A beam of 3 x 1 x 1 m twisted by a quarter turn about its axis and held at one end, a squashed ball in free space, a
  * stretched cloth of springs that hangs by two corners; soft, stiff, and quasistatic.
  */
 #ifndef SINEW_SOLVER_SCENES_H
@@ -75,7 +75,7 @@ static inline sinew_mesh *mesh_of(const scene *s, int refine)
     return mesh;
 }
 
-/* Where a vertex starts. */
+/* The initial position of a vertex. */
 static inline void displace(const scene *s, const sinew_real *X, sinew_real *x)
 {
     const double a = s->shape == BEAM ? (double)(X[0] + (sinew_real)1.5) / 3 * MAKE_PI / 2 : 0;
@@ -85,7 +85,7 @@ static inline void displace(const scene *s, const sinew_real *X, sinew_real *x)
     x[2] = (sinew_real)(scale[2] * (sin(a) * (double)X[1] + cos(a) * (double)X[2]));
 }
 
-/* Fixed vertices of the scene; returns how many. */
+/* Writes the fixed vertices of the scene; returns their number. */
 static inline int32_t fixed_of(const scene *s, const sinew_mesh *mesh, int32_t *vertices)
 {
     const sinew_real *X = sinew_mesh_positions(mesh);
@@ -148,7 +148,7 @@ static inline sinew_world *build(const scene *s, const sinew_solver_def *solver,
     return world;
 }
 
-/* Takes a step that must not break; what it says. */
+/* Takes a step that must be finite; returns its result. */
 static inline sinew_step_result step_of(sinew_world *world)
 {
     sinew_step_result result;
@@ -158,7 +158,7 @@ static inline sinew_step_result step_of(sinew_world *world)
     return result;
 }
 
-/* The minimum of a scene's first step by Newton; positions in *q when not NULL. */
+/* Newton's minimum of a scene's first step; positions in *q if not NULL. */
 static inline double newton_minimum(const scene *s, sinew_real **q)
 {
     sinew_solver_def def = solver_of(SINEW_SOLVER_NEWTON, 200);
@@ -179,7 +179,7 @@ static inline double largest_difference(const sinew_real *a, const sinew_real *b
     return max;
 }
 
-/* Newton's minimum of a scene's first step, computed once a program. */
+/* Newton's minimum of a scene's first step, computed once per program. */
 static inline double minimum_of(int index)
 {
     static double minima[SCENE_COUNT];
@@ -188,7 +188,7 @@ static inline double minimum_of(int index)
     return minima[index];
 }
 
-/* Where the first step of a scene ends, above its minimum, over where it begins: thesis (5.5). */
+/* Relative error (g - g*) / (g0 - g*) of the first step of a scene: thesis (5.5). */
 static inline double step_error(int index, const sinew_solver_def *solver)
 {
     sinew_world *world = build(&scenes[index], solver, 1, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * spring_referee.h: the minimum of a step of springs, found apart from the library and in long double.
+ * spring_referee.h: the minimum of a step of springs, computed independently of the library and in long double.
  *
  *     g(q) = sum m/(2 h^2) |q - q_tilde|^2 + sum k/2 (|x1 - x0| - L)^2      (quasistatic: - m gravity . q)
  *
- * Newton's method with each spring's Hessian made positive semi-definite and a banded Cholesky factorisation. Stiff
- * springs make line searches creep, so full steps are taken for a while and kept when g is lower in the end.
+ * Newton's method with each spring's Hessian projected to positive semi-definite and a banded Cholesky factorisation.
+ * Stiff springs slow down line searches, so full steps are taken for a while and kept if g is lower in the end.
  */
 #ifndef SINEW_SPRING_REFEREE_H
 #define SINEW_SPRING_REFEREE_H
@@ -84,7 +84,7 @@ static inline void spring_derivatives(const springs *s, int32_t e, const wide *q
     }
 }
 
-/* gradient, zero where held, and the matrix; returns the norm of the gradient */
+/* Computes the gradient, zero at pins, and the matrix; returns the norm of the gradient. */
 static inline wide springs_linearise(const springs *s, const wide *q, wide *gradient, band_matrix *b)
 {
     wide sum = 0, mean = 0;
@@ -107,7 +107,7 @@ static inline wide springs_linearise(const springs *s, const wide *q, wide *grad
     return sqrtl(sum);
 }
 
-/* x = A^-1 x by Cholesky in place; false where A is not positive definite */
+/* x = A^-1 x by Cholesky in place; false if A is not positive definite */
 static inline bool band_solve(band_matrix *b, wide *x)
 {
     const int32_t n = b->size, w = b->band;
@@ -137,8 +137,7 @@ static inline bool band_solve(band_matrix *b, wide *x)
     return true;
 }
 
-/* q moves to the minimum downhill from it. Returns g there; *solved: the gradient vanished, or nothing fell any more.
- */
+/* Moves q to the local minimum below it. Returns g there; *solved: the gradient vanished, or g stopped decreasing. */
 static inline wide springs_minimise(const springs *s, wide *q, bool *solved)
 {
     const int32_t size = 3 * s->n;
@@ -165,14 +164,14 @@ static inline wide springs_minimise(const springs *s, wide *q, bool *solved)
             break;
         for (int32_t i = 0; i < size; i++)
             slope += q[i] * d[i];
-        /* At the best point next to nothing is left of what has been gained. */
+        /* The best point is solved if Newton's decrement is negligible beside the total decrease. */
         *solved = bold == 0 && (slope / 2 <= 1e-6L * (top - low) || norm <= 1e-16L * first);
         wide value = 0, alpha = 1;
         for (; alpha > 1e-12L; alpha /= 4) {
             for (int32_t i = 0; i < size; i++)
                 q[i] = at[i] - alpha * d[i];
             value = springs_value(s, q);
-            /* From the best point a few full steps may rise. */
+            /* Up to eight full steps from the best point may increase g. */
             if (value < low - 1e-4L * alpha * slope || bold < 8)
                 break;
         }
@@ -186,10 +185,10 @@ static inline wide springs_minimise(const springs *s, wide *q, bool *solved)
             if (++bold == 8)
                 memcpy(at, best, bytes);
         } else {
-            *solved = true; /* nothing along the direction is lower: round-off */
+            *solved = true; /* no decrease along the direction: round-off */
         }
         if (bold == 8)
-            bold = 24; /* searched steps, sixteen of them, before full ones are tried again */
+            bold = 24; /* sixteen steps with line search follow before full steps are tried again */
     }
     memcpy(q, best, bytes);
     free(b.A);

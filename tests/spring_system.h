@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * spring_system.h: worlds of springs, some of them hard, and the same step solved by the test's own dense algebra.
+ * spring_system.h: worlds of springs, some of them hard, and the same step solved by independent dense algebra.
  *
- * The truth: Newton's method on grad g - J^T lambda = 0, C = 0 with dense matrices and Gaussian elimination with full
- * pivoting, second derivatives written out here. Soft springs are energies; hard ones are rows.
+ * Reference: Newton's method on grad g - J^T lambda = 0, C = 0 with dense matrices and Gaussian elimination with full
+ * pivoting; second derivatives are written out here. Soft springs are energies; hard springs are constraints.
  */
 #ifndef SINEW_SPRING_SYSTEM_H
 #define SINEW_SPRING_SYSTEM_H
@@ -13,12 +13,12 @@
 #include "random_cases.h"
 
 enum {
-    SYSTEM_VERTICES = 18, /* of make_beam(2, 2, 1) */
+    SYSTEM_VERTICES = 18, /* vertices of make_beam(2, 2, 1) */
     SYSTEM_SPRINGS = 80,
     SYSTEM_UNKNOWNS = 3 * SYSTEM_VERTICES + SYSTEM_SPRINGS
 };
 
-/* Rows that depend on each other leave pivots of round-off, below this part of the first. */
+/* Dependent constraints leave pivots of round-off, below this fraction of the first. */
 #define SYSTEM_PIVOT 1e-13
 
 typedef struct system_spring {
@@ -29,7 +29,7 @@ typedef struct system_spring {
 
 typedef struct spring_system {
     int32_t vertex_count, spring_count, hard_count;
-    system_spring springs[SYSTEM_SPRINGS]; /* hard ones first */
+    system_spring springs[SYSTEM_SPRINGS]; /* hard springs first */
     double rest[3 * SYSTEM_VERTICES], q[3 * SYSTEM_VERTICES], v[3 * SYSTEM_VERTICES], mass[SYSTEM_VERTICES];
     bool pinned[SYSTEM_VERTICES];
     double h, gravity[3];
@@ -48,15 +48,15 @@ static inline double spring_between(const double *q, const system_spring *s, dou
     return sum;
 }
 
-/* ---- The conditions ------------------------------------------------------------------------------ */
+/* ---- KKT conditions ------------------------------------------------------------------------------ */
 
 static inline double system_q_tilde(const spring_system *s, int i)
 {
     return s->q[i] + s->h * s->v[i] + s->h * s->h * s->gravity[i % 3];
 }
 
-/* gradient [3 n] = grad g_soft(q) - J^T lambda, zero at pins; C [hard_count]. Returns what forces count
- * against: |grad g|, here and where the step began, and the norm of what single hard springs pull with. */
+/* gradient [3 n] = grad g_soft(q) - J^T lambda, zero at pins; C [hard_count]. Returns the scale of forces: the largest
+ * of |grad g| here, |grad g| at the start of the step, and the norm of the single hard spring forces. */
 static inline double system_conditions(const spring_system *s, const double *q, const double *lambda, double *gradient,
                                        double *C)
 {
@@ -89,7 +89,7 @@ static inline double system_conditions(const spring_system *s, const double *q, 
     return sqrt(own[0]) + sqrt(own[1]) + sqrt(own[2]);
 }
 
-/* K [n + m][n + m] of the conditions, with [A -J^T; J 0]; pins have rows of the identity. */
+/* K [n + m][n + m] of the KKT conditions, with [A -J^T; J 0]; pins have rows of the identity. */
 static inline void system_matrix(const spring_system *s, const double *q, const double *lambda, bool geometric,
                                  double *K)
 {
@@ -122,7 +122,7 @@ static inline void system_matrix(const spring_system *s, const double *q, const 
         }
 }
 
-/* One Newton step; returns its length. */
+/* Takes one Newton step; returns its length. */
 static inline double system_newton(const spring_system *s, double *q, double *lambda)
 {
     const int n = 3 * s->vertex_count, all = n + s->hard_count;
@@ -146,8 +146,8 @@ static inline double system_newton(const spring_system *s, double *q, double *la
 
 /* ---- Worlds -------------------------------------------------------------------------------------- */
 
-/* Springs between vertices of a small beam, each of its rest length: `hard` of them hard, the rest soft. One corner or
- * end is pinned, all else moves. */
+/* Springs between vertices of a small beam, each at its rest length: `hard` of them hard, the rest soft. One corner or
+ * end is pinned, all other vertices move. */
 static inline spring_system draw_system(random_cases *r, int32_t hard, int32_t soft)
 {
     spring_system s = {.spring_count = hard + soft, .hard_count = hard, .h = random_magnitude(r, 2e-3, 3e-2)};
@@ -199,7 +199,7 @@ static inline sinew_energy add_system_springs(sinew_world *world, sinew_body bod
     return add_energy(world, &def);
 }
 
-/* The same as a world; *hard is the energy of hard springs. Masses are taken over from it. */
+/* The same system as a world, whose masses it takes over; *hard is the energy of hard springs. */
 static inline sinew_world *make_system(spring_system *s, const sinew_solver_def *solver, int threads,
                                        sinew_energy *hard)
 {

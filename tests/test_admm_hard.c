@@ -2,9 +2,9 @@
  *
  * test_admm_hard.c: ADMM with hard energies, which it projects on: thesis 4.4.2, (4.76).
  *
- * What it has to find is min 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 subject to C = 0, and beside soft energies their sum.
- * Second ways: Newton's method on the conditions M/h^2 (q - q_tilde) + J^T mu = 0, C = 0 of a rope, in double and with
- * dense elimination; a closed form where there is one; and the conditions themselves.
+ * The step has to reach min 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 subject to C = 0; soft energies add their sum.
+ * References: Newton's method on the KKT conditions M/h^2 (q - q_tilde) + J^T mu = 0, C = 0 of a rope, in double and
+ * with dense elimination; closed forms; and the residual of the KKT conditions.
  */
 #include "dense_solve.h"
 #include "solver_scenes.h"
@@ -14,7 +14,7 @@
 
 #define SOLVED (IS_SINGLE ? 2e-4 : 1e-8)
 
-/* ---- Ropes against Newton's method on the conditions ------------------------------------------- */
+/* ---- Ropes against Newton's method on the KKT conditions --------------------------------------- */
 
 enum {
     POINTS = 5,
@@ -38,7 +38,7 @@ static hard_rope draw_rope(random_cases *r)
     return d;
 }
 
-/* Adds link j to matrix and right-hand side: C = l - L, n its gradient, mu (1 - n n^T) / l its second derivatives. */
+/* Adds link j to matrix and right-hand side: C = l - L with gradient n and Hessian term mu (1 - n n^T) / l. */
 static void add_link(const hard_rope *d, const double x[UNKNOWNS], int j, double A[UNKNOWNS][UNKNOWNS],
                      double b[UNKNOWNS])
 {
@@ -63,7 +63,7 @@ static void add_link(const hard_rope *d, const double x[UNKNOWNS], int j, double
         }
 }
 
-/* x = [q, mu], from q_tilde. */
+/* Solves the KKT conditions for x = [q, mu] by Newton's method, starting at q_tilde. */
 static void newton_on_conditions(const hard_rope *d, const double q_tilde[3 * POINTS], double x[UNKNOWNS])
 {
     static double A[UNKNOWNS][UNKNOWNS];
@@ -98,7 +98,7 @@ static sinew_world *make_hard_rope(const hard_rope *d, int iterations)
     sinew_energy_def energy = sinew_default_energy_def(SINEW_ENERGY_SPRING);
     energy.body = add_mesh(world, mesh, d->density, d->start, d->velocity);
     energy.hard = true;
-    /* It decides how fast, not what: about what inertia is. */
+    /* The stiffness of a hard energy affects convergence only; this one is comparable to the inertia. */
     energy.parameters[0] = (sinew_real)(d->density * d->rest / (d->h * d->h));
     add_energy(world, &energy);
     sinew_mesh_destroy(mesh);
@@ -127,7 +127,7 @@ static void hard_ropes_meet_the_conditions(void **unused)
     }
 }
 
-/* After one iteration z is on the set and q is not; what the step says about q is what its lengths say. */
+/* After one iteration z is on the set and q is not; the reported violation is that of the lengths of q. */
 static void violation_is_that_of_the_positions(void **unused)
 {
     (void)unused;
@@ -161,7 +161,7 @@ static void violation_is_that_of_the_positions(void **unused)
 
 /* ---- Positions --------------------------------------------------------------------------------- */
 
-/* A rope of soft springs, its first vertex held by a hard position beside gravity: as if it were pinned. */
+/* A rope of soft springs whose first vertex is held against gravity by a hard position energy, or pinned. */
 static sinew_world *hold_rope(bool pinned)
 {
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0};
@@ -247,7 +247,7 @@ static void area(const sinew_real *a, const sinew_real *b, const sinew_real *c, 
         d[i] = u[(i + 1) % 3] * v[(i + 2) % 3] - u[(i + 2) % 3] * v[(i + 1) % 3];
 }
 
-/* Equal masses: q - q_tilde must be a multiple of the gradient of det F, whose parts are the faces' area vectors. */
+/* Equal masses: q - q_tilde must be a multiple of the gradient of det F, whose blocks are the faces' area vectors. */
 static double turn_from_gradient(const sinew_real q[12], const sinew_real start[12])
 {
     static const int face[4][3] = {{1, 3, 2}, {0, 2, 3}, {0, 3, 1}, {0, 1, 2}};
@@ -286,7 +286,7 @@ static void hard_volumes_meet_the_conditions(void **unused)
     }
 }
 
-/* ---- Who cannot -------------------------------------------------------------------------------- */
+/* ---- Refusals ---------------------------------------------------------------------------------- */
 
 static void what_is_no_set_is_refused(void **unused)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_admm_spinning.c: the weight that ADMM chooses and changes by itself, against five weights chosen by hand, on
- * random bodies that spin.
+ * test_admm_spinning.c: ADMM's automatic weight, which adapts during a step, against five fixed weights on random
+ * spinning bodies.
  *
- * A scene is a generator's mesh, a material that ADMM takes, E = 1e4 .. 1e8, nu = 0.1 .. 0.49, h = 0.1 .. 0.003 s,
- * 3 .. 30 rad/s about any axis, free, pinned or held by springs at one end. A weight solves it when each of STEPS steps
- * comes down to the tolerance within MOST iterations; a referee that never steps, a Newton world in the same state,
- * finds the residuals. Of the scenes that one of five weights solves the automatic one has to solve 95 in 100 within
- * twice the iterations of the best of the five. It must always end in numbers. What it remembers from step to step is
- * part of the state, and its bits do not depend on the threads.
+ * A scene has a generated mesh, a material that ADMM supports, E = 1e4 .. 1e8, nu = 0.1 .. 0.49, h = 0.1 .. 0.003 s and
+ * a spin of 3 .. 30 rad/s about a random axis; the body is free, pinned or held by springs at one end. A weight solves
+ * the scene if each of STEPS steps reaches the tolerance within ITERATIONS_MAX iterations. A Newton world in the same state,
+ * which is never stepped, measures the residuals. Of the scenes that one of the fixed weights solves, the automatic
+ * weight has to solve 95 % within twice the iterations of the best fixed weight. All results are finite. The weight is
+ * part of the saved state, and its bits do not depend on the number of threads.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -17,7 +17,7 @@
 
 enum {
     STEPS = 4,
-    MOST = 500, /* iterations of a step */
+    ITERATIONS_MAX = 500, /* iterations per step */
     HAND_COUNT = 5
 };
 
@@ -39,20 +39,20 @@ typedef enum shape {
     BEAM,
     THIN_BEAM,
     BOX,
-    CLOTH, /* from here on without tets */
+    CLOTH, /* this shape and the following ones have no tets */
     ROPE,
     SHAPE_COUNT
 } shape;
 
 static const char *const shape_names[SHAPE_COUNT] = {"ball",      "cylinder", "torus", "tube", "beam",
                                                      "thin beam", "box",      "cloth", "rope"};
-/* kg/m3, kg/m2, kg/m */
+/* kg/m3 for solids, kg/m2 for cloth, kg/m for ropes */
 static const double densities[SHAPE_COUNT] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 0.3, 0.1};
 
 typedef enum hold {
     FREE,
     PINNED,
-    SPRUNG, /* position energies */
+    SPRUNG, /* held by position energies */
     HOLD_COUNT
 } hold;
 
@@ -126,7 +126,7 @@ static sinew_mesh *draw_mesh(random_cases *r, shape which)
     return make_rope(8 + random_index(r, 20), (const double[3]){0, 0, 0}, (const double[3]){1, 0, 0.2});
 }
 
-/* v = omega x X, and the vertices within a tenth of the low end of x */
+/* Sets velocities v = omega x X and selects the vertices within a tenth of the low end of x. */
 static void spin(spinning *s)
 {
     const int32_t n = sinew_mesh_vertex_count(s->mesh);
@@ -150,7 +150,7 @@ static spinning draw_scene(random_cases *r)
 {
     spinning s = {.shape = (shape)random_index(r, SHAPE_COUNT), .hold = (hold)random_index(r, HOLD_COUNT)};
     double length = 0;
-    /* Meshes without tets take springs; the materials of tets are the kinds before them. */
+    /* Meshes without tets take springs; the kinds below SINEW_ENERGY_SPRING are tet materials. */
     s.kind = s.shape >= CLOTH ? SINEW_ENERGY_SPRING : (sinew_energy_kind)random_index(r, SINEW_ENERGY_SPRING + 1);
     s.modulus = random_magnitude(r, 1e4, 1e8);
     s.poisson = random_between(r, 0.1, 0.49);
@@ -215,7 +215,7 @@ static double residual_at(sinew_world *referee, const sinew_real *q)
     return sqrt(sum);
 }
 
-/* Puts the referee where `world` is. */
+/* Copies positions and velocities of `world` to the reference world. */
 static void follow(sinew_world *referee, const sinew_world *world)
 {
     const int32_t n = sinew_world_particle_count(world);
@@ -229,14 +229,14 @@ static void follow(sinew_world *referee, const sinew_world *world)
 
 typedef struct outcome {
     bool solved, finite;
-    int iterations; /* of all steps */
-    int changes;    /* of the weight */
+    int iterations; /* sum over all steps */
+    int changes;    /* changes of the weight */
 } outcome;
 
 static sinew_solver_def admm_with(double weight)
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_ADMM);
-    def.iterations = MOST;
+    def.iterations = ITERATIONS_MAX;
     def.tolerance = (sinew_real)tolerance;
     def.measure = SINEW_MEASURE_RESIDUAL;
     def.parameters[sinew_solver_parameter(SINEW_SOLVER_ADMM, "weight")] = (sinew_real)weight;
@@ -251,7 +251,8 @@ static sinew_weight_memory memory_of(const sinew_world *world)
     return memory;
 }
 
-/* One step, judged by the referee. Single precision may stop in its round-off, which the solver knows. */
+/* Takes one step; the reference world measures its residual. In single precision a step also counts as solved if the
+ * solver reports that it stopped at round-off. */
 static void step(sinew_world *world, sinew_world *referee, outcome *out)
 {
     sinew_step_result result;
@@ -319,7 +320,8 @@ static void compare_weights(const spinning *s, int number, tally *t)
     t->solvable += best.solved;
     t->steps += own.solved ? STEPS : 0;
     t->changes += own.solved ? own.changes : 0;
-    /* To the tolerance of single precision it is often a few iterations, fewer than the rule looks at. */
+    /* The tolerance of single precision often takes a few iterations, fewer than the weight rule needs for its first
+     * test. */
     const bool few = sizeof(sinew_real) == 4 && own.iterations <= best.iterations + 8 * STEPS;
     t->near += best.solved && own.solved && (ratio <= 2 || few);
     if (best.solved && own.solved)
@@ -333,7 +335,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Two of a sample may miss by chance. */
+/* A sample may miss the 95 % by two scenes. */
 static void spinning_bodies_converge(void **state)
 {
     (void)state;
@@ -363,7 +365,8 @@ static void spinning_bodies_converge(void **state)
 
 /* ---- One body -------------------------------------------------------------------------------- */
 
-/* A beam that turns about its pinned end: with the weight of its rest shape the third step cycles for ever. */
+/* A beam that spins about its pinned end: with the weight of the rest shape the third step cycles without converging.
+ */
 static spinning turning_beam(double speed)
 {
     spinning s = {.shape = BEAM,
@@ -400,7 +403,7 @@ static uint64_t hash_after(sinew_world *world, int steps)
     return sinew_world_state_hash(world);
 }
 
-/* The weight has changed when the state is saved, and the world that loads it has its first one. */
+/* The saved weight has adapted, whereas the world that loads the state starts with the initial weight. */
 static void bits_do_not_depend_on_threads_or_a_break(void **state)
 {
     (void)state;
@@ -428,7 +431,7 @@ static void bits_do_not_depend_on_threads_or_a_break(void **state)
     drop_scene(&s);
 }
 
-/* A state is untrusted. */
+/* A state is untrusted input: invalid weights are refused. */
 static void foreign_memory_is_refused(void **state)
 {
     (void)state;

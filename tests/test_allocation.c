@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_allocation.c: when memory runs out. Every scene of scenes/ is read, prepared, stepped and written while the n-th
- * allocation fails, for n = 1, 2, ... as many as a run makes. Each run says that memory ran out, or that the step did
- * not come to its end, or finds the minimum of an undisturbed run, and gives back every block. (A factorisation without
- * memory is to Newton's method one that failed: it goes on with another matrix to the same minimum.)
+ * test_allocation.c: allocation failures. Every scene of scenes/ is read, prepared, stepped and written while the n-th
+ * allocation fails, for n = 1, 2, ... up to the number of allocations of a run. Each run reports that memory ran out,
+ * reports an unfinished step, or finds the minimum of the undisturbed run; every run frees all blocks. (Newton's method
+ * treats a factorisation without memory as failed and continues with another matrix to the same minimum.)
  *
- * After the first few allocations of a scene they are visited with a stride from a place drawn at random, so that a
- * scene costs a bounded number of runs: 28, in the night (SINEW_NIGHTLY=1) 80.
+ * The first few allocations of a scene are all visited, the later ones with a stride from a random start, so that a
+ * scene costs 28 runs, or 80 with SINEW_NIGHTLY=1.
  */
 #include <dirent.h>
 #include <math.h>
@@ -29,7 +29,7 @@ enum {
 };
 
 #ifdef SINEW_SINGLE
-static const double near = 1e-3; /* m: as far as the steps' own tolerance lets two minima be apart */
+static const double near = 1e-3; /* m: distance of two minima that the solver tolerance allows */
 #else
 static const double near = 1e-6;
 #endif
@@ -37,12 +37,12 @@ static const double near = 1e-6;
 typedef struct outcome {
     sinew_status status;
     char text[1024];
-    uint32_t bits; /* of the step */
+    uint32_t bits; /* status bits of the step */
     int32_t particle_count;
-    sinew_real q[3 * PARTICLES_MAX]; /* after the step */
+    sinew_real q[3 * PARTICLES_MAX]; /* positions after the step */
 } outcome;
 
-static random_cases cases; /* how many runs a scene may cost */
+static random_cases cases; /* limits the number of runs per scene */
 
 static void failed(outcome *result, sinew_status status, const char *text)
 {
@@ -50,7 +50,7 @@ static void failed(outcome *result, sinew_status status, const char *text)
     snprintf(result->text, sizeof result->text, "%s", text);
 }
 
-/* One frame in every format. */
+/* Writes one frame in every format. */
 static sinew_status write_caches(sinew_world *world, sinew_error *error)
 {
     for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
@@ -74,7 +74,7 @@ static sinew_status write_caches(sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* Reads, steps once, writes, destroys. */
+/* Reads the scene, steps once, writes caches and destroys the world. */
 static void run_scene(const char *path, const char *setting, outcome *result)
 {
     sinew_error error = {.status = SINEW_OK};
@@ -110,7 +110,7 @@ static double distance(const outcome *a, const outcome *b)
     return max;
 }
 
-/* The n-th allocation of the scene fails; alone, or with all that follow. */
+/* Runs the scene while its n-th allocation fails, alone or with all later ones. */
 static void fail_one(const char *path, const char *setting, long long n, bool only_first, const outcome *reference)
 {
     static outcome result;
@@ -128,11 +128,11 @@ static void fail_one(const char *path, const char *setting, long long n, bool on
                  atomic_load(&failing_malloc.alive) - alive, n, only_first ? "" : " and all after it", result.text);
 }
 
-/* `setting` may be NULL. */
+/* Fails the allocations of a scene one after the other; `setting` may be NULL. */
 static void sweep(const char *path, const char *setting)
 {
     static outcome reference;
-    run_scene(path, setting, &reference); /* what is made once in a process is made here */
+    run_scene(path, setting, &reference); /* also makes the allocations that a process makes once */
     failing_malloc_arm(0, true);
     run_scene(path, setting, &reference);
     long long count = atomic_load(&failing_malloc.asked);
@@ -177,7 +177,7 @@ static void test_every_scene(void **state)
     }
 }
 
-/* UMFPACK and SPQR ask for memory of their own in every factorisation. */
+/* UMFPACK and SPQR allocate through their own hooks in every factorisation. */
 static void test_lu_and_qr(void **state)
 {
     (void)state;

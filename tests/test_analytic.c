@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_analytic.c: problems whose answer is known without a computer, or nearly: homogeneous stretch, a hanging bar, a
- * cantilever, a pendulum, free flight and free fall, a catenary. Each prints what it measured against the closed form.
+ * test_analytic.c: problems with closed-form solutions: homogeneous stretch, a hanging bar, a cantilever, a pendulum,
+ * free flight and free fall, a catenary. Each test prints its measured value beside the closed form.
  */
 #include "make_world.h"
 
 #include "reference_material.h"
 
 #ifdef SINEW_SINGLE
-#define EXACT    2e-5 /* relative, where the closed form is the discrete answer */
-#define PER_STEP 1e-5 /* relative, kept from one step to the next */
-#define FLIGHT   1e-4 /* the same over a hundred steps */
+#define EXACT    2e-5 /* relative error where the closed form is the exact discrete solution */
+#define PER_STEP 1e-5 /* relative change of a conserved quantity per step */
+#define FLIGHT   1e-4 /* relative change of a conserved quantity over a hundred steps */
 #define TIGHT    1e-6 /* solver tolerance */
 #else
 #define EXACT    1e-8
@@ -48,7 +48,7 @@ static double diagonal_stress(int kind, const double stretch[3], double P[3])
     return psi;
 }
 
-/* The lateral stretch at which the last `count` axes carry no stress, by bisection. */
+/* Finds by bisection the lateral stretch at which the last `count` axes carry no stress. */
 static void relax(int kind, double stretch[3], int count)
 {
     double low = 0.5, high = 1.2, P[3];
@@ -61,7 +61,7 @@ static void relax(int kind, double stretch[3], int count)
     }
 }
 
-/* Pins the surface at the affine map, lets the inside find its place from a shaken start. */
+/* Pins the surface to the affine map and solves for the interior from a perturbed start. */
 static void check_inside(int kind, const sinew_mesh *mesh, const double stretch[3], double psi)
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -106,7 +106,7 @@ static void check_inside(int kind, const sinew_mesh *mesh, const double stretch[
     sinew_world_destroy(world);
 }
 
-/* With no pins and nothing moving the gradient is the elastic one alone: on a face it sums to P times its area. */
+/* With no pins and no motion, the gradient is purely elastic: its sum over a face is P times the area. */
 static void check_faces(int kind, const sinew_mesh *mesh, const double stretch[3], const double P[3])
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -154,7 +154,7 @@ static void test_stretch(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Near rest a pulled bar answers with Young's modulus and thins by Poisson's ratio, whatever the material. */
+/* Near rest every material responds with Young's modulus and contracts by Poisson's ratio. */
 static void test_small_strain_moduli(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void test_hanging_bar(void **state)
         const double u = end_displacement(kind, E, g, 0, 24, 4, length);
         printf("hanging bar, %-20s end moves %.6e m, rho g L^2 / 2E = %.6e m, relative difference %.1e\n",
                name_of(kind), u, exact, fabs(u / exact - 1));
-        /* Beside the linear material there is the strain itself, 1.5e-4 on average, as a relative error. */
+        /* Materials other than `linear` add the strain itself, 1.5e-4 on average, as a relative error. */
         assert_true(fabs(u / exact - 1) < (kind == SINEW_ENERGY_LINEAR ? 2e-3 : 3e-3));
     }
     double last = 0;
@@ -227,7 +227,8 @@ static void test_cantilever(void **state)
     const double bending = load * pow(length, 4) / (8 * E * I), shear = load * length * length / (2 * kappa * G);
     double last = 0, order = 0;
     printf("cantilever: Euler-Bernoulli %.6e m, with Timoshenko's shear %.6e m\n", bending, bending + shear);
-    /* In single precision the round-off of positions, times E times the cell, outweighs a cell of the finest mesh. */
+    /* In single precision the round-off of positions times E times the cell size exceeds the error of the finest mesh.
+     */
     for (int ny = 1; ny <= (sizeof(sinew_real) == 4 ? 4 : 8); ny *= 2) {
         const double w = end_displacement(SINEW_ENERGY_LINEAR, E, g, 1, 8 * ny, ny, length);
         const double error = fabs(w / (bending + shear) - 1);
@@ -247,7 +248,7 @@ typedef struct swing {
     double period, decay; /* s; factor of the amplitude per step */
 } swing;
 
-/* Implicit Euler turns the linear pendulum by atan(w h) a step and shrinks it by (1 + w^2 h^2)^-1/2. */
+/* Implicit Euler turns the phase of the linear pendulum by atan(w h) and shrinks it by (1 + w^2 h^2)^-1/2 per step. */
 static swing measure_swing(double h, double angle)
 {
     const double top[3] = {0, 0, 0}, bob[3] = {sin(angle), -cos(angle), 0};
@@ -274,7 +275,7 @@ static swing measure_swing(double h, double angle)
             last = h * (step - 1 + before / (before - x));
             first = crossings++ == 0 ? last : first;
         }
-        /* The largest swing of each of two like half-periods: between crossings 1 and 2, and 3 and 4. */
+        /* Records the amplitude of two half-periods of the same side: between zero crossings 1 and 2, and 3 and 4. */
         const int half = crossings == 1 ? 0 : crossings == 3 ? 1 : -1;
         if (half >= 0 && fabs(x) > largest[half]) {
             largest[half] = fabs(x);
@@ -317,7 +318,7 @@ static double length_of(const double a[3])
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
 }
 
-/* sum m a x b over all particles */
+/* Sums m a x b over all particles. */
 static void moment(const sinew_real *m, const sinew_real *a, const sinew_real *b, int32_t n, double out[3])
 {
     out[0] = out[1] = out[2] = 0;
@@ -329,7 +330,7 @@ static void moment(const sinew_real *m, const sinew_real *a, const sinew_real *b
         }
 }
 
-/* A block, off the origin, thrown; turns: how fast it spins. */
+/* A thrown block off the origin; `turns` is its spin. */
 static sinew_world *thrown(int kind, double h, double gravity, double turns)
 {
     const double spin[3] = {turns, 2 * turns, -3 * turns}, speed[3] = {0.5, 1, 0.25};
@@ -354,10 +355,11 @@ static sinew_world *thrown(int kind, double h, double gravity, double turns)
     return world;
 }
 
-/* From grad g(q') = 0, with forces that sum to nothing and, the energy being blind to rotations, have no moment about
- * the origin at q':   sum m (v' - v) = 0   and   sum m q' x (v' - v) = 0.
- * So linear momentum is kept, and L = sum m q x v changes by h sum m v' x v, which is not zero: implicit Euler brakes a
- * spin, by a share w^2 h^2 a step. Both laws are tested to round-off; then that the braking is of first order. */
+/* grad g(q') = 0; internal forces sum to zero and, by rotational invariance, have no moment about the origin at q':
+ *     sum m (v' - v) = 0   and   sum m q' x (v' - v) = 0.
+ * Linear momentum is conserved, and L = sum m q x v changes by h sum m v' x v, which is not zero: implicit Euler
+ * reduces a spin by the fraction w^2 h^2 per step. Both laws are tested to round-off, and the reduction for its order.
+ */
 static void check_flight(int kind)
 {
     const double h = 0.01;
@@ -403,7 +405,7 @@ static void check_flight(int kind)
     sinew_world_destroy(world);
 }
 
-/* The share of the spin about the centre of mass that is left after 0.4 s. */
+/* The fraction of the spin about the centre of mass that is left after 0.4 s. */
 static double spin_left(int steps)
 {
     sinew_world *world = thrown(SINEW_ENERGY_NEO_HOOKEAN, 0.4 / steps, 0, 1);
@@ -413,7 +415,7 @@ static double spin_left(int steps)
         for (int step = 0; k == 1 && step < steps; step++)
             sinew_world_step(world, NULL);
         sinew_world_measure(world, &measures);
-        double own[3]; /* L - x_c x p */
+        double own[3]; /* angular momentum about the centre of mass, L - x_c x p */
         const double *x = measures.centre_of_mass, *p = measures.linear_momentum;
         for (int c = 0; c < 3; c++)
             own[c] = measures.angular_momentum[c] - x[(c + 1) % 3] * p[(c + 2) % 3] + x[(c + 2) % 3] * p[(c + 1) % 3];
@@ -423,7 +425,7 @@ static double spin_left(int steps)
     return spin[1] / spin[0];
 }
 
-/* Without spin both momenta stay, over a hundred steps. */
+/* Without spin, linear and angular momentum are conserved over a hundred steps. */
 static void check_straight_flight(int kind)
 {
     sinew_world *world = thrown(kind, 0.01, 0, 0);
@@ -460,7 +462,7 @@ static void test_free_flight(void **state)
     assert_true(fabs(log2(coarse / fine) - 1) < 0.1);
 }
 
-/* x_n = x_0 + n h v_0 + g h^2 n (n + 1) / 2, whatever the body does about it. */
+/* x_n = x_0 + n h v_0 + g h^2 n (n + 1) / 2, independent of the deformation. */
 static void test_free_fall(void **state)
 {
     (void)state;
@@ -493,7 +495,7 @@ static double catenary_error(int32_t segments)
     const double length = 1.5, span = 1, stiffness = sizeof(sinew_real) == 4 ? 1e4 : 1e7; /* N */
     sinew_mesh *mesh = make_rope(segments + 1, (double[]){0, 0, 0}, (double[]){length, 0, 0});
     sinew_real *start = make_array(3 * (size_t)segments + 3, sizeof *start);
-    const double slope = sqrt(length * length - span * span) / length; /* a V of the right length to start from */
+    const double slope = sqrt(length * length - span * span) / length; /* the start is a V of the right length */
     for (int32_t i = 0; i <= segments; i++) {
         start[3 * i] = (sinew_real)(span * i / segments - span / 2);
         start[3 * i + 1] = (sinew_real)(-slope * length / segments * (i < segments - i ? i : segments - i));
@@ -540,7 +542,7 @@ static void test_catenary(void **state)
         printf(last > 0 ? ", order %.2f\n" : "\n", order);
         last = error;
     }
-    assert_true(order > (sizeof(sinew_real) == 4 ? 1.5 : 1.9)); /* single: the rope of 1e4 N stretches visibly */
+    assert_true(order > (sizeof(sinew_real) == 4 ? 1.5 : 1.9)); /* single: the softer rope of 1e4 N stretches visibly */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_app.c: the command as a person meets it: exit status, what it prints where, the files it leaves. Each test
- * starts the program, in a scratch folder.
+ * test_app.c: the command `sinew` as a user meets it: exit status, standard output, standard error and written files.
+ * Each test starts the program in a scratch folder.
  */
 #include "app_fixture.h"
 
@@ -62,7 +62,7 @@ static void test_scenes_from_any_folder(void **state)
     assert_non_null(strstr(o.out, "\ncantilever "));
 }
 
-/* A scene of the folder in which the command is called comes before the product's of the same name. */
+/* A scene in the current folder takes precedence over the product's scene of the same name. */
 static void test_own_scenes_come_first(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_own_scenes_come_first(void **state)
     assert_non_null(strstr(o.err, "unknown key \"own\""));
 }
 
-/* Paths other than below scenes/ are taken as they are, and the refusal says where was looked. */
+/* Paths outside scenes/ are used literally, and the error message lists the searched folders. */
 static void test_missing_scene_names_the_folders(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void test_missing_scene_names_the_folders(void **state)
     }
 }
 
-/* A copy of the command in PREFIX/bin finds PREFIX/share/sinew/scenes, wherever PREFIX is. */
+/* A copy of the command in PREFIX/bin finds PREFIX/share/sinew/scenes for any PREFIX. */
 static void test_installed_scenes(void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_wrong_command_lines(void **state)
         {"run twist --precision half", "--precision: \"half\" is neither single nor double"},
         {"run twist --precision", "--precision needs a value"},
         {"run ragdoll --solver admm", "admm cannot take joint: it has no proximal map; use xpbd, pbd"},
-        {"compare ragdoll --solvers scd", "the reference, whoever is compared, is newton: newton cannot keep"},
+        {"compare ragdoll --solvers scd", "the reference is always newton: newton cannot keep"},
         {"info solver", "unknown topic \"solver\"; did you mean \"solvers\"?"},
         {"info solvers energies", "takes one topic"},
         {"info energies --all", "--all is for solvers"},
@@ -162,7 +162,7 @@ static void test_wrong_command_lines(void **state)
     }
 }
 
-/* Keys that were renamed have no alias: the message has the line and the name of today. */
+/* Renamed keys have no alias: the message has the line and the current name. */
 static void test_renamed_keys(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_renamed_keys(void **state)
     }
 }
 
-/* ---- Trouble with files ---------------------------------------------------------------------- */
+/* ---- File errors ----------------------------------------------------------------------------- */
 
 static void test_standard_output_that_is_full(void **state)
 {
@@ -217,7 +217,7 @@ static void test_other_precision(void **state)
         expect(&o, 0, words);
         assert_string_equal(o.out, expected);
     }
-    /* Alone in a folder there is no sibling. */
+    /* Copied alone to a folder, the command has no sibling of the other precision. */
     mkdir(scratch("alone"), 0777);
     unlink(scratch("alone/sinew-alone"));
     assert_int_equal(link(SINEW_COMMAND, scratch("alone/sinew-alone")), 0);
@@ -231,7 +231,7 @@ static void test_other_precision(void **state)
 
 /* ---- Info ------------------------------------------------------------------------------------ */
 
-/* Expert parameters are left out of the list, which counts them, and `--all` has them. */
+/* The list omits expert parameters but counts them; `--all` lists them. */
 static void test_expert_parameters(const char *listed)
 {
     char all[65536], line[256];

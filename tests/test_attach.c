@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_attach.c: attachments by distance against a search of its own: points of triangles by projection and by their
- * three sides. The energy of what is joined is k/2 times the squared distances.
+ * test_attach.c: attachments by distance against a brute-force search, which projects points on triangles and on their
+ * three sides. The energy of an attachment equals k/2 times the sum of squared distances.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"
@@ -33,7 +33,7 @@ static double to_segment(const double p[3], const double a[3], const double b[3]
     return sqrt(sum);
 }
 
-/* To the plane where the foot lies inside, else to the nearest side. */
+/* Distance to the plane if the projection of p lies inside the triangle, else to the nearest side. */
 static double to_triangle(const double p[3], double v[3][3])
 {
     double n[3], e[3][3], best = HUGE_VAL;
@@ -83,11 +83,11 @@ typedef struct pair {
     sinew_world *world;
     sinew_mesh *mesh;
     sinew_body from, to;
-    sinew_real *x; /* [vertex_count] where `to` starts */
-    sinew_real *y; /* `from` */
+    sinew_real *x; /* [vertex_count] initial positions of `to` */
+    sinew_real *y; /* initial positions of `from` */
 } pair;
 
-/* Two boxes that start somewhere else than at rest. */
+/* Two boxes whose initial positions differ from their rest shapes. */
 static pair make_pair(random_cases *r, const sinew_allocator *allocator)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -159,7 +159,7 @@ static void what_is_near_is_joined(void **unused)
     }
 }
 
-/* Two equal bodies at rest in the same place: every vertex finds itself, however far they have moved since. */
+/* Two equal bodies with coincident rest shapes: every vertex matches its copy, at any current distance. */
 static void rest_shapes_and_chosen_vertices(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_balance.c: the energy balance of a step: closed forms of what is gained and lost, and that it closes to
- * round-off for scenes nobody chose, whatever the solver.
+ * test_balance.c: the energy balance of a step against closed forms of work and loss; for random scenes and every
+ * solver the balance closes to round-off.
  */
 #include "failing_allocator.h"
 #include "random_scene.h"
@@ -31,7 +31,7 @@ static void near(double found, double expected, double scale, const char *what)
         fail_msg("%s: %.15g J, expected %.15g", what, found, expected);
 }
 
-/* All that goes through the balance, J. */
+/* Sum of the absolute values of all terms of the balance, J. */
 static double size_of(const sinew_balance *b)
 {
     return fabs(b->kinetic[0]) + fabs(b->kinetic[1]) + fabs(b->elastic[0]) + fabs(b->elastic[1]) + fabs(b->gravity[0]) +
@@ -82,7 +82,7 @@ static void free_fall(void **unused)
     sinew_world_destroy(world);
 }
 
-/* m y'' = -k y by implicit Euler: y1 = (y0 + h v0) / (1 + h^2 k / m), losing m/2 (v1 - v0)^2 + k/2 (y1 - y0)^2. */
+/* m y'' = -k y by implicit Euler: y1 = (y0 + h v0) / (1 + h^2 k / m), with loss m/2 (v1 - v0)^2 + k/2 (y1 - y0)^2. */
 static void oscillator(void **unused)
 {
     (void)unused;
@@ -111,7 +111,7 @@ static void oscillator(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Pins that carry both ends off at a speed V: the first step needs m V^2, of which half is moving and half is lost. */
+/* Pins move both ends at speed V: the first step needs m V^2, of which half becomes kinetic energy and half is lost. */
 static void moving_pins(void **unused)
 {
     (void)unused;
@@ -160,7 +160,7 @@ static void damping_and_forces(void **unused)
     sinew_world_destroy(world);
 }
 
-/* A target that a motion moves by d does work k/2 (y - d)^2 - k/2 y^2 at the start of the step. */
+/* A target that moves by d does work k/2 (y - d)^2 - k/2 y^2 at the start of the step. */
 static void moving_targets(void **unused)
 {
     (void)unused;
@@ -177,7 +177,7 @@ static void moving_targets(void **unused)
     add_energy(world, &def);
     double y = 0, d = 0, elastic = 0;
     for (int i = 0; i < 10; i++) {
-        if (i % 2) /* looking moves targets about */
+        if (i % 2) /* a measurement between steps must not change the balance of targets */
             assert_int_equal(sinew_world_measure(world, &measures), SINEW_OK);
         sinew_world_step(world, NULL);
         const sinew_balance b = balance_of(world);
@@ -193,7 +193,7 @@ static void moving_targets(void **unused)
     sinew_world_destroy(world);
 }
 
-/* ---- Scenes nobody chose ------------------------------------------------------------------------ */
+/* ---- Random scenes ----------------------------------------------------------------------------- */
 
 static void push(sinew_world *world, random_cases *r)
 {
@@ -211,7 +211,7 @@ static void push(sinew_world *world, random_cases *r)
     free(f);
 }
 
-/* Pairs of any two vertices, some of them switched off, that come into a running world. */
+/* Adds pairs of random vertices, some of them disabled, to a running world. */
 static void couple(sinew_world *world, random_cases *r)
 {
     enum {
@@ -248,8 +248,8 @@ static void move_pins(sinew_world *world, random_cases *r)
     must(&error);
 }
 
-/* Large forces inside a body cancel in the sums of the balance, and leave round-off of their own size, J: the sum of
- * force times way over the particles. `before` is where they were. */
+/* Round-off of the balance, J: the sum of |force times displacement| over the particles. Large internal forces cancel
+ * in the balance but leave round-off of their own size. `before`: positions before the step. */
 static double gross_of(sinew_world *world, const sinew_real *before)
 {
     const int32_t n = sinew_world_particle_count(world);
@@ -294,7 +294,7 @@ static void the_balance_closes(void **unused)
                 break;
             const sinew_balance b = balance_of(world);
             if (!isfinite(size_of(&b)))
-                continue; /* a barrier was infinite before the step */
+                continue; /* the energy was infinite before the step */
             worst = fmax(worst, fabs(b.unaccounted) / (size_of(&b) + gross));
             steps++;
             solvers[d.solver]++;
@@ -352,7 +352,7 @@ static void a_warm_step_does_not_allocate(void **unused)
     for (int i = 0; i < 3; i++)
         sinew_world_step(s.world, NULL);
     assert_int_equal(memory.calls, calls);
-    /* Without memory for the balance the step is refused and the world stays as it was. */
+    /* Without memory for the balance the step is refused and the world stays unchanged. */
     scene t = make_scene(&def);
     sinew_error error = {0};
     sinew_world_prepare(t.world, &error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bending.c: energies on hinges and wheels against second ways: angles from normals, projections by search over
- * the set, curvatures of a sphere and a cylinder, the plate that a hinge stands for on meshes of several kinds.
+ * test_bending.c: energies on hinges and wheels against independent references: angles between normals, projections by
+ * search over the set, curvatures of a sphere and a cylinder, and the plate rigidity of hinges on several kinds of
+ * meshes.
  */
 #include "bending_plate.h"
 
@@ -17,7 +18,7 @@ enum {
 
 /* ---- The angle ----------------------------------------------------------------------------------- */
 
-/* The angle between the normals, its sign by the side of the one plane on which the other wing lies. */
+/* The angle between the normals; positive or negative by the side of one plane on which the opposite vertex lies. */
 static double angle_by_normals(const double *x)
 {
     double e[3], a[3], b[3], n[3], m[3];
@@ -32,7 +33,7 @@ static double angle_by_normals(const double *x)
     return (dot(n, b) > 0 ? -1 : 1) * acos(fmax(-1, fmin(1, cosine)));
 }
 
-/* C of the constraint, theta - theta_0 of one element. */
+/* C = theta - theta_0 of one element. */
 static double angle_by_energy(const sinew_energy_ops *ops, const sample *s)
 {
     batch b = batch_make(best_lanes(), ops, s, 1);
@@ -69,7 +70,7 @@ static void angles_are_those_between_the_normals(void **unused)
             s.x[k] = (double)(sinew_real)random_between(&r, -1, 1);
         }
         const double rest = angle_by_normals(s.rest), now = angle_by_normals(s.x);
-        for (int k = 0; k < 2; k++) { /* heights of thin triangles are round-off in single */
+        for (int k = 0; k < 2; k++) { /* in single precision heights of thin triangles are round-off */
             const double *x = k ? s.x : s.rest;
             double e[3], a[3], n[3];
             size[k] = 1;
@@ -88,10 +89,10 @@ static void angles_are_those_between_the_normals(void **unused)
         worst = fmax(worst, error);
     }
     printf("    angle: worst error %.1e (bound %.0e)\n", worst, 1e-7 > CLOSE ? 1e-7 : CLOSE);
-    assert_true(worst <= fmax(CLOSE, 1e-7)); /* acos has half the digits near flat */
+    assert_true(worst <= fmax(CLOSE, 1e-7)); /* acos loses half the digits near flat */
 }
 
-/* Folded upwards by less than half a turn it goes on smoothly from one side of flat to the other. */
+/* Up to half a turn the angle of a folded hinge is continuous through the flat state. */
 static void the_angle_is_continuous_but_where_triangles_meet(void **unused)
 {
     (void)unused;
@@ -110,7 +111,7 @@ static void the_angle_is_continuous_but_where_triangles_meet(void **unused)
     }
 }
 
-/* Triangles that collapse while they move give finite numbers. */
+/* Triangles that collapse during the motion give finite numbers. */
 static void collapsed_hinges_stay_finite(void **unused)
 {
     (void)unused;
@@ -124,11 +125,11 @@ static void collapsed_hinges_stay_finite(void **unused)
         for (int k = 0; k < 12; k++) {
             const double scale = how == 0 ? 0 : how == 1 ? 1e-12 : 1;
             s.x[k] *= scale;
-            if (how == 2 && k >= 6) /* wings on an end of the edge */
+            if (how == 2 && k >= 6) /* opposite vertices on an end of the edge */
                 s.x[k] = s.x[k % 3];
-            if (how == 3) /* all on a line */
+            if (how == 3) /* all vertices on a line */
                 s.x[k] = (k / 3) * (k % 3 + 1);
-            if (how == 4 && k < 6) /* no edge */
+            if (how == 4 && k < 6) /* an edge of length zero */
                 s.x[k] = s.x[k % 3];
         }
         batch b = batch_make(best_lanes(), ops, &s, 1);
@@ -148,7 +149,7 @@ static void collapsed_hinges_stay_finite(void **unused)
 
 /* ---- Small deflections --------------------------------------------------------------------------- */
 
-/* At a flat rest shape both energies on hinges have the same Hessian out of the plane. */
+/* At a flat rest shape both hinge energies have the same out-of-plane Hessian. */
 static void isometric_is_the_hinge_in_small_angles(void **unused)
 {
     (void)unused;
@@ -187,7 +188,7 @@ static void isometric_is_the_hinge_in_small_angles(void **unused)
     }
 }
 
-/* ---- The plate that a hinge stands for ----------------------------------------------------------- */
+/* ---- The plate rigidity of hinges ---------------------------------------------------------------- */
 
 static void the_plate_depends_on_the_mesh(void **unused)
 {
@@ -210,7 +211,7 @@ static void the_plate_depends_on_the_mesh(void **unused)
 
 /* ---- Curvature ------------------------------------------------------------------------------------ */
 
-/* Sum of psi with rigidity 1 and a flat rest over the wheels of a mesh: half the integral of (k1 + k2)^2. */
+/* Sum of psi over the wheels of a mesh, with rigidity 1 and a flat rest shape: half the integral of (k1 + k2)^2. */
 static double curvature_energy(const sinew_mesh *mesh, int *count)
 {
     const sinew_energy_ops *ops = ops_of(SINEW_ENERGY_MEAN_CURVATURE);
@@ -259,7 +260,7 @@ static void curvature_of_a_sphere_and_a_can(void **unused)
     sinew_mesh *can = sinew_mesh_can(&def, &error);
     must(&error);
     const double energy = curvature_energy(can, &count);
-    const double wanted = 0.5 / (radius * radius) * 2 * MAKE_PI * radius * (length - row); /* without the rims */
+    const double wanted = 0.5 / (radius * radius) * 2 * MAKE_PI * radius * (length - row); /* wheels omit the rims */
     printf("    can, %4d of %d vertices: %.4f of D/2 area / R^2\n", count, sinew_mesh_vertex_count(can),
            energy / wanted);
     assert_int_equal(count, n * (m - 1));
@@ -269,7 +270,7 @@ static void curvature_of_a_sphere_and_a_can(void **unused)
 
 /* ---- Projection ------------------------------------------------------------------------------------ */
 
-/* |z - p|^2 over the sphere of radius L, the least that a search from many places finds. */
+/* The smallest |z - p|^2 over the sphere of radius L that a search from many starts finds. */
 static double nearest_by_search(random_cases *r, const double z[3], double L)
 {
     double best = INFINITY;
@@ -296,7 +297,8 @@ static double nearest_by_search(random_cases *r, const double z[3], double L)
     return best;
 }
 
-/* psi = k/2 |z - p|^2 with p what PD's local step goes to, no point of the set is nearer, and p is in it. */
+/* psi = k/2 |z - p|^2, where p is the projection of PD's local step; p is in the set, and no point of the set is
+ * nearer. */
 static void check_projection(random_cases *r, const sinew_energy_ops *ops)
 {
     const int n = ops->info.vertex_count;
@@ -333,7 +335,7 @@ static void check_projection(random_cases *r, const sinew_energy_ops *ops)
     assert_true(fabs(psi - 0.5 * k * apart) <= 10 * CLOSE * k * scale);
     const double found = nearest_by_search(r, z, L);
     assert_true(apart <= found * (1 + CLOSE) + 10 * CLOSE * scale);
-    assert_true(found <= apart + 1e-3 * scale); /* the search came there, too */
+    assert_true(found <= apart + 1e-3 * scale); /* the search finds a point as near as p */
     batch_free(&b);
 }
 
@@ -347,7 +349,7 @@ static void projections_are_nearest(void **unused)
     }
 }
 
-/* The proximal map is lower than anything near it. */
+/* The proximal map has a lower objective than its neighbours. */
 static void check_prox(random_cases *r, const sinew_energy_ops *ops)
 {
     const state drawn = {.name = "drawn", .angle = 1, .sigma = {1.2, 0.9, 0.7}, .noise = 0.4};
@@ -406,7 +408,7 @@ static void proximal_maps_are_lowest(void **unused)
 
 /* ---- Directions and refusals ------------------------------------------------------------------------ */
 
-/* A hinge across the warp bends the warp, one along it the weft, one between both some of each. */
+/* A hinge across the warp bends the warp, a hinge along it the weft, a diagonal hinge both. */
 static void warp_and_weft_bend_apart(void **unused)
 {
     (void)unused;
@@ -432,7 +434,7 @@ static void warp_and_weft_bend_apart(void **unused)
     }
 }
 
-/* A mesh of the energy, refused with these words. */
+/* Creates a mesh and checks that the energy refuses it with a message containing `words`. */
 static void check_refusal(sinew_energy_kind kind, const sinew_real *x, int vertices, const int32_t *triangles,
                           int count, const char *words)
 {
@@ -467,13 +469,13 @@ static void bad_triangles_are_refused_by_name(void **unused)
     const int32_t three_sheets[] = {0, 1, 2, 1, 0, 4, 0, 1, 5};
     check_refusal(SINEW_ENERGY_HINGE, flat, 6, three_sheets, 3, "edge 0 1 belongs to 3 triangles");
     check_refusal(SINEW_ENERGY_MEAN_CURVATURE, flat, 6, three_sheets, 3, "edge 0 1 belongs to more than two");
-    const int32_t thin[] = {0, 1, 2, 0, 1, 4}; /* 0, 1, 4 on a line */
+    const int32_t thin[] = {0, 1, 2, 0, 1, 4}; /* vertices 0, 1, 4 are collinear */
     check_refusal(SINEW_ENERGY_HINGE, flat, 6, thin, 2, "hinge, element 0");
     check_refusal(SINEW_ENERGY_ISOMETRIC, flat, 6, thin, 2, "no area");
     const sinew_real wheel[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, -1, 0, 2, 0, 0, 0, 2, 0};
     const int32_t line[] = {0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 5, 0, 5, 1};
     check_refusal(SINEW_ENERGY_MEAN_CURVATURE, wheel, 7, line, 5, "mean_curvature, element 0");
-    const int32_t folded[] = {0, 1, 2, 0, 1, 6}; /* one on the other */
+    const int32_t folded[] = {0, 1, 2, 0, 1, 6}; /* one triangle folded onto the other */
     check_refusal(SINEW_ENERGY_HINGE, wheel, 7, folded, 2, "lie on each other");
     const sinew_real tents[] = {0, 0, 0, 1, 0, 1, -1, 1, 1, -1, -1, 1, 1, 0, -1, -1, 1, -1, -1, -1, -1};
     const int32_t two_tents[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 0, 4, 5, 0, 5, 6, 0, 6, 4};
@@ -482,7 +484,7 @@ static void bad_triangles_are_refused_by_name(void **unused)
 
 /* ---- Solvers ----------------------------------------------------------------------------------------- */
 
-/* One step of a sheet that is held along one edge and bent, by the solver. */
+/* Takes one step of a sheet that is clamped along one edge and bent. */
 static void step_sheet(sinew_energy_kind bending, sinew_solver_kind solver, int32_t iterations, sinew_real *q)
 {
     sinew_body sheet;
@@ -496,7 +498,7 @@ static void step_sheet(sinew_energy_kind bending, sinew_solver_kind solver, int3
     sinew_world_destroy(world);
 }
 
-/* Every solver that takes a bending energy comes to Newton's minimum. */
+/* Every solver that supports a bending energy reaches Newton's minimum. */
 static void solvers_agree_on_bending(void **unused)
 {
     (void)unused;
@@ -517,7 +519,7 @@ static void solvers_agree_on_bending(void **unused)
                 off = fmax(off, fabs((double)q[i] - (double)truth[i]));
             printf("    %-14s by %-5s %.1e of the way apart\n", sinew_get_energy_info(kinds[k])->name,
                    sinew_get_solver_info(solvers[s])->name, off / way);
-            /* PD closes in by a factor an iteration. */
+            /* PD converges linearly, hence the wider bound. */
             assert_true(off <= (solvers[s] == SINEW_SOLVER_PD ? 1e-2 : 100 * CLOSE) * way);
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bending_limits.c: bending that is free between limits (slack_below, slack_above of isometric and
- * mean_curvature; PD 5.4): value against angles and curvatures by hand, derivatives by differences, projection and
- * prox against points of the set, solvers on a sheet against Newton, and a flap that falls against its limit.
+ * test_bending_limits.c: bending that is free between limits (slack_below, slack_above of isometric and mean_curvature;
+ * PD 5.4). References: value from angles and curvatures computed here, derivatives by finite differences, projection
+ * and prox against points of the set, solvers on a sheet against Newton, and a flap that falls against its limit.
  */
 #include "bending_plate.h"
 
@@ -25,7 +25,7 @@ static const sinew_energy_kind kinds[2] = {SINEW_ENERGY_ISOMETRIC, SINEW_ENERGY_
 
 /* ---- One element --------------------------------------------------------------------------------- */
 
-/* An element with slack, and what follows from its D: z now, the limits of |z|. */
+/* An element with slack, its current reduced coordinates z and the limits of |z|. */
 typedef struct limited {
     const sinew_energy_ops *ops;
     sample s;
@@ -53,7 +53,7 @@ static void find_limits(limited *l, sinew_energy_kind kind, const double slack[2
 
 static limited limited_make(random_cases *r, sinew_energy_kind kind)
 {
-    static const double reach[2] = {1.5, 4}; /* rad, 1/m */
+    static const double reach[2] = {1.5, 4}; /* range of the drawn limits: rad for isometric, 1/m for mean_curvature */
     const state drawn = {.name = "drawn", .angle = 1, .sigma = {1.1, 0.9, 0.8}, .noise = 0.3};
     _Alignas(64) sinew_real D[SINEW_STENCIL_MAX * 16], weights[16];
     limited l = {.ops = ops_of(kind)};
@@ -97,7 +97,7 @@ static void values_are_those_of_the_distance(void **unused)
     assert_true(inside > r.count / 20 && inside < r.count - r.count / 20);
 }
 
-/* Gradient and Hessian; skipped where a limit is so near that a difference would cross it. */
+/* Checks gradient and Hessian; skips states so near a limit that a finite difference would cross it. */
 static void check_derivatives(limited *l)
 {
     static double H[SIZE_MAX3 * SIZE_MAX3];
@@ -139,7 +139,7 @@ static void derivatives_are_those_of_the_value(void **unused)
     }
 }
 
-/* A flat element with slack is free where it starts: no stiffness there. */
+/* A flat element with slack has no stiffness at its start. */
 static void flat_ones_begin_free(void **unused)
 {
     (void)unused;
@@ -163,7 +163,7 @@ static void flat_ones_begin_free(void **unused)
 
 /* ---- Projection and prox -------------------------------------------------------------------------- */
 
-/* A point of the set: of a length between the limits, in any direction. */
+/* A random member of the set: a vector whose length is between the limits. */
 static void draw_member(random_cases *r, const limited *l, double p[3])
 {
     double n = 0;
@@ -202,7 +202,7 @@ static void check_projection(random_cases *r, limited *l)
     }
 }
 
-/* z = prox of y: psi(z) + w^2/2 |z - y|^2 is lower than anywhere near. */
+/* z = prox(y) has a lower psi(z) + w^2/2 |z - y|^2 than its neighbours. */
 static void check_prox(random_cases *r, limited *l)
 {
     _Alignas(64) sinew_real weights[16], u[3 * 16];
@@ -247,7 +247,7 @@ static void local_steps_are_nearest_and_lowest(void **unused)
 
 /* ---- Solvers --------------------------------------------------------------------------------------- */
 
-/* One step of a sheet that is held along a side; half of its elements come to their limit. */
+/* One step of a sheet that is clamped along a side; half of its elements reach their limit. */
 static double step_sheet(sinew_energy_kind kind, double slack, sinew_solver_kind solver, int32_t iterations,
                          sinew_real *q)
 {
@@ -265,7 +265,7 @@ static double step_sheet(sinew_energy_kind kind, double slack, sinew_solver_kind
     return result.objective;
 }
 
-/* Where the limits are flat the minimum may not be one point: solvers are compared by the objective. */
+/* Inside the limits the energy is flat and the minimum may not be unique: solvers are compared by the objective. */
 static void solvers_agree(void **unused)
 {
     (void)unused;
@@ -289,8 +289,8 @@ static void solvers_agree(void **unused)
 
 /* ---- A flap ------------------------------------------------------------------------------------------ */
 
-/* Two triangles of 1 m, one pinned, the other hangs on the edge that both share and falls; returns its angle at the end
- * and the largest on the way. */
+/* Two triangles of 1 m share an edge; one is pinned, the other falls about the edge. Returns the final angle and the
+ * largest angle during the motion. */
 static double drop_flap(sinew_solver_kind solver, bool hard, double limit, double *max)
 {
     static const sinew_real positions[] = {0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -1, 0};
@@ -338,7 +338,7 @@ static double drop_flap(sinew_solver_kind solver, bool hard, double limit, doubl
     return angle;
 }
 
-/* The flap turns freely until its angle is the limit, and rests there; without slack it hardly bends. */
+/* The flap turns freely to the limit and rests there; without slack it hardly bends. */
 static void a_flap_rests_at_its_limit(void **unused)
 {
     (void)unused;

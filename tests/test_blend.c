@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_blend.c: one blend of example shapes for a whole body (sinew/blend.h). A body in a blend of its examples has
- * that blend's weights; no other weights make the energy, as the world measures it, lower; the energy of the best
- * weights has the gradient that it has with these given; and solvers that take turns with the fit come to one minimum
- * of positions and weights.
+ * test_blend.c: one blend of example shapes for a whole body (sinew/blend.h). A body in a blend of its examples gets
+ * that blend's weights. No other weights have lower energy, as the world measures it. The energy minimised over weights
+ * has the gradient of the energy at fixed optimal weights. Alternating solves and fits converge to one minimum of
+ * positions and weights.
  */
 #include <string.h>
 
@@ -26,12 +26,12 @@ enum {
     VERTICES = 4 * 3 * 3
 };
 
-/* A bar of 3 x 2 x 2 cells along x with two examples: stretches and shears of its places, drawn. */
+/* A bar of 3 x 2 x 2 cells along x with two examples: random stretches and shears of its vertices. */
 typedef struct blended {
     sinew_world *world;
     sinew_energy energy;
     sinew_body body;
-    double E[EXAMPLES][9]; /* symmetric, the same everywhere, or growing along x */
+    double E[EXAMPLES][9]; /* symmetric; constant or growing along x */
     double rest[3 * VERTICES];
 } blended;
 
@@ -42,7 +42,7 @@ static void draw_examples(random_cases *r, blended *b)
             b->E[k][i] = i / 3 <= i % 3 ? random_between(r, -0.3, 0.3) : b->E[k][3 * (i % 3) + i / 3];
 }
 
-/* 1 + sum_i w_i E_i of a point; `bend` turns it more the farther it is along x, so that F differs from tet to tet. */
+/* (1 + sum_i w_i E_i) X of a point; `bend` adds a rotation that grows along x, so that F differs from tet to tet. */
 static void place_point(const blended *b, const double *w, double bend, const double *X, sinew_real *x)
 {
     double p[3];
@@ -94,7 +94,7 @@ static blended blended_make(random_cases *r, sinew_solver_kind solver, bool stil
     return b;
 }
 
-/* The energy at x with the weights w given. */
+/* The energy at x with fixed weights w. */
 static double energy_at(const blended *b, const sinew_real *x, const double *w)
 {
     static const char *const names[] = {"weight_1", "weight_2"};
@@ -146,7 +146,7 @@ static void a_blend_is_found_again(void **unused)
     }
 }
 
-/* Weights beside the best ones cost more, and to first order nothing. */
+/* Weights next to the best ones have a higher energy, with zero slope at the best ones. */
 static void no_weights_are_better(void **unused)
 {
     (void)unused;
@@ -165,14 +165,14 @@ static void no_weights_are_better(void **unused)
             const double back[EXAMPLES] = {2 * w[0] - other[0], 2 * w[1] - other[1]};
             const double up = energy_at(&b, x, other), down = energy_at(&b, x, back);
             assert_true(size > 0.3 || (up > min * (1 - SAME) && down > min * (1 - SAME)));
-            /* a parabola about w, up to the cubes of a small way */
+            /* a parabola about w, up to cubic terms of the small displacement */
             assert_true(size > 0.05 || fabs(up - down) < 0.3 * (up + down - 2 * min) + NEAR * min);
         }
         sinew_world_destroy(b.world);
     }
 }
 
-/* m(x) = min_w psi(x, w): dm/dx is dpsi/dx with w given, at the best w. */
+/* m(x) = min_w psi(x, w): dm/dx equals dpsi/dx at fixed best w. */
 static void gradients_are_those_with_weights_given(void **unused)
 {
     (void)unused;
@@ -199,9 +199,10 @@ static void gradients_are_those_with_weights_given(void **unused)
     }
 }
 
-/* ---- Turns with a solver ---------------------------------------------------------------------------- */
+/* ---- Alternating solves and fits -------------------------------------------------------------------- */
 
-/* The bar's ends are pinned 0.7 of the way to its first example, the one of them beside that, so that no blend fits. */
+/* Pins the bar's ends at 0.7 of the displacement to its first example, one end with an offset, so that no blend fits.
+ */
 static void hold_ends(const blended *b)
 {
     sinew_real x[3 * VERTICES], targets[3 * VERTICES];
@@ -224,7 +225,7 @@ static double step_energy(const blended *b)
     return measures.elastic;
 }
 
-/* Steps and fits by turns until the weights stay; no step may end above the one before. Returns the energy. */
+/* Alternates steps and fits until the weights converge; the energy never increases. Returns the energy. */
 static double take_turns(uint64_t seed, sinew_solver_kind solver, double *w, int *turns)
 {
     random_cases r = {.state = seed};
@@ -244,7 +245,7 @@ static double take_turns(uint64_t seed, sinew_solver_kind solver, double *w, int
     return last;
 }
 
-/* The least energy with weights beside w, by Newton. */
+/* The minimal energy, by Newton, with weight `which` changed by `by`. */
 static double energy_beside(uint64_t seed, const double *w, int which, double by)
 {
     static const char *const names[] = {"weight_1", "weight_2"};

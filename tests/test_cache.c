@@ -40,7 +40,7 @@ static obj_file read_obj(const char *folder, const char *name)
     return obj;
 }
 
-/* Each outer face of a tetrahedron (o, x, y, z) once, seen from outside anticlockwise. */
+/* Each outer face of a tetrahedron (o, x, y, z) occurs once, counter-clockwise seen from outside. */
 static void assert_solid_faces(const int *faces, int o)
 {
     const int expected[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
@@ -57,7 +57,7 @@ static void assert_solid_faces(const int *faces, int o)
     }
 }
 
-/* Solid, cloth and solid in this order; numbers from zero. */
+/* Faces of solid, cloth and solid in this order; vertex numbers start at zero. */
 static void assert_faces(const int *faces)
 {
     assert_solid_faces(faces, 1);
@@ -128,7 +128,7 @@ static void check_pc2(const char *folder, int frames)
 
     obj_file obj = read_obj(folder, "run.obj");
     assert_obj(&obj, 0);
-    /* Blender drops vertices that no element names: one line each for the two inside, and to a neighbour. */
+    /* Blender drops unreferenced vertices: a line to a neighbour keeps each of the two interior particles. */
     assert_int_equal(obj.lines, lines + 2);
     assert_int_equal(obj.line[4], inner_first + 1);
     assert_in_range(obj.line[5], 2, 5);
@@ -139,9 +139,9 @@ static void check_pc2(const char *folder, int frames)
 static void pc2_file(void **state)
 {
     (void)state;
-    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 0, 3), 3);  /* not known beforehand */
-    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 3, 3), 3);  /* known */
-    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 90, 2), 2); /* known wrongly */
+    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 0, 3), 3);  /* number of frames unknown at opening */
+    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 3, 3), 3);  /* number of frames known */
+    check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 90, 2), 2); /* announced number of frames wrong */
     check_pc2(write_all(IN_SCRATCH("pc2"), SINEW_CACHE_PC2, 1, 4), 4);
 }
 
@@ -203,7 +203,7 @@ static void check_vtu(const char *folder, const char *name, int frame)
     free(file);
 }
 
-/* The library's own readers find the cells where the world has them. */
+/* The library's own readers find the cells of the world. */
 static sinew_mesh *read_mesh(const char *folder, const char *name)
 {
     sinew_error error = {0};
@@ -309,7 +309,7 @@ static int64_t number(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-/* Where an accessor's values start, after its place, count and kind have been checked. */
+/* Returns the start of an accessor's values after checking its index, count and type. */
 static const char *accessor(const glb_file *glb, int64_t index, int64_t count, const char *type, int64_t component)
 {
     const json_t *a = json_array_get(json_object_get(glb->root, "accessors"), (size_t)index);
@@ -329,11 +329,11 @@ static const char *accessor(const glb_file *glb, int64_t index, int64_t count, c
 }
 
 enum {
-    glb_points = particles - 2,        /* all but the two inside, in order; copies for sharp edges follow */
-    glb_vertices = glb_points + 2 * 8, /* each tetrahedron is sharp everywhere: three vertices a corner */
+    glb_points = particles - 2,        /* all but the two interior particles, in order; copies for sharp edges follow */
+    glb_vertices = glb_points + 2 * 8, /* every edge of a tetrahedron is sharp: three vertices per corner */
 };
 
-/* The particle behind each vertex of the file; copies are found by where they are in the first frame. */
+/* Maps each vertex of the file to its particle; copies are matched by their position in the first frame. */
 static void find_particles(const char *base, int *particle)
 {
     for (int i = 0; i < glb_vertices; i++) {
@@ -348,7 +348,7 @@ static void find_particles(const char *base, int *particle)
     }
 }
 
-/* POSITION of frame k against the formula, min and max against the values. */
+/* POSITION of frame k against the formula; min and max against the values. */
 static void check_positions(const glb_file *glb, int64_t index, int k, const int *particle, const char *base)
 {
     const char *data = accessor(glb, index, glb_vertices, "VEC3", 5126);
@@ -358,7 +358,7 @@ static void check_positions(const glb_file *glb, int64_t index, int k, const int
         for (int i = 0; i < glb_vertices; i++) {
             float value = le_float(data + 4 * (3 * i + axis));
             float x = (float)q_at(k, particle[i], axis);
-            if (base) /* base + displacement is one rounding away at most */
+            if (base) /* base + displacement differs by one rounding at most */
                 assert_true(fabsf(le_float(base + 4 * (3 * i + axis)) + value - x) <=
                             4 * FLT_EPSILON * fabsf(x) + 5e-7f);
             else
@@ -371,7 +371,7 @@ static void check_positions(const glb_file *glb, int64_t index, int k, const int
     }
 }
 
-/* The normal of a triangle of particles in frame k, by the formula; unit length unless `weighted` by twice its area. */
+/* The normal of a triangle of particles in frame k, by the formula; unit length, or twice the area if `weighted`. */
 static void face_normal(int k, const int *corner, bool weighted, double normal[3])
 {
     double u[3], v[3];
@@ -387,8 +387,8 @@ static void face_normal(int k, const int *corner, bool weighted, double normal[3
         normal[axis] /= length;
 }
 
-/* Corners of tetrahedra have the normal of their face; the two triangles of the cloth lie in one plane at rest and
- * share normals where they share particles. */
+/* Corners of tetrahedra have the normal of their face. The two triangles of the cloth are coplanar at rest and share
+ * normals at shared particles. */
 static void expected_normal(int k, const int *faces, int face, int corner, double normal[3])
 {
     face_normal(k, faces + 3 * face, false, normal);
@@ -409,7 +409,7 @@ static void expected_normal(int k, const int *faces, int face, int corner, doubl
         normal[axis] = sum[axis] / length;
 }
 
-/* NORMAL of every corner in frame k; base: of the first frame, to which the data is added. */
+/* Checks NORMAL of every corner in frame k; `data` is relative to the first frame `base` if there is one. */
 static void check_normals(const char *data, const char *base, int k, const char *index, const int *particle)
 {
     int faces[3 * triangles];
@@ -443,7 +443,7 @@ static void check_animation(const glb_file *glb, int frames, int every)
     }
 }
 
-/* A file with so many frames, every so many-th of those that were written. */
+/* Checks a file with `frames` frames, which holds every `every`-th written frame. */
 static void check_glb_every(const char *folder, int frames, int every)
 {
     glb_file glb = read_glb(folder);
@@ -510,10 +510,10 @@ static void gltf_file(void **state)
     check_glb(write_all(IN_SCRATCH("gltf"), SINEW_CACHE_GLTF, 0, 5), 5);
     check_glb(write_all(IN_SCRATCH("gltf"), SINEW_CACHE_GLTF, 2, 2), 2);
     write_morphs(IN_SCRATCH("gltf"), 150, 0);
-    check_glb(IN_SCRATCH("gltf"), 150); /* its list of bounds grows twice */
+    check_glb(IN_SCRATCH("gltf"), 150); /* enough frames for the list of bounds to grow twice */
 }
 
-/* Too many frames: every second, fourth .. of them, the first always. */
+/* With more frames than the limit, the file holds every second, fourth ... frame, always with the first. */
 static void gltf_morphs(void **state)
 {
     (void)state;
@@ -530,7 +530,8 @@ static void gltf_morphs(void **state)
     assert_int_equal(sinew_cache_morph_stride(0, 1), 1);
 }
 
-/* A file that was closed with fewer frames, of which it held every second: the frames between are not missed. */
+/* A file closed with fewer frames, and a smaller stride, can be resumed: it lacks no frame that the longer file needs.
+ */
 static void gltf_morphs_go_on(void **state)
 {
     (void)state;
@@ -547,7 +548,7 @@ static void gltf_morphs_go_on(void **state)
         assert_same_folders(IN_SCRATCH("straight"), IN_SCRATCH("halves"));
         sinew_world_destroy(world);
     }
-    /* With other limits they are, and it says which. */
+    /* With another limit the file lacks frames; the refusal names the missing frame. */
     write_morphs(IN_SCRATCH("halves"), 9, 4);
     sinew_world *world = make_world(NULL);
     sinew_error error = {0};
@@ -567,20 +568,20 @@ static void gltf_limits(void **state)
     sinew_world *world = make_world(NULL);
     sinew_error error = {0};
     sinew_cache_def def = cache_def(world, folder, SINEW_CACHE_GLTF);
-    def.frame_count = 100000; /* 10^10 weights */
+    def.frame_count = 100000; /* needs 10^10 morph weights */
     def.morph_frames = 0;
     assert_null(sinew_cache_open(&def, &error));
     assert_int_equal(error.status, SINEW_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "4 GiB"));
     def.frame_count = 0;
-    /* Not UTF-8: a lone byte, a lead without its tail, '/' in two bytes, a surrogate, beyond Unicode. */
+    /* Invalid UTF-8: a lone byte, a lead byte without its tail, '/' in two bytes, a surrogate, beyond Unicode. */
     const char *bad[] = {"\xff", "a\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         def.name = bad[i];
         assert_null(sinew_cache_open(&def, &error));
         assert_int_equal(error.status, SINEW_ERROR_DATA);
     }
-    def.name = "r\xc3\xbc\xe2\x82\xac\xf0\x9f\x8e\x88"; /* two, three and four bytes */
+    def.name = "r\xc3\xbc\xe2\x82\xac\xf0\x9f\x8e\x88"; /* characters of two, three and four bytes */
     sinew_cache *cache = sinew_cache_open(&def, &error);
     assert_non_null(cache);
     sinew_cache_drop(cache);
@@ -624,7 +625,7 @@ static void csv_file(void **state)
     check_csv(write_all(IN_SCRATCH("csv"), SINEW_CACHE_CSV, 0, 4), 4);
 }
 
-/* Numbers look the same where people write 0,5; skipped where no such locale is installed. */
+/* Numbers are written with a point under locales with a decimal comma; skipped if no such locale is installed. */
 static void commas(void **state)
 {
     (void)state;
@@ -666,7 +667,7 @@ static void few_frames(void **state)
     (void)state;
     check_pc2(write_all(IN_SCRATCH("few"), SINEW_CACHE_PC2, 0, 0), 0);
     check_pc2(write_all(IN_SCRATCH("few"), SINEW_CACHE_PC2, 0, 1), 1);
-    check_glb(write_all(IN_SCRATCH("few"), SINEW_CACHE_GLTF, 0, 0), 1); /* the shape as it stands */
+    check_glb(write_all(IN_SCRATCH("few"), SINEW_CACHE_GLTF, 0, 0), 1); /* no frame: the file holds the current shape */
     check_glb(write_all(IN_SCRATCH("few"), SINEW_CACHE_GLTF, 0, 1), 1);
     check_csv(write_all(IN_SCRATCH("few"), SINEW_CACHE_CSV, 0, 0), 0);
     check_csv(write_all(IN_SCRATCH("few"), SINEW_CACHE_CSV, 0, 1), 1);

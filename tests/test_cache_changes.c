@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_changes.c: caches of worlds from which bodies went. Frames are written of what is there when a cache is
- * opened; when bodies come or go after that, the next frame is refused, also where the number of particles is the same.
+ * test_cache_changes.c: caches of worlds whose bodies come and go. A cache writes the bodies that exist when it is
+ * opened. If bodies are added or removed later, the next frame is refused, even if the number of particles is
+ * unchanged.
  */
 #include "make_world.h"
 #include "sinew/mesh.h"
@@ -34,7 +35,7 @@ static void every_format(void **state)
         sinew_cache *cache = open_cache(world, format, &error);
         must(&error);
         assert_int_equal(sinew_cache_frame(cache, &error), SINEW_OK);
-        add_mesh(world, mesh, 1000, NULL, NULL); /* as many particles as before, and as the cache was opened for */
+        add_mesh(world, mesh, 1000, NULL, NULL); /* restores the particle count that the cache was opened with */
         assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_DATA);
         assert_non_null(strstr(error.text, "bodies came or went"));
         sinew_cache_drop(cache);
@@ -43,7 +44,7 @@ static void every_format(void **state)
     }
 }
 
-/* An OBJ of a world with a hole has the triangles of the bodies that are there, in their particle numbers. */
+/* The OBJ of a world with a removed body has the triangles of the remaining bodies, with their particle numbers. */
 static void obj_with_a_hole(void **state)
 {
     (void)state;

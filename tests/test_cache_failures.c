@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_failures.c: what caches refuse, and that a full disk, a taken name or a failed allocation leaves no
- * half-written file and no memory behind.
+ * test_cache_failures.c: refusals of caches. A full disk, a file name that is in use and a failed allocation leave no
+ * half-written file and no leaked memory.
  */
 #include "cache_fixture.h"
 #include "failing_malloc.h"
@@ -63,7 +63,7 @@ static void wrong_defs(void **state)
     assert_listing(folder, "");
 }
 
-/* A body that comes after open would not fit the arrays. */
+/* A body added after opening does not fit the arrays. */
 static void grown_world(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void grown_world(void **state)
         assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_DATA);
         assert_non_null(strstr(error.text, "20 particles"));
         assert_listing(folder, "");
-        /* The first failure is what every later call says. */
+        /* Every later call reports the first failure. */
         assert_int_equal(sinew_cache_frame(cache, &error), SINEW_ERROR_DATA);
         assert_int_equal(sinew_cache_close(cache, &error), SINEW_ERROR_DATA);
         assert_non_null(strstr(error.text, "20 particles"));
@@ -86,7 +86,7 @@ static void grown_world(void **state)
     }
 }
 
-/* Writes a whole cache with files of at most so many bytes. */
+/* Writes a whole cache with a file size limit of `largest` bytes. */
 static sinew_status write_limited(const sinew_cache_def *def, rlim_t largest, int frames, sinew_error *error)
 {
     struct rlimit before = limit_files(largest);
@@ -100,7 +100,7 @@ static sinew_status write_limited(const sinew_cache_def *def, rlim_t largest, in
     return closed;
 }
 
-/* The disk is full at any byte of any file: nothing unfinished is left, and the message names file and reason. */
+/* The disk is full at any byte of any file: no unfinished file is left, and the message names file and reason. */
 static void full_disk(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void full_disk(void **state)
     }
 }
 
-/* Frames that a resumable cache wrote before the disk was full stay, and with room again it goes on. */
+/* Frames that a resumable cache wrote before the disk was full are kept; once there is space, the cache resumes. */
 static void full_disk_and_on(void **state)
 {
     (void)state;
@@ -157,7 +157,8 @@ static void full_disk_and_on(void **state)
     }
 }
 
-/* Closed, dropped, or dropped with later frames: each can be gone on with, from any frame, to the same bytes. */
+/* A cache that was closed, dropped, or dropped with later frames can be resumed at any frame and gives the same bytes.
+ */
 static void going_on(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void going_on(void **state)
                 sinew_world_destroy(world);
                 sinew_world_destroy(later);
             }
-        /* Files that do not hold the frames are refused, and stay. */
+        /* Files without the kept frames are refused and not changed. */
         sinew_world *world = make_world(NULL);
         sinew_error error = {0};
         const char *folder = fresh_folder(IN_SCRATCH("missing"));
@@ -204,7 +205,7 @@ static void going_on(void **state)
     }
 }
 
-/* The place of a file is taken by a folder: rename fails at the very end. */
+/* A folder has the name of the output file: the final rename fails. */
 static void taken_name(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void taken_name(void **state)
     }
 }
 
-/* The old file stays until the new one is complete. */
+/* The old file is kept until the new one is complete. */
 static void keeps_old(void **state)
 {
     (void)state;
@@ -257,7 +258,7 @@ static void keeps_old(void **state)
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* Runs a whole cache, in which an allocation may fail. True when it went through. */
+/* Writes a whole cache, in which an allocation may fail. Returns true on success. */
 static bool goes_through(const sinew_cache_def *def, int frames)
 {
     sinew_error error = {0};
@@ -280,7 +281,7 @@ static void failing_memory(void **state)
 {
     (void)state;
     for (int f = 0; f < SINEW_CACHE_COUNT; f++) {
-        /* The world's own hooks fail too: surfaces are made by them. */
+        /* The world's own allocator fails too: it allocates surfaces. */
         failing_allocator memory = {0};
         sinew_world *world = make_world(&memory);
         int64_t before = memory.live;
@@ -292,7 +293,7 @@ static void failing_memory(void **state)
             sinew_cache_def def = cache_def(world, folder, (sinew_cache_format)f);
             def.allocator = hooks_of(&memory);
             memory.fail_at = memory.calls + n;
-            done = goes_through(&def, 70); /* more than glTF makes room for at first */
+            done = goes_through(&def, 70); /* more than glTF's initial capacity */
             memory.fail_at = 0;
             assert_int_equal(memory.live, before);
             if (!done)
@@ -304,7 +305,7 @@ static void failing_memory(void **state)
     }
 }
 
-/* Allocations that jansson makes for itself fail too. */
+/* Allocations of jansson fail too. */
 static void failing_system(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_fields.c: fields in VTU and NumPy caches of random worlds equal the numbers of the API, which are brought
- * to tets by a search over all of them; fields that are not known are not numbers; those that the world does not have
- * are refused; and a world whose fields were written steps on with the same bits.
+ * test_cache_fields.c: fields in VTU and NumPy caches of random worlds equal the values of the API, mapped to tets by a
+ * search over all tets. Undefined values are NaN. Fields that the world does not have are refused. Writing fields does
+ * not change the bits of later steps.
  */
 #include "sinew/contact.h"
 #include "npy_file.h"
@@ -27,7 +27,7 @@ static void add_material(sinew_world *world, sinew_body body, sinew_energy_kind 
         fail_msg("%s", error.text);
 }
 
-/* A bar with one energy over some of its tets, in any order, and another over some, which may be the same. */
+/* A bar with one energy over some of its tets, in random order, and another over some tets, which may overlap. */
 static void add_bar(sinew_world *world, random_cases *cases, double height)
 {
     sinew_error error = {0};
@@ -65,7 +65,7 @@ static void add_bar(sinew_world *world, random_cases *cases, double height)
     sinew_mesh_destroy(mesh);
 }
 
-/* Bars, a cloth and a rope in any order. */
+/* Bars, a cloth and a rope in random order. */
 static sinew_world *random_world(random_cases *cases, bool balance)
 {
     sinew_error error = {0};
@@ -83,14 +83,14 @@ static sinew_world *random_world(random_cases *cases, bool balance)
         else
             add_bar(world, cases, 3.0 * i);
     }
-    /* What can touch has the field contact_force, too. */
+    /* Worlds with contact have the field contact_force, too. */
     const sinew_contact_def touch = sinew_default_contact_def();
     if (balance)
         assert_int_equal(sinew_world_set_contact(world, &touch, &error), SINEW_OK);
     return world;
 }
 
-/* ---- What the API says --------------------------------------------------------------------------- */
+/* ---- Values of the API --------------------------------------------------------------------------- */
 
 typedef struct expectation {
     int tets;
@@ -192,7 +192,7 @@ static bool same_number(sinew_real a, sinew_real b)
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
-/* A named appended array of a VTU file; NULL: it has none. */
+/* Finds a named appended array of a VTU file; NULL if there is none. */
 static const char *vtu_array(const char *file, const char *name, size_t *size)
 {
     char pattern[64];
@@ -221,7 +221,7 @@ static int32_t vtu_int(const char *array, size_t index)
     return value;
 }
 
-/* Cells that are tets have the values of their tet, all others are not a number. */
+/* Tet cells have the values of their tets, all other cells NaN. */
 static void check_vtu_cells(const char *file, const expectation *e)
 {
     size_t size = 0, cells = 0;
@@ -338,7 +338,7 @@ static void refuse(const sinew_cache_def *def, const char *part)
     assert_listing(def->directory, "");
 }
 
-/* Asked for and not there: refused by name. Wished for and not there: left out. */
+/* Missing required fields are refused by name; missing optional fields are left out. */
 static void fields_that_are_missing(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void fields_that_are_missing(void **state)
         refuse(&def, "the world does not have the field reaction: it keeps no balance");
         def.fields = 1u << SINEW_FIELD_COUNT;
         def.fields_if_any = 0;
-        refuse(&def, "fields is 0x100");
+        refuse(&def, "fields is 0x200");
         def.world = bare;
         def.fields = 0;
         def.fields_if_any = ALL_FIELDS;
@@ -366,7 +366,7 @@ static void fields_that_are_missing(void **state)
         assert_int_equal(sinew_cache_close(cache, &error), SINEW_OK);
         size_t size;
         char *text = slurp(folder, i ? "run.npy.json" : "run.0000.vtu", &size);
-        assert_non_null(strstr(text, "force")); /* that is all there is */
+        assert_non_null(strstr(text, "force")); /* the only field of this world */
         assert_null(strstr(text, "von_mises"));
         assert_null(strstr(text, "reaction"));
         free(text);
@@ -375,7 +375,7 @@ static void fields_that_are_missing(void **state)
     }
 }
 
-/* A body that is written as its skin has no tets in a VTU file; npy always has the bodies. */
+/* In a VTU file a body that is written as its skin has no tets; npy always has the bodies. */
 static void fields_and_skins(void **state)
 {
     (void)state;
@@ -396,14 +396,14 @@ static void fields_and_skins(void **state)
             refuse(&def, "its bodies are written as their embedded surfaces");
             break;
         }
-        write_frames(world, &def, 1); /* the other solid still has its tets */
+        write_frames(world, &def, 1); /* the other solid is written with its tets */
         size_t size = 0, cells = 0;
         char *file = slurp(folder, "run.0000.vtu", &size);
         const char *types = vtu_array(file, "types", &cells), *values = vtu_array(file, "determinant", &size);
         for (size_t c = 0; c < cells; c++)
             assert_true(types[c] == 10 || isnan(vtu_real(values, c)));
         const char *force = vtu_array(file, "force", &size);
-        for (size_t k = 0; k < 3; k++) /* the first points are the skin's, the last a particle's */
+        for (size_t k = 0; k < 3; k++) /* the first points are the skin's, the last ones are particles */
             assert_true(isnan(vtu_real(force, k)) && !isnan(vtu_real(force, size / sizeof(sinew_real) - 1 - k)));
         free(file);
         fresh_folder(folder);
@@ -422,7 +422,7 @@ static bool goes_through(const sinew_cache_def *def)
     return status == SINEW_OK;
 }
 
-/* Each allocation fails in turn: no memory and no files are left. */
+/* Each allocation fails in turn: no memory is leaked and no file is left. */
 static void failing_memory(void **state)
 {
     (void)state;

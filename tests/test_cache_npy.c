@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_npy.c: caches of NumPy arrays read back by a second reader: headers, shapes, numbers against the formula,
- * the index, skins.
+ * test_cache_npy.c: caches of NumPy arrays read back by an independent reader (npy_file.h): headers, shapes, numbers
+ * against the formula, the index, skins.
  */
 #include "npy_file.h"
 
@@ -57,7 +57,7 @@ static void check_cells(const char *folder)
     npy_free(&material);
 }
 
-/* Every array of the index is there with its shape and type. */
+/* Checks that every array of the index exists with its shape and type. */
 static json_t *check_index(const char *folder, int frames)
 {
     size_t size;
@@ -114,7 +114,7 @@ static void arrays_and_index(void **state)
 
 /* ---- Skins -------------------------------------------------------------------------------------- */
 
-/* Positions stay those of the particles; weights bring where the skin is. */
+/* Positions are those of the particles; embedding weights give the positions of the skin. */
 static void skins(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_reader.c: caches read back: every frame of every readable format against the formula it was written from,
- * damaged files, numbers of frames out of range, and memory that runs out.
+ * test_cache_reader.c: the library's cache reader: every frame of every readable format against the formula that it was
+ * written from, damaged files, frame numbers out of range, and allocation failures.
  */
 #include "cache_fixture.h"
 #include "random_cases.h"
@@ -46,11 +46,11 @@ static void assert_near(double found, double expected, double tolerance, const c
         fail_msg("%s: %.17g is not %.17g within %g", what, found, expected, tolerance);
 }
 
-/* Positions to the bit (pc2: as floats); velocities to the bit in csv and npy, elsewhere the difference of the formula.
+/* Positions to the bit (pc2: as floats); velocities to the bit in csv and npy, otherwise the difference of the formula.
  */
 static void check_frame(sinew_cache_reader *reader, sinew_cache_format format, int frame)
 {
-    const bool exact = format == SINEW_CACHE_CSV || format == SINEW_CACHE_NPY; /* velocities */
+    const bool exact = format == SINEW_CACHE_CSV || format == SINEW_CACHE_NPY; /* velocities are stored */
     sinew_real q[3 * particles], v[3 * particles];
     sinew_error error = {0};
     if (sinew_cache_reader_frame(reader, FIRST + frame, q, v, &error) != SINEW_OK)
@@ -100,7 +100,7 @@ static void every_frame_comes_back(void **state)
     sinew_cache_reader_close(NULL);
 }
 
-/* A cache of one frame stands still where the format has no velocities. */
+/* In a format without velocities a cache of one frame has zero velocities. */
 static void one_frame_stands_still(void **state)
 {
     (void)state;
@@ -149,7 +149,8 @@ static void wrong_defs(void **state)
     refuse(&def, SINEW_ERROR_FILE, "null.csv");
 }
 
-/* A pc2 that promises more than it holds, a csv whose last frame is not whole: both numbers are said. */
+/* A pc2 that announces more frames than it holds, and a csv with an incomplete last frame: the message has both
+ * numbers. */
 static void files_cut_short(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void files_cut_short(void **state)
     free(text);
 }
 
-/* Bytes changed at random, and files cut anywhere: frames that are numbers, or one line. */
+/* Files with random byte changes or cut at random positions give finite frames or one line of error. */
 static void damaged_files(void **state)
 {
     (void)state;

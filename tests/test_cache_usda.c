@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cache_usda.c: USD caches read back by a reader of their own: prims, topology, time samples of positions and
- * velocities against the formula they were written from, names that are odd, ropes as chains, skins with their texture
- * coordinates, groups and materials.
+ * test_cache_usda.c: USD caches read back by an independent reader (usda_file.h): prims, topology, time samples of
+ * positions and velocities against the formula that they were written from, unusual names, ropes as chains, skins with
+ * texture coordinates, groups and materials.
  */
 #include "usda_file.h"
 
@@ -25,7 +25,7 @@ static void check_head(const usda_file *f, double first, double last, double fps
     assert_string_equal(usda_find(f, "/run", "")->prim_type, "Xform");
 }
 
-/* Positions, velocities and extent of a prim whose vertices are these particles. */
+/* Checks positions, velocities and extent of a prim whose vertices are these particles. */
 static void check_motion(const usda_file *f, const char *prim, const int *particle, int count, int first, int frames)
 {
     const usda_attribute *points = usda_get(f, prim, "points", "point3f[]");
@@ -68,7 +68,7 @@ static void check_integers(const usda_file *f, const char *prim, const char *nam
         assert_int_equal((int)found->value.numbers[i], expected[i]);
 }
 
-/* Four faces of three corners over all four vertices, none twice. */
+/* Four faces of three corners over all four vertices, without duplicates. */
 static void check_solid(const usda_file *f, const char *prim)
 {
     const int counts[4] = {3, 3, 3, 3};
@@ -115,12 +115,12 @@ static void check_file(const char *folder, int first, int frames)
 static void whole_file(void **state)
 {
     (void)state;
-    check_file(write_all(IN_SCRATCH("usda"), SINEW_CACHE_USDA, 0, 0), 0, 0); /* the shape as it stands */
+    check_file(write_all(IN_SCRATCH("usda"), SINEW_CACHE_USDA, 0, 0), 0, 0); /* no frame: the current shape */
     check_file(write_all(IN_SCRATCH("usda"), SINEW_CACHE_USDA, 0, 1), 0, 1);
     check_file(write_all(IN_SCRATCH("usda"), SINEW_CACHE_USDA, 40, 40), 0, 40);
     sinew_world *world = make_world(NULL);
     sinew_cache_def def = cache_def(world, fresh_folder(IN_SCRATCH("usda")), SINEW_CACHE_USDA);
-    def.first_frame = 117; /* time codes are numbers of frames */
+    def.first_frame = 117; /* time codes are frame numbers */
     write_frames(world, &def, 4);
     sinew_world_destroy(world);
     check_file(IN_SCRATCH("usda"), 117, 4);
@@ -162,7 +162,7 @@ static usda_file write_and_read(sinew_world *world, const char *folder, const ch
     return usda_read(folder, file);
 }
 
-/* Whatever bodies are called: valid identifiers, all different; the reader checks both. */
+/* Any body names give valid, distinct identifiers; the reader checks both. */
 static void odd_names(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void odd_names(void **state)
 
 /* ---- Ropes -------------------------------------------------------------------------------------- */
 
-/* Every edge of the net is a step of exactly one chain, and there are no other steps. */
+/* Every edge of the net is a segment of exactly one chain, and there are no other segments. */
 static void check_chains(const usda_file *f, const char *prim, int edges, const int32_t *edge, const sinew_real *q)
 {
     const usda_attribute *counts = usda_get(f, prim, "curveVertexCounts", "int[]");
@@ -207,7 +207,7 @@ static void check_chains(const usda_file *f, const char *prim, int edges, const 
     free(met);
 }
 
-/* Nets of random edges: branches, rings and lone pieces. */
+/* Nets of random edges: branches, rings and separate components. */
 static void nets(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void nets(void **state)
     random_cases cases = random_cases_begin("nets", 20, 500);
     sinew_real q[3 * VERTICES] = {0};
     for (int i = 0; i < VERTICES; i++)
-        q[3 * i] = (sinew_real)(i + 1); /* the first coordinate tells the vertex */
+        q[3 * i] = (sinew_real)(i + 1); /* the first coordinate identifies the vertex */
     for (int32_t n = 0; n < cases.count; n++) {
         int32_t edge[2 * VERTICES * VERTICES];
         int edges = 0;
@@ -241,7 +241,7 @@ static void nets(void **state)
         assert_non_null(mesh);
         sinew_real masses[VERTICES];
         for (int i = 0; i < VERTICES; i++)
-            masses[i] = 1; /* vertices without an edge too */
+            masses[i] = 1; /* includes vertices without an edge */
         sinew_body_def body = sinew_default_body_def();
         body.mesh = mesh;
         body.masses = masses;
@@ -260,7 +260,7 @@ static void nets(void **state)
 
 static const char skin_text[] = "mtllib looks.mtl\n"
                                 "v 0.1 0.1 0.1\nv 0.3 0.1 0.1\nv 0.3 0.3 0.1\nv 0.1 0.3 0.1\nv 0.2 0.2 0.3\n"
-                                "v 9 9 9\n" /* no face names it: it stays */
+                                "v 9 9 9\n" /* an unreferenced vertex, which is kept */
                                 "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvt 0.5 0.25\n"
                                 "g floor\nusemtl red paint\nf 1/1 4/4 3/3 2/2\n"
                                 "g sides\nusemtl 2nd\nf 1/1 2/2 5/5\nf 2/1 3/2 5/5\n"
@@ -289,7 +289,7 @@ static sinew_world *skinned_world(void)
     return world;
 }
 
-/* A prim against the skin that it shows, read by the library. */
+/* Compares a prim with the skin that it shows, as the library reads it. */
 static void check_skin(const usda_file *f, const char *prim, const sinew_world *world, sinew_body body)
 {
     const sinew_skin *skin = sinew_body_skin(world, body);
@@ -349,12 +349,12 @@ static void skins(void **state)
     check_subset(&f, "/run/body_0/red_paint", "materialBind", red, 2, "</run/materials/red_paint>");
     check_subset(&f, "/run/body_3/_2nd", "materialBind", second, 3, "</run/materials/_2nd>");
     assert_string_equal(usda_find(&f, "/run/materials/red_paint", "")->prim_type, "Material");
-    assert_null(usda_find(&f, "/run/body_1", "primvars:st")); /* the cloth has none */
+    assert_null(usda_find(&f, "/run/body_1", "primvars:st")); /* the cloth has no texture coordinates */
     usda_free(&f);
     sinew_world_destroy(world);
 }
 
-/* A finished file of skins is gone on with from every frame, to the same bytes. */
+/* A finished file of skins can be resumed at every frame and gives the same bytes. */
 static void skins_go_on(void **state)
 {
     (void)state;
@@ -376,7 +376,7 @@ static void skins_go_on(void **state)
     }
 }
 
-/* Numbers that 32-bit floats do not hold are refused; a finished file that is damaged too. */
+/* Numbers outside the range of 32-bit floats and damaged finished files are refused. */
 static void refusals(void **state)
 {
     (void)state;
@@ -393,13 +393,13 @@ static void refusals(void **state)
     sinew_cache_drop(cache);
 #endif
     write_all(IN_SCRATCH("refused"), SINEW_CACHE_USDA, 0, 3);
-    def.kept_frames = 4; /* one more than there are */
+    def.kept_frames = 4; /* one more frame than the file has */
     assert_null(sinew_cache_open(&def, &error));
     assert_int_equal(error.status, SINEW_ERROR_FORMAT);
     assert_non_null(strstr(error.text, "does not hold the frames"));
     assert_listing(IN_SCRATCH("refused"), "run.usda");
     def.kept_frames = 3;
-    def.first_frame = 1; /* other numbers */
+    def.first_frame = 1; /* other frame numbers than those of the file */
     assert_null(sinew_cache_open(&def, &error));
     assert_int_equal(error.status, SINEW_ERROR_FORMAT);
     sinew_world_destroy(world);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_chain_ode.c: a double pendulum and a chain of ten links by the solvers that meet constraints as systems, against
- * the same chains in angles, where nothing is left to constrain, integrated by GSL.
+ * test_chain_ode.c: a double pendulum and a chain of ten links by the five solvers of constraint systems, against the
+ * same chains in minimal coordinates (angles), integrated by GSL.
  *
  *     sum_j M_ij theta_j'' = - sum_j mu_ij l_i l_j sin(theta_i - theta_j) theta_j'^2 - g l_i mu_ii sin(theta_i)
- *     M_ij = mu_ij l_i l_j cos(theta_i - theta_j),   mu_ij = the masses that hang on both, sum over k >= max(i, j) of
- * m_k
+ *     M_ij = mu_ij l_i l_j cos(theta_i - theta_j),   mu_ij = sum over k >= max(i, j) of m_k
  *
- * (Lagrange's equations of point masses on massless rods, theta from straight below.) Runge, Kutta, Prince and
- * Dormand's method of order 8 with a tolerance of 1e-12 a step; that its end is good to 1e-10 is seen from a second
- * tolerance and another method. All five solvers are of first order: with half of h the error halves, and
- * 2 q(h/2) - q(h) is much nearer.
+ * (Lagrange's equations of point masses on massless rods; theta is measured from straight below; mu_ij is the mass that
+ * both rods carry.) The integrator is the Prince-Dormand Runge-Kutta method of order 8 with a tolerance of 1e-12 a
+ * step. A second tolerance and another method confirm its end state to 1e-10. All five solvers are of first order:
+ * halving h halves the error, and the extrapolation 2 q(h/2) - q(h) is much closer to the reference.
  *
- * Needs the Debian package libgsl-dev; without it there is nothing to compare with, and the test is skipped.
+ * Needs the Debian package libgsl-dev; without it the test is skipped.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -40,12 +39,12 @@ typedef struct chain {
     const char *name;
     int links;
     double length[LINK_MAX], mass[LINK_MAX]; /* m, kg, from the fixed end */
-    double angle;                            /* rad from below, of all links, at rest */
+    double angle;                            /* rad from straight below, of all links at the start, at rest */
     double seconds;
     double h; /* s */
 } chain;
 
-/* A double pendulum of unlike links, and ten like ones. Half a swing, before small errors grow. */
+/* A double pendulum of different links, and a chain of ten equal ones. Half a swing, before chaos amplifies errors. */
 static chain double_pendulum(void)
 {
     return (chain){.name = "double pendulum",
@@ -71,7 +70,7 @@ static chain ten_links(void)
     return c;
 }
 
-/* ---- In angles, by GSL -------------------------------------------------------------------------- */
+/* ---- In angles, by GSL ------------------------------------------------------------------------- */
 
 static double hanging(const chain *c, int i)
 {
@@ -81,7 +80,7 @@ static double hanging(const chain *c, int i)
     return sum;
 }
 
-/* y: angles, then their rates. */
+/* The right-hand side of the ODE; y holds the angles, then their rates. */
 static int chain_rate(double t, const double y[], double rate[], void *context)
 {
     const chain *c = context;
@@ -103,7 +102,7 @@ static int chain_rate(double t, const double y[], double rate[], void *context)
     return gsl_linalg_cholesky_solve(&matrix.matrix, &right.vector, &out.vector);
 }
 
-/* x [links][2]: where the masses are in the end. */
+/* Integrates the chain; x [links][2] receives the final positions of the masses. */
 static void integrate(const chain *c, const gsl_odeiv2_step_type *method, double tolerance, double *x)
 {
     double y[2 * LINK_MAX] = {0}, t = 0, at[2] = {0, 0};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_bodies.c: bodies, vertices, energies and pins come and go in a running world. After any sequence of
- * changes its next step is that of a world that is built afresh of what is in it: bit for bit with the solvers that
- * sweep, to the solver's tolerance with those that converge.
+ * test_changing_bodies.c: bodies, vertices, energies and pins are added to and removed from a running world. After any
+ * sequence of changes the next step equals that of a new world with the same contents: bit for bit for sweeping
+ * solvers, to the solver's tolerance for converging ones.
  */
 #include "changing_world.h"
 
 #ifdef SINEW_SINGLE
-static const double near = 2e-4; /* m: as far as steps that ended at their tolerance are apart */
+static const double near = 2e-4; /* m: distance of two steps that the solver tolerance allows */
 static const double tolerance = 1e-5;
 #else
 static const double near = 1e-8;
@@ -26,7 +26,7 @@ enum {
 };
 #endif
 
-/* The solvers of dynamic worlds; exact: the same bits are asked for. */
+/* The solvers of dynamic worlds; exact: both worlds must have the same bits. */
 static const struct solver_case {
     sinew_solver_kind kind;
     bool exact;
@@ -57,7 +57,7 @@ static bool takes(const changing *c, sinew_energy_kind kind)
 
 /* ---- Random parts ---------------------------------------------------------------------------- */
 
-/* A live place of bodies; -1: there is none. */
+/* A random live body index; -1 if there is none. */
 static int32_t some_body(const changing *c, random_cases *r)
 {
     int32_t places[PLACES], count = 0;
@@ -86,7 +86,7 @@ static sinew_energy_kind some_material(const changing *c, random_cases *r)
     return count ? kinds[random_index(r, count)] : SINEW_ENERGY_COUNT;
 }
 
-/* A rope or a beam with an energy on its cells and, most of the time, a pin. */
+/* Adds a rope or a beam with an energy on its cells and, mostly, a pin. */
 static void enter(changing *c, random_cases *r)
 {
     const sinew_energy_kind material = random_index(r, 2) ? some_material(c, r) : SINEW_ENERGY_COUNT;
@@ -110,7 +110,7 @@ static void enter(changing *c, random_cases *r)
     sinew_mesh_destroy(mesh);
 }
 
-/* Takes a body out, after the energies that join it to others, without which it does not go. */
+/* Removes the energies that join a body to others, which would block its removal, then the body. */
 static void leave(changing *c, random_cases *r)
 {
     const int32_t place = some_body(c, r);
@@ -137,7 +137,7 @@ static void leave(changing *c, random_cases *r)
         assert_true(!c->live[i] || sinew_body_first_particle(c->world, c->bodies[i]) == firsts[i]);
 }
 
-/* Copies of vertices, or others that change the Hilbert order. */
+/* Adds copies of vertices, or vertices that change the Hilbert order. */
 static void grow(changing *c, random_cases *r)
 {
     const int32_t place = some_body(c, r);
@@ -213,7 +213,7 @@ static void let_go(changing *c, random_cases *r)
     c->pins[p].live = false;
 }
 
-/* Another stiffness, or one element off and the others on. */
+/* Changes the stiffness, or disables one element and enables the others. */
 static void set_energy(changing *c, random_cases *r)
 {
     told_energy *e = &c->energies[random_index(r, PLACES)];
@@ -241,7 +241,7 @@ static void drag_pin(changing *c, random_cases *r)
     assert_int_equal(sinew_pin_set_targets(c->world, pin->id, pin->targets, NULL), SINEW_OK);
 }
 
-/* A vertex that nobody pins yet is pinned where it is. */
+/* Pins a vertex without a pin at its position. */
 static void pin_one(changing *c, random_cases *r)
 {
     told_pin pin = {.body = some_body(c, r), .count = 1};
@@ -257,7 +257,7 @@ static void pin_one(changing *c, random_cases *r)
     note_pins(c, &pin);
 }
 
-/* ---- Against a world built afresh ------------------------------------------------------------ */
+/* ---- Against a newly built world ---------------------------------------------------------------- */
 
 static void change_something(changing *c, random_cases *r)
 {
@@ -307,7 +307,7 @@ static void random_changes(void **state)
     }
 }
 
-/* More than one chunk of elements, and domains of a sweep: two blocks, of which one goes, and one that grows. */
+/* Bodies with more than one chunk of elements and several domains of a sweep: one block is removed, another grows. */
 static void large_bodies(void **state)
 {
     (void)state;

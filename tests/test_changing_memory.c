@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_memory.c: memory runs out while a running world changes. Each change is made while its n-th allocation
- * fails, for n = 1, 2, ... until it needs no more: it says that memory ran out, no block is lost, and the world goes on
- * as one that was never asked.
+ * test_changing_memory.c: allocation failures while a running world changes. Each change runs while its n-th allocation
+ * fails, for n = 1, 2, ... until it succeeds. A failed change reports that memory ran out, leaks no block and leaves
+ * the world unchanged.
  */
 #include "failing_malloc.h"
 #include "make_world.h"
@@ -16,7 +16,7 @@ typedef struct parts {
     size_t size;
 } parts;
 
-/* A block and a rope that a weak constraint joins, two steps after its start; a third body was taken out. */
+/* A block and a rope, joined by a weak constraint, after two steps; a third body was removed. */
 static parts make_parts(void)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -62,7 +62,7 @@ static sinew_status enter(parts *p, sinew_error *error)
     return sinew_world_add_body(p->world, &def, error).index < 0 ? error->status : SINEW_OK;
 }
 
-/* Vertices that change the order of those that are there. */
+/* Adds vertices that change the order of the existing ones. */
 static sinew_status grow(parts *p, sinew_error *error)
 {
     sinew_vertices_def def = sinew_default_vertices_def();
@@ -108,7 +108,7 @@ static sinew_status restore(parts *p, sinew_error *error)
 
 /* ---- Sweep ----------------------------------------------------------------------------------- */
 
-/* One change while its n-th allocation fails; whether it was made. */
+/* Makes one change while its n-th allocation fails; returns whether the change succeeded. */
 static bool fail_one(sinew_status (*change)(parts *, sinew_error *), long long n, uint64_t untouched)
 {
     const long long alive = atomic_load(&failing_malloc.alive);
@@ -158,7 +158,7 @@ static void every_change(void **state)
     sweep(restore, 0);
 }
 
-/* The first step after a change, while its n-th allocation fails: it is refused, and then it is taken. */
+/* Takes the first step after a change while its n-th allocation fails: it is refused, and succeeds when repeated. */
 static void step_after(sinew_status (*change)(parts *, sinew_error *))
 {
     uint64_t undisturbed = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_changing_world.c: a running world through thousands of random changes, against worlds built afresh.
+ * test_changing_world.c: thousands of random changes of a running world, against newly built worlds.
  *
- * The test keeps a list of what is in the world. After every few changes a second world is built from the list alone,
- * in the order of places, is given the same positions and velocities, and both take a step: the same bits in solvers
- * that sweep, the same converged answer in the others. Bad calls are mixed in; they must refuse and change nothing.
+ * The test keeps a list of the world's contents. After every few changes a second world is built from the list alone,
+ * with bodies in the order of their indices and with the same positions and velocities. Both worlds take a step:
+ * sweeping solvers give the same bits, the others the same converged result. Invalid calls are mixed in; they must be
+ * refused and change nothing.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -13,7 +14,7 @@ enum {
     BODIES = 4,
     ENERGIES = 10,
     PINS = 4,
-    ELEMENTS_MAX = 1024, /* of one energy */
+    ELEMENTS_MAX = 1024, /* elements of one energy */
     PAIRS_MAX = 24,
     CORNERS = 8
 };
@@ -38,16 +39,16 @@ typedef struct corner {
 typedef struct listed_energy {
     bool used, transient;
     sinew_energy_kind kind;
-    int32_t body; /* of energies on one body; -1: pairs */
+    int32_t body; /* body of the energy; -1: pairs of several bodies */
     int32_t count;
     double parameters[2];
-    bool by_element; /* the first parameter */
+    bool by_element; /* the first parameter varies per element */
     sinew_real each[ELEMENTS_MAX];
     corner corners[PAIRS_MAX][CORNERS];
     sinew_real weights[PAIRS_MAX][CORNERS];
     uint8_t off[ELEMENTS_MAX];
-    sinew_real targets[3 * ELEMENTS_MAX]; /* of position energies */
-    double growth;                        /* factor of the elements' own rest shapes; 0: the body's */
+    sinew_real targets[3 * ELEMENTS_MAX]; /* targets of position energies */
+    double growth;                        /* scale of the elements' own rest shapes; 0: rest shape of the body */
     sinew_energy id;
 } listed_energy;
 
@@ -88,7 +89,7 @@ static sinew_solver_def draw_solver_def(random_cases *r)
     return def;
 }
 
-/* ---- From the list to calls ------------------------------------------------------------------ */
+/* ---- From the list to a world ------------------------------------------------------------------- */
 
 static sinew_body put_body(sinew_world *world, const listed_body *b)
 {
@@ -100,7 +101,7 @@ static sinew_body put_body(sinew_world *world, const listed_body *b)
     return id;
 }
 
-/* The def of an energy in a world whose bodies have the given ids. `elements` [PAIRS_MOST * CORNERS] is work space. */
+/* The def of an energy in a world whose bodies have the given ids. `elements` [PAIRS_MAX * CORNERS] is work space. */
 static sinew_energy_def energy_def(const sinew_world *world, const sinew_body *ids, const listed_energy *e,
                                    int32_t *elements)
 {
@@ -127,7 +128,7 @@ static sinew_energy_def energy_def(const sinew_world *world, const sinew_body *i
     return def;
 }
 
-/* Rest shapes larger than the body's by a factor, element by element. */
+/* Scales the rest shapes of an energy's elements by a factor, element by element. */
 static void grow_rest(sinew_world *world, const listed_world *l, const listed_energy *e, sinew_energy id)
 {
     sinew_error error = {0};
@@ -185,7 +186,7 @@ static sinew_pin put_pin(sinew_world *world, const sinew_body *ids, const listed
     return id;
 }
 
-/* Positions and velocities of all bodies, one after the other in the order of places. */
+/* Positions and velocities of all bodies, one after the other by body index. */
 static int32_t body_state(const sinew_world *world, const listed_world *l, const sinew_body *ids, sinew_real *q,
                           sinew_real *v)
 {
@@ -215,7 +216,7 @@ static void set_body_state(sinew_world *world, const listed_world *l, const sine
     }
 }
 
-/* A world with what the list says, in the state of q and v. */
+/* Builds a world with the contents of the list and the state q, v. */
 static sinew_world *build_fresh(listed_world *l, const sinew_real *q, const sinew_real *v, sinew_body *ids)
 {
     sinew_world *world = make_world(&l->def);
@@ -234,7 +235,7 @@ static sinew_world *build_fresh(listed_world *l, const sinew_real *q, const sine
     return world;
 }
 
-/* ---- Drawing --------------------------------------------------------------------------------- */
+/* ---- Random contents ----------------------------------------------------------------------------- */
 
 static sinew_mesh *draw_mesh(random_cases *r)
 {
@@ -404,7 +405,7 @@ static void change_elements(random_cases *r, sinew_world *world, listed_world *l
     must(&error);
 }
 
-/* Some pairs go, and others come behind. */
+/* Removes some pairs and appends others. */
 static void change_pairs(random_cases *r, sinew_world *world, listed_world *l, const sinew_body *ids, listed_energy *e)
 {
     sinew_error error = {0};
@@ -511,7 +512,7 @@ static void change_limits(random_cases *r, sinew_world *world, listed_world *l)
     must(&error);
 }
 
-/* Calls that must refuse, each for a reason of its own, and leave the world as it was. */
+/* Invalid calls, each for another reason, must be refused and leave the world unchanged. */
 static void bad_calls(random_cases *r, sinew_world *world, listed_world *l)
 {
     sinew_error error = {0};
@@ -590,7 +591,7 @@ enum {
     POINTS = 3 * 256 * BODIES
 };
 
-/* |grad g| of a world built from the list at q, over that at the start q_n; bodies one after the other. */
+/* |grad g| at q over |grad g| at the start q_n, in a world built from the list; bodies one after the other. */
 static double fresh_residual(listed_world *l, const sinew_real *q_n, const sinew_real *v_n, const sinew_real *q)
 {
     static sinew_real gradient[POINTS];
@@ -607,7 +608,7 @@ static double fresh_residual(listed_world *l, const sinew_real *q_n, const sinew
     return sqrt(sums[1] / sums[0]);
 }
 
-/* Converged steps agree, or lie in two valleys of one objective: springs that are pushed together may go either way. */
+/* Converged steps agree, or end in two local minima of one objective: compressed springs may buckle to either side. */
 static void compare_converged(listed_world *l, const sinew_real *q_n, const sinew_real *v_n, const sinew_real *q,
                               const sinew_real *q_fresh, int32_t count, tally *t)
 {
@@ -626,7 +627,7 @@ static void compare_converged(listed_world *l, const sinew_real *q_n, const sine
     t->valleys++;
 }
 
-/* A step of the running world and of a fresh one from the same state. */
+/* Takes a step of the running world and of a new world from the same state, and compares both. */
 static void compare_step(sinew_world *world, listed_world *l, const sinew_body *ids, tally *t)
 {
     static sinew_real q_n[POINTS], v_n[POINTS], q[POINTS], v[POINTS], q_fresh[POINTS], v_fresh[POINTS];
@@ -654,7 +655,7 @@ static void compare_step(sinew_world *world, listed_world *l, const sinew_body *
     t->compared++;
 }
 
-/* Bodies that flew away say nothing; they go back to rest. */
+/* Bodies that have flown far away test nothing; they are set back to rest. */
 static void calm(sinew_world *world, const listed_world *l, const sinew_body *ids)
 {
     for (int b = 0; b < BODIES; b++) {

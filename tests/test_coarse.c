@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h,
- * solve/coarse/coarse_correction.h): its matrix against P^T H P with dense matrices, pbng and Newton's conjugate
- * gradients with it against Newton's method without, and what changes of a world, threads and failing allocations do to
- * it.
+ * test_coarse.c: the coarse space over aggregates (objective/coarse/aggregates.h, objective/coarse/galerkin.h,
+ * solve/coarse/coarse_correction.h). References: P^T H P by dense matrices for the Galerkin matrix; Newton's method
+ * without a coarse space for pbng and for Newton with conjugate gradients. Results do not depend on the number of
+ * threads, a changed world equals one built that way, and failing allocations are reported.
  */
 #include "failing_allocator.h"
 #include "objective/coarse/aggregates.h"
@@ -13,7 +13,7 @@
 #include "solve/coarse/coarse_correction.h"
 
 enum {
-    AGGREGATES = 2, /* choice of pbng's `coarse` */
+    AGGREGATES = 2, /* value `aggregates` of pbng's option `coarse` */
     UNKNOWNS = 3 * SINEW_MODES
 };
 
@@ -25,7 +25,7 @@ static sinew_solver_def coarse_pbng(int iterations, int size)
     return def;
 }
 
-/* A scene's world whose particles are a little out of place, ready to step. */
+/* A prepared world of a scene with randomly displaced particles. */
 static sinew_world *prepared(int which, int refine, int threads, random_cases *r)
 {
     const sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 1);
@@ -41,7 +41,7 @@ static sinew_world *prepared(int which, int refine, int threads, random_cases *r
 
 /* ---- The space ----------------------------------------------------------------------------------- */
 
-/* P [3 * free][12 * aggregates], rows as the assembly has them. */
+/* P [3 * free][12 * aggregates], with rows in the order of the assembly. */
 static double *dense_space(const sinew_coarse_space *space, const sinew_assembly *as)
 {
     const size_t columns = UNKNOWNS * (size_t)space->count;
@@ -55,7 +55,7 @@ static double *dense_space(const sinew_coarse_space *space, const sinew_assembly
     return P;
 }
 
-/* Every free particle is in one aggregate, no pinned one is, and functions are orthonormal. */
+/* Every free particle is in one aggregate, no pinned particle is in any, and the basis functions are orthonormal. */
 static void check_space(const sinew_coarse_space *space, const sinew_objective *o, int32_t size)
 {
     int32_t found = 0;
@@ -100,7 +100,7 @@ static double *dense_hessian(const sinew_world *world, sinew_assembly *as)
     return H;
 }
 
-/* Number (i, j) of the Galerkin matrix, unknowns 12 a + 3 f + c. */
+/* Entry (i, j) of the Galerkin matrix, unknowns 12 a + 3 f + c. */
 static double galerkin_number(const sinew_galerkin *g, size_t i, size_t j)
 {
     const int32_t a = (int32_t)(i / UNKNOWNS), b = (int32_t)(j / UNKNOWNS);
@@ -163,13 +163,13 @@ static void matrix_is_the_projected_hessian(void **unused)
     }
 }
 
-/* P x is a fixed point of P A^-1 P^T H where A is P^T H P. */
+/* With A = P^T H P, P x is a fixed point of P A^-1 P^T H. */
 static void solve_inverts_the_matrix(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("test_coarse, solve", 4, 40);
     for (int32_t k = 0; k < r.count; k++) {
-        /* A factor of at most so many numbers makes a further level. */
+        /* A limit on the size of the factor makes a second level. */
         const int64_t max = k % 4 < 2 ? 0 : 3000;
         const double near = IS_SINGLE ? 1e-2 : k % 4 < 2 ? 1e-8 : 1e-2;
         sinew_error error = {0};
@@ -267,9 +267,9 @@ static void newton_with_it_ends_where_it_does_without(void **unused)
     }
 }
 
-/* ---- Meshes that get finer ------------------------------------------------------------------------- */
+/* ---- Mesh refinement ------------------------------------------------------------------------------- */
 
-/* Iterations of conjugate gradients in two of Newton's. */
+/* Conjugate-gradient iterations in two Newton iterations. */
 static int32_t inner_iterations(int refine, int coarse)
 {
     sinew_solver_def def = solver_of(SINEW_SOLVER_NEWTON, 2);
@@ -283,7 +283,7 @@ static int32_t inner_iterations(int refine, int coarse)
     return count;
 }
 
-/* Iterations of pbng until the excess is 1e-3 of the start's. */
+/* pbng iterations until g - g* is 1e-3 of its initial value. */
 static int32_t outer_iterations(int refine, int coarse)
 {
     sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 100), def = coarse_pbng(300, 30);
@@ -353,7 +353,7 @@ static void bits_do_not_depend_on_threads(void **unused)
     }
 }
 
-/* A change of a world after a preparation, or made before it. */
+/* Changes of a world, made before or after its preparation. */
 enum {
     TIME_STEP,
     MATERIAL,
@@ -415,7 +415,7 @@ static void failing_allocations_are_reported(void **unused)
             memory.fail_at = next;
             done = sinew_world_prepare(world, &error) == SINEW_OK;
             assert_true(done || error.status == SINEW_ERROR_MEMORY);
-            memory.fail_at = done ? memory.calls + 1 : 0; /* a step asks for nothing */
+            memory.fail_at = done ? memory.calls + 1 : 0; /* a step allocates nothing */
             assert_int_equal(sinew_world_prepare(world, &error), SINEW_OK);
             if (done)
                 step_of(world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_colliders.c: shapes of colliders: closed, outward, of the right volume; where motions, caches and poses take
- * them, against closed forms; ids; drawings; refusals; and memory that runs out.
+ * test_colliders.c: shapes of colliders: closed, oriented outward, with the right volume; positions from motions,
+ * caches and poses against closed forms; ids; triangle meshes for drawing; refusals; and allocation failures.
  */
 #include "collide/shapes/colliders.h"
 #include "failing_allocator.h"
@@ -36,7 +36,7 @@ static void drop_shape(sinew_collider_record *record)
     sinew_shape_destroy(record, &system);
 }
 
-/* Volume that triangles enclose, by the divergence theorem. */
+/* The volume enclosed by triangles, by the divergence theorem. */
 static double volume_of(const sinew_real *x, const int32_t *triangles, int32_t count)
 {
     double volume = 0;
@@ -52,7 +52,7 @@ static double volume_of(const sinew_real *x, const int32_t *triangles, int32_t c
     return volume;
 }
 
-/* Each directed side has exactly one opposite: the surface is closed and all triangles agree. */
+/* Each directed side has exactly one opposite: the surface is closed and consistently oriented. */
 static bool closes(const int32_t *triangles, int32_t count)
 {
     for (int32_t i = 0; i < 3 * count; i++) {
@@ -109,7 +109,7 @@ static void test_round_shapes_are_cores(void **state)
     drop_shape(&capsule);
 }
 
-/* The prism's sides touch the circle: its volume is n r^2 tan(pi / n) l. */
+/* The prism is circumscribed about the circle: its volume is n r^2 tan(pi / n) l. */
 static void test_cylinder(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void test_height_field(void **state)
         assert_true((double)field.vertices[3 * v + 1] == v % 3);
         assert_true((double)field.vertices[3 * v + 2] == (v < 3 ? -0.5 : 0.5));
     }
-    /* All face up: the slope's normal is (-1, 2, 0). */
+    /* All triangles face up: the slope's normal is (-1, 2, 0). */
     for (int32_t t = 0; t < 4; t++) {
         const sinew_real *p[3];
         for (int i = 0; i < 3; i++)
@@ -154,8 +154,7 @@ static void test_height_field(void **state)
     drop_shape(&field);
 }
 
-/* A surface with holes in its order: inside out, one triangle turned, one there twice, one without area, a vertex that
- * nobody uses. */
+/* A surface with flaws: inside out, one triangle flipped, one duplicated, one degenerate, one unused vertex. */
 static void test_mesh_is_repaired(void **state)
 {
     (void)state;
@@ -191,7 +190,7 @@ static void test_mesh_of_tets_and_open_ones(void **state)
     sinew_collider_def shape = sinew_default_collider_def(SINEW_SHAPE_MESH);
     shape.mesh = mesh;
     sinew_collider_record record = make_shape(&shape);
-    assert_int_equal(record.vertex_count, 8 * 8 * 8 - 6 * 6 * 6); /* without the inner ones */
+    assert_int_equal(record.vertex_count, 8 * 8 * 8 - 6 * 6 * 6); /* without the interior vertices */
     assert_true(record.closed);
     assert_true(fabs(volume_of(record.vertices, record.triangles, record.triangle_count) - 1) < 10 * EXACT);
     drop_shape(&record);
@@ -207,15 +206,15 @@ static void test_mesh_of_tets_and_open_ones(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* ---- Places ---------------------------------------------------------------------------------- */
+/* ---- Motions --------------------------------------------------------------------------------- */
 
 static void near3(const double *a, double x, double y, double z)
 {
     assert_true(fabs(a[0] - x) < EXACT && fabs(a[1] - y) < EXACT && fabs(a[2] - z) < EXACT);
 }
 
-/* Turned by 90 degrees about z and put at (1, 0, 0), then carried round the origin, a quarter turn about y a second,
- * and lifted by 2 m/s. */
+/* A collider is rotated by 90 degrees about z and moved to (1, 0, 0). It then circles the origin by a quarter turn
+ * about y per second and rises at 2 m/s. */
 static void test_motion(void **state)
 {
     (void)state;
@@ -231,7 +230,7 @@ static void test_motion(void **state)
         const double time = step * 0.25, t = time < 0 ? 0 : time > 4 ? 4 : time, a = PI / 2 * t;
         sinew_real x[8];
         sinew_shape_positions(&record, time, 0, x);
-        /* Ends at (1.5, 0, 0) and (0.5, 0, 0) before the motion. */
+        /* The ends are at (1.5, 0, 0) and (0.5, 0, 0) before the motion. */
         for (int end = 0; end < 2; end++) {
             const double r = end ? 0.5 : 1.5, at[3] = {x[4 * end], x[4 * end + 1], x[4 * end + 2]};
             near3(at, r * cos(a), 2 * t, -r * sin(a));
@@ -285,8 +284,8 @@ static void test_cache_is_interpolated_and_held(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Half of the way between two rotations is the one that, done twice, leads from the first to the second; vector and
- * matrix are inverse to each other, near 0 and near a half turn too. */
+/* The midpoint of two rotations, applied twice, leads from the first to the second. Rotation vector and matrix are
+ * inverse to each other, also near 0 and near a half turn. */
 static void test_rotations(void **state)
 {
     (void)state;
@@ -363,7 +362,8 @@ static void surface_of(const sinew_world *world, sinew_collider id, sinew_real *
     must(&error);
 }
 
-/* Drawn spheres and capsules are closed, outward, and of nearly their volume. */
+/* Triangle meshes of spheres and capsules for drawing are closed, oriented outward, and have nearly the exact volume.
+ */
 static void test_drawings(void **state)
 {
     (void)state;
@@ -522,7 +522,7 @@ static void test_memory_runs_out(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Euler: a drawing that is a closed surface has V = F / 2 + 2 vertices, each of a triangle. */
+/* By Euler's formula a closed surface has V = F / 2 + 2 vertices, all of them used. */
 static void test_drawings_have_no_spare_vertices(void **state)
 {
     (void)state;

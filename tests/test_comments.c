@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_comments.c: every file and every function that a comment names exists; heads of files name their own.
+ * test_comments.c: every file and every function that a comment names exists; heads of files name their own file.
  *
  * Three forms of names are looked up:
- *     files      words with the ending of a source: the path of a file ends in it, or a file includes it
- *     functions  words with () behind: identifiers of the code
- *     names      words that begin with sinew_ or SINEW_: identifiers of the code, of a build file, or in a string
- *                (variables of the environment); with an underscore or a star at their end, the beginning of one
- * Words beside <, > or * are patterns of names and are skipped. Known limit: a name that exists but means another thing
- * passes.
+ *     files      words with the ending of a source: the path of a file ends in the word, or a file includes it
+ *     functions  words followed by (): identifiers of the code
+ *     names      words that begin with sinew_ or SINEW_: identifiers of the code or a build file, or words in strings
+ *                (environment variables); a final underscore or star makes the word a prefix
+ * Words next to <, > or * are patterns of names and are skipped. Known limit: a name that exists but means something
+ * else passes.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -88,10 +88,10 @@ static void name_set_release(name_set *set)
 /* ---- The tree ---------------------------------------------------------------------------------- */
 
 typedef struct source_tree {
-    name_set files;       /* every path, also without its first folders */
-    name_set identifiers; /* of the code and of build files; of strings those that begin as ours do */
-    name_set sources;     /* paths of the files whose comments are read */
-    int found;            /* names that do not exist */
+    name_set files;       /* every path and all its suffixes at folder boundaries */
+    name_set identifiers; /* identifiers of code and build files; in strings, words with the project's prefix */
+    name_set sources;     /* paths of the files whose comments are checked */
+    int found;            /* number of names that do not exist */
 } source_tree;
 
 static bool ends_in(const char *text, const char *ending)
@@ -162,7 +162,7 @@ static char *read_source(const char *path)
 
 /* ---- Code and comments ------------------------------------------------------------------------- */
 
-/* The end of the comment that begins at c; c itself if none does. */
+/* The end of the comment that begins at c; c itself if no comment begins there. */
 static const char *skip_comment(const char *c)
 {
     if (c[0] == '/' && c[1] == '*') {
@@ -202,7 +202,7 @@ static const char *take_word(const char *c, char word[NAME_MAX_LENGTH])
     return c;
 }
 
-/* Headers of the system count as files: comments name them, too. */
+/* Included system headers count as files, as comments name them. */
 static const char *take_include(source_tree *tree, const char *c)
 {
     char name[NAME_MAX_LENGTH];
@@ -257,7 +257,7 @@ static void report_name(source_tree *tree, const char *path, const char *kind, c
     tree->found++;
 }
 
-/* A path of letters with the ending of a source: looked up as a file. */
+/* Looks up a path with the ending of a source as a file. */
 static void check_file(source_tree *tree, const char *path, const char *begin, const char *end)
 {
     char name[NAME_MAX_LENGTH];
@@ -270,7 +270,7 @@ static void check_file(source_tree *tree, const char *path, const char *begin, c
         report_name(tree, path, "file", name);
 }
 
-/* A word behind which the comment goes on at `after`: looked up as an identifier if it has the form of one. */
+/* Looks up a word as an identifier if it has the form of one; `after` is the comment's text behind it. */
 static void check_identifier(source_tree *tree, const char *path, const char *word, const char *after)
 {
     const bool ours = is_ours(word);
@@ -390,7 +390,7 @@ static int found_in(source_tree *tree, const char *text)
     return tree->found;
 }
 
-/* # stands for an underscore: words of strings count as existing, also those of this file. */
+/* # stands for an underscore, since words of this file's own strings would count as existing names. */
 static int found_in_wrong(source_tree *tree, const char *text)
 {
     char *wrong = strdup(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compare.c: `sinew compare` as a person uses it: what the files say against what sinew itself computes, a page
- * that needs nothing else, and one line for every wrong command line.
+ * test_compare.c: `sinew compare` as a user meets it: the numbers of its files against numbers that the library
+ * computes, a self-contained HTML page, and one line of error for every wrong command line.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -47,7 +47,7 @@ static size_t read_text(const char *name, char *text, size_t size)
     return length;
 }
 
-/* Runs `sinew compare ARGUMENTS` in the test's folder; the words are for a shell. Returns the exit status. */
+/* Runs `sinew compare ARGUMENTS` in the test's folder through a shell. Returns the exit status. */
 static int compare(const char *arguments)
 {
     char line[4096];
@@ -69,7 +69,7 @@ static void expect(const char *arguments, int status)
         fail_msg("sinew compare %s: exit %d, expected %d\n%s%s", arguments, got, status, printed, complaint);
 }
 
-/* A small scene: a bar of `energy`, twisted, with whatever else `more` says. */
+/* A small scene: a twisted bar of `energy`, with the additional keys `more`. */
 static void write_scene(const char *name, const char *energy, const char *more)
 {
     char path[1024];
@@ -144,7 +144,7 @@ static const row *last_row(int count, const char *solver, int step)
     return last;
 }
 
-/* Thesis (5.5) once more, from the objectives of the file. */
+/* Recomputes thesis (5.5) from the objectives of the file. */
 static void check_errors(int count, int step)
 {
     double lowest = HUGE_VAL, min = HUGE_VAL, start = find_row(count, "reference", step, 0)->objective;
@@ -171,20 +171,20 @@ static void test_metrics_hold_the_relative_error(void **state)
     int count = read_rows("metrics/metrics.csv");
     check_errors(count, 1);
     check_errors(count, 2);
-    /* Everyone of a step starts at one objective, and the second step is another question. */
+    /* All solvers of a step start at the same objective, and the second step has another objective than the first. */
     double first = find_row(count, "reference", 1, 0)->objective,
            second = find_row(count, "reference", 2, 0)->objective;
     assert_true(find_row(count, "newton", 1, 0)->objective == first);
     assert_true(find_row(count, "newton", 2, 0)->objective == second);
     assert_true(fabs(first - second) > 0.01 * first);
-    /* Zero velocity and no gravity: the predictor is the start, for the constraint solvers too. */
+    /* With zero velocity and no gravity, the constraint solvers also start at the initial state. */
     assert_true(fabs(find_row(count, "xpbd", 1, 0)->objective / first - 1) < 1e-6);
-    /* Solvers that minimise g get there; PBD does not. */
+    /* Solvers of g converge; PBD does not. */
     assert_true(last_row(count, "qn", 1)->error < 1e-2);
     assert_true(last_row(count, "pbd", 1)->error > 1e-2);
 }
 
-/* The first step of every solver is the one that `sinew run` takes, and the second begins where the reference was. */
+/* The first step of every solver equals that of `sinew run`; the second step starts at the reference's end. */
 static void test_steps_are_those_of_the_world(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void test_levels_are_reached_for_good(void **state)
     json_decref(root);
 }
 
-/* Solvers that cannot take the scene's energy are left out by default and say why, and refused when asked for. */
+/* Solvers that do not support the scene's energy are left out by default with a reason, and refused if requested. */
 static void test_solvers_that_do_not_fit_are_named(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void test_solvers_that_do_not_fit_are_named(void **state)
     assert_non_null(strstr(complaint, why));
 }
 
-/* The reference is the minimum: the gradient of g is round-off there, and no other solver is below it. */
+/* At the reference's end the gradient of g is round-off, and no other solver has a lower objective. */
 static void test_reference_is_the_minimum(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static int count_of(const char *part)
     return count;
 }
 
-/* A report without the letters of its pictures, which may spell anything. */
+/* Reads a report without its base64 images, whose text could match any search. */
 static void read_page(const char *name)
 {
     static const char begin[] = "data:image/png;base64,";
@@ -381,23 +381,23 @@ static void test_page_stands_alone(void **state)
         if (count_of(opening) + count_of(plain) != count_of(closing) || count_of(closing) == 0)
             fail_msg("<%s>: %d opened, %d closed", pairs[i], count_of(opening) + count_of(plain), count_of(closing));
     }
-    /* Nothing is fetched: no address, no source, no import. */
+    /* The page fetches nothing: no address, source or import. */
     static const char *const outside[] = {"http://", "https://", "@import", "url(", "<link"};
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++)
         if (strstr(page, outside[i]))
             fail_msg("the page holds %s", outside[i]);
     assert_int_equal(count_of(" src="), count_of(" src=\"data:image/png;base64,\""));
-    /* Texts of the scene are escaped, numbers are numbers. */
+    /* Texts of the scene are escaped, and numbers are finite. */
     assert_non_null(strstr(page, "a &lt;b&gt; &amp; &quot;c&quot;"));
     assert_null(strstr(page, "nan"));
     assert_null(strstr(page, "inf "));
-    /* Each solver has its line in each of the eight plots and the one over steps, and a picture. */
+    /* Each solver has a line in each of the eight plots and in the plot over steps, and a picture. */
     assert_int_equal(count_of("class=\"line\" data-s=\"1\""), 9);
     assert_int_equal(count_of("alt=\"shape by xpbd:order=jacobi\""), 1);
     assert_non_null(strstr(page, "sinew compare strain.json --iterations 10 --steps 2"));
 }
 
-/* Bodies without triangles, sheets, and steps that begin at the minimum have pages too. */
+/* Bodies without triangles, sheets, and steps that start at the minimum also have pages. */
 static void test_every_kind_of_body_is_drawn(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void test_every_kind_of_body_is_drawn(void **state)
     assert_null(strstr(printed, "nan"));
 }
 
-/* A solver that blows up is told about in every file; the others are compared all the same. */
+/* Every file reports a diverging solver; the other solvers are still compared. */
 static void test_solver_that_becomes_non_finite(void **state)
 {
     (void)state;
@@ -438,14 +438,14 @@ static void test_solver_that_becomes_non_finite(void **state)
     assert_int_equal(count_of("alt=\"shape by newton\""), 1);
     assert_null(strstr(page, "nan"));
     assert_null(strstr(page, "inf"));
-    /* Without a reference there is nothing to compare with: its start is already torn. */
+    /* A reference whose start has infinite energy is an error. */
     expect("wild.json --set bodies.0.initial.twist.angle=9 --solvers newton,xpbd --threads 1 --out torn", 3);
     assert_non_null(
         strstr(complaint, "step 1 of the reference became non-finite; its energy is infinite where it begins"));
     assert_string_equal(printed, "");
 }
 
-/* The nearest solver ends lower in the plot than where all begin, however high another one has gone. */
+/* The plots keep the range of the converging solvers when another one diverges. */
 static void test_solver_that_blows_up_leaves_the_plots(void **state)
 {
     (void)state;
@@ -500,7 +500,7 @@ static void test_wrong_command_lines(void **state)
     assert_non_null(strstr(printed, "Example: sinew compare"));
 }
 
-/* A folder that cannot be written, and a disk that is full in the middle of the report: one line, nothing left. */
+/* An unwritable folder, and a disk that is full in the middle of the report: one line of error, no file left. */
 static void test_folders_that_cannot_be_written(void **state)
 {
     (void)state;
@@ -530,7 +530,7 @@ static void test_folders_that_cannot_be_written(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* In a pipe there is no bar; the last line says what to open. */
+/* Output to a pipe has no progress bar; the last line names the file to open. */
 static void test_what_is_printed(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_compliance.c: constraints of a world, gathered by element: J^T alpha^-1 C is the gradient of the energies, with
- * the matrix of compliances of each element, and `comply`, `product` and `norms` are what their sums say.
+ * test_compliance.c: the constraints of a world, gathered by element. J^T alpha^-1 C equals the gradient of the
+ * energies, with each element's compliance matrix; `comply`, `product` and `norms` equal sums computed here.
  */
 #include "dense_solve.h"
 #include "make_world.h"
@@ -17,7 +17,7 @@
 #endif
 
 enum {
-    CONSTRAINTS = 6 /* most of an element */
+    CONSTRAINTS = 6 /* maximum per element */
 };
 
 static bool every_batch(const void *context, const sinew_batch *batch)
@@ -27,7 +27,7 @@ static bool every_batch(const void *context, const sinew_batch *batch)
     return true;
 }
 
-/* alpha_e^-1 C_e of all elements, [constraint_count], to be freed. */
+/* alpha_e^-1 C_e of all elements, [constraint_count]; the caller frees it. */
 static double *pull_of(const sinew_constraints *c)
 {
     double *pull = make_array((size_t)c->constraint_count, sizeof *pull);
@@ -49,7 +49,7 @@ static double *pull_of(const sinew_constraints *c)
     return pull;
 }
 
-/* alpha pull = C, J d and |J_i| by the numbers of each element. */
+/* Checks alpha pull = C, J d and |J_i| against sums over each element's numbers. */
 static void check_sums(random_cases *r, const sinew_constraints *c, const double *pull, int32_t particles)
 {
     double *back = make_array((size_t)c->constraint_count, sizeof *back),
@@ -82,7 +82,7 @@ static void check_sums(random_cases *r, const sinew_constraints *c, const double
     free(d);
 }
 
-/* A box of one material, held at one end, each vertex moved. Quasistatic without gravity: g is the energy. */
+/* A box of one material, held at one end, with every vertex displaced. Quasistatic without gravity: g is the energy. */
 static void gradient_case(random_cases *r, sinew_energy_kind kind)
 {
     sinew_error error = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_balance.c: where energy goes in steps with contact: friction to heat, bouncing back to motion, pushing
- * colliders into it, and nothing unaccounted for.
+ * test_contact_balance.c: the energy balance of steps with contact: friction dissipates heat, restitution returns
+ * kinetic energy, moving colliders do work, and the sum closes.
  */
 #include "contact_worlds.h"
 
@@ -18,7 +18,7 @@ static double size_of(const sinew_balance *b)
            fabs(b->restitution) + fabs(b->lost_integrator) + fabs(b->lost_damping) + fabs(b->lost_solver);
 }
 
-/* The balance of one more step, of which nothing is left over. */
+/* Takes a step, checks that its balance closes and returns the balance. */
 static sinew_balance balanced_step(sinew_world *world, const char *what)
 {
     sinew_balance b;
@@ -73,7 +73,7 @@ static void sliding_block(void **state)
         }
         print_message("%s: %.4g J of motion, %.4g J heat, contacts %.4g J, %.3g J left\n", name, first, heat, work,
                       last);
-        /* Implicit Euler takes its part: 1/2 m (mu g h)^2 a step, a tenth here. */
+        /* Implicit Euler dissipates 1/2 m (mu g h)^2 per step, a tenth of the loss here. */
         if (touch_solvers[s] == SINEW_SOLVER_NEWTON)
             assert_true(heat > 0.8 * first && heat < 1.05 * first && last < 1e-2 * first && work < -0.8 * first);
         free(v);
@@ -81,7 +81,7 @@ static void sliding_block(void **state)
     }
 }
 
-/* Two particles fall and bounce: what bouncing gives is a line of its own. */
+/* Two particles fall and bounce: the energy of restitution is a separate term. */
 static void bouncing_particle(void **state)
 {
     (void)state;
@@ -100,12 +100,12 @@ static void bouncing_particle(void **state)
         }
     }
     print_message("%.4g J fall, bouncing gives %.4g J, %.4g J rise\n", before, given, after);
-    /* The step that touches keeps the speed of the way that was left; 0.8^2 of the energy comes back. */
+    /* The step of the impact keeps the speed of its remaining displacement; 0.8^2 of the energy is returned. */
     assert_true(fabs(after / before - 0.64) < 0.15 && given > 0.1 * after);
     sinew_world_destroy(world);
 }
 
-/* A plate that rises lifts a block: contacts do the work. */
+/* A rising plate lifts a block: contacts do the work. */
 static void lifting_plate(void **state)
 {
     (void)state;

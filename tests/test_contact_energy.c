@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every lane variant against the formula of
- * its head, written out once more in doubles: value, gradient and second derivatives by differences of that, the
+ * test_contact_energy.c: the contact energy (src/energy/edge/contact.c) in every SIMD variant against the formula of
+ * its head, written out again in double: value, gradient and Hessian by finite differences of that formula, the
  * proximal map against a search, the block of one vertex against the whole Hessian, and the hard constraint.
  */
 #include <stdarg.h>
@@ -29,7 +29,7 @@ typedef struct contact_case {
     double w[4], n[3], r, lambda, kn, kt, limit, anchor[3], mu, x[12];
 } contact_case;
 
-/* psi of the head of contact.c */
+/* psi as in the head of contact.c */
 static double reference(const contact_case *c, const double x[12])
 {
     double z[3] = {0, 0, 0}, along = 0, drift = 0, slip = 0;
@@ -59,7 +59,7 @@ static double reference_slope(const contact_case *c, const double x[12], int k)
     return (up - reference(c, moved)) / (2 * step);
 }
 
-/* Sliding and sticking, touching and not; vertices on one side or on both. */
+/* Sliding and sticking, closed and open contacts; vertices on one side or on both. */
 static contact_case draw_case(random_cases *random)
 {
     contact_case c = {.kn = random_between(random, 1, 20), .kt = random_between(random, 1, 20)};
@@ -108,7 +108,7 @@ static batch make_batch(const sinew_simd_variant *simd, const contact_case *case
     return b;
 }
 
-/* A case near a kink (contact opens, friction breaks) has no second derivative to compare with. */
+/* Near a kink (contact opens, friction slips) there is no second derivative to compare with. */
 static bool is_smooth(const contact_case *c)
 {
     for (int k = 0; k < 12; k++) {
@@ -164,7 +164,7 @@ static void check_blocks(batch *b, const contact_case *cases)
                 const double here = reference_slope(&cases[e], cases[e].x, own);
                 const double right = (reference_slope(&cases[e], up, own) - here) / step;
                 const double left = (here - reference_slope(&cases[e], down, own)) / step;
-                /* A small kink passes for smooth, and is between the two. */
+                /* A kink below the threshold of is_smooth() may lie between both one-sided slopes. */
                 const double slope = (left + right) / 2, known = fabs(left - right) / 2;
                 assert_true(fabs(block_entry(b, e, k / 3, i, k % 3) - slope) < 2e-2 * (1 + fabs(slope)) + known);
             }
@@ -240,7 +240,7 @@ static void all_derivatives(void **unused)
 
 /* ---- Proximal map ------------------------------------------------------------------------------- */
 
-/* psi(z) + w2/2 |z - y|^2 as a function of z, which one vertex of weight 1 is. */
+/* psi(z) + w2/2 |z - y|^2 as a function of z; one vertex of weight 1 makes z its position. */
 static double prox_objective(const contact_case *c, double w2, const double y[3], const double z[3])
 {
     double x[12] = {0}, sum = 0;
@@ -289,7 +289,7 @@ static void check_prox(batch *b, const contact_case *cases, random_cases *random
 
 /* ---- Hard constraint ---------------------------------------------------------------------------- */
 
-/* After one contact has had its turn its normal is satisfied, and friction is within the cone. */
+/* After one contact update its normal constraint holds, and friction is within the cone. */
 static void check_constraint(batch *b, const contact_case *cases)
 {
     const int simd = b->group_count * b->width;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_events.c: contacts that begin, stay and end, also when they are out of reach at once; clearances; forces
- * of contacts on particles.
+ * test_contact_events.c: contact events (begin, stay, end), also when a body is moved out of reach at once; clearances;
+ * contact forces on particles.
  */
 #include "contact_worlds.h"
 
@@ -43,7 +43,7 @@ static sinew_world *make_resting(sinew_solver_kind solver, bool box)
     return world;
 }
 
-/* Counts of the report are those of the list, in every step; what is lifted off ends, wherever it is then. */
+/* The counts of the report equal those of the list in every step; contacts of a body that is moved away end. */
 static void begin_stay_end(bool box)
 {
     sinew_world *world = make_resting(SINEW_SOLVER_NEWTON, box);
@@ -94,7 +94,7 @@ static void events(void **state)
     begin_stay_end(true);
 }
 
-/* Forces on particles add up to minus the force on the collider, and to the weight of what rests. */
+/* The forces on particles sum to minus the force on the collider, and to the weight of the resting body. */
 static void forces_of_particles(void **state)
 {
     (void)state;

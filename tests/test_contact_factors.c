@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_factors.c: cost of contacts for solvers with a constant matrix: no factorisation in a thousand steps in
- * which they come and go, only solves with the factor, which are counted; and nothing is lost when memory runs out as
- * they come.
+ * test_contact_factors.c: contacts in solvers with a constant matrix cause no factorisation in a thousand steps with
+ * changing contacts, only solves with the existing factor, which are counted. Allocation failures while contacts appear
+ * leak nothing.
  */
 #include "contact_scenes.h"
 #include "failing_allocator.h"
@@ -12,7 +12,7 @@ static const sinew_solver_kind kinds[] = {SINEW_SOLVER_PD, SINEW_SOLVER_QN, SINE
 enum {
     KINDS = sizeof kinds / sizeof kinds[0],
 #ifdef SINEW_SANITIZED
-    STEPS = 250, /* ten times slower there */
+    STEPS = 250, /* sanitizers are ten times slower */
 #else
     STEPS = 1000,
 #endif
@@ -23,19 +23,19 @@ static sinew_solver_def solver_of(sinew_solver_kind kind)
 {
     sinew_solver_def def = sinew_default_solver_def(kind);
     def.measure = SINEW_MEASURE_RESIDUAL;
-    /* The automatic weight has factors of its own. */
+    /* A fixed weight: the automatic weight refactorises when it adapts. */
     if (kind == SINEW_SOLVER_ADMM)
         assert_int_equal(sinew_solver_def_set(&def, "weight", 1, NULL), SINEW_OK);
     return def;
 }
 
-/* Sums over steps with contacts, and over those without. */
+/* Sums over steps without and with contacts. */
 typedef struct tally {
     int64_t steps[2], iterations[2], solves[2];
-    int64_t changes; /* contacts that began or ended */
+    int64_t changes; /* contacts that begin or end */
 } tally;
 
-/* Gravity turns, so that bodies slide, take off and land. */
+/* Rotates gravity, so that bodies slide, take off and land. */
 static void turn_gravity(sinew_world *world, int step)
 {
     sinew_error error = {0};
@@ -82,8 +82,8 @@ static void factors_are_kept(void **state)
     sinew_world_destroy(world);
 }
 
-/* The n-th allocation of a few steps, in which contacts come, fails: the step says so, the next one goes on. Returns
- * whether there were that many. */
+/* Fails the n-th allocation of a few steps in which contacts appear: the step reports it, and the next one continues.
+ * Returns whether there were n allocations. */
 static bool fail_at(const sinew_solver_def *def, int64_t n)
 {
     failing_allocator memory = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_memory.c: memory runs out in steps with contact, in states of it and in questions about the world: each
- * allocation fails in turn, what is asked says so, nothing is lost, and the next try does it.
+ * test_contact_memory.c: allocation failures in steps with contact, in states with contact and in queries. Each
+ * allocation fails in turn: the call reports it, leaks nothing, and succeeds when repeated.
  */
 #include "contact_worlds.h"
 #include "failing_allocator.h"
@@ -13,7 +13,7 @@ typedef struct place {
     size_t size;
 } place;
 
-/* A box that rests on a floor, sunk into a collider, with a skinless neighbour on top. */
+/* A floor, a box that penetrates a collider, and a smaller box on top. */
 static void make_place(place *p)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -69,7 +69,7 @@ static sinew_status change(place *p, sinew_error *error)
     return status;
 }
 
-/* Until the operation is done with no allocation refused. */
+/* Repeats the operation, failing one allocation after the other, until no allocation is refused. */
 static void walk(place *p, const char *what, sinew_status (*operation)(place *, sinew_error *))
 {
     for (p->memory.fail_at = 1;; p->memory.fail_at++) {

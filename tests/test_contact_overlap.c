@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_overlap.c: starts that overlap are accepted: what is inside a closed collider is led out of it, bodies
- * that are within each other are counted, and whatever the start, no step is not finite. Reported penetration and status
- * against all pairs and against a lighter world.
+ * test_contact_overlap.c: overlapping initial states are accepted. Bodies inside a closed collider are pushed out,
+ * intersecting bodies are counted, and every step is finite. The reported penetration is compared with all pairs, and
+ * the status with that of a lighter world.
  */
 #include "collide/contact_list.h"
 #include "contact_worlds.h"
 #include "random_cases.h"
 
-/* Particles of a body that are within a box of half sizes around the origin. */
+/* Number of a body's particles in a box of half sizes `half` around the origin. */
 static int32_t inside_box(const sinew_world *world, const double half[3])
 {
     sinew_real *q = positions_of(world);
@@ -33,7 +33,7 @@ static sinew_collider add_solid(sinew_world *world, sinew_shape_kind kind)
     return add_collider(world, &def);
 }
 
-/* A box that sits a third of its height deep in a solid comes out on top and rests there. */
+/* A box that penetrates a solid by a third of its height is pushed out on top and rests there. */
 static void lead_out(sinew_shape_kind kind, sinew_solver_kind solver)
 {
     sinew_world *world = make_touching_world(solver, 1);
@@ -73,7 +73,7 @@ static void led_out(void **state)
         lead_out(kinds[i % 2], touch_solvers[i / 2 % TOUCH_SOLVERS]);
 }
 
-/* Some bodies and colliders thrown together. */
+/* Random overlapping bodies and colliders. */
 static sinew_world *make_mess(random_cases *r, sinew_solver_kind solver)
 {
     sinew_world *world = make_touching_world(solver, 1);
@@ -142,10 +142,10 @@ static void anything_goes(void **state)
     assert_true(r.count < 8 || crossed > r.count / 4);
 }
 
-/* ---- How deep -------------------------------------------------------------------------------- */
+/* ---- Penetration depth ------------------------------------------------------------------------- */
 
-/* The largest penetration of pairs of two objects is the largest thickness less distance, never less than none. Pairs
- * of planes and of vertices inside a collider do not count. */
+/* The reported penetration is the largest thickness less distance over pairs of two objects, and at least 0. Pairs with
+ * planes and with vertices inside a collider do not count. */
 static void the_deepest_pair_is_reported(void **unused)
 {
     (void)unused;
@@ -177,9 +177,9 @@ static void the_deepest_pair_is_reported(void **unused)
     }
 }
 
-/* ---- Light and heavy ------------------------------------------------------------------------- */
+/* ---- Scaling of mass --------------------------------------------------------------------------- */
 
-/* Status bits of a box that slides on a floor, one step after the other; mass and stiffness are multiplied. */
+/* Status bits of the steps of a box that slides on a floor; `factor` scales mass and stiffness. */
 static uint32_t slide_box(double factor, int iterations, uint32_t *bits, int count)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -209,8 +209,8 @@ static uint32_t slide_box(double factor, int iterations, uint32_t *bits, int cou
     return all;
 }
 
-/* A unit of force is arbitrary: a box of a millionth of the mass and the stiffness moves in the same way, and its steps
- * have the same status. The factor is a power of two, so that round-off is the same, too. */
+/* The unit of force is arbitrary: a box with a millionth of the mass and stiffness has the same motion and status. The
+ * factor is a power of two, so that round-off is the same, too. */
 static void status_does_not_depend_on_the_mass(void **unused)
 {
     (void)unused;

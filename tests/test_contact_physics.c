@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_physics.c: contact against laws of mechanics: no motion changes before surfaces touch, weights are borne
- * to the newton, momenta are kept, colliders drag and press, and filters select the pairs in contact.
+ * test_contact_physics.c: contact against laws of mechanics: motion is unaffected before surfaces touch, contact forces
+ * equal the weight, momentum is conserved, colliders drag and press bodies, and filters select the pairs in contact.
  */
 #include "make_world.h"
 #include "sinew/contact.h"
 
 #ifdef SINEW_SINGLE
-#define BORNE           2e-3 /* of a weight */
+#define BORNE           2e-3 /* relative error of a weight */
 #define BORNE_BY_SWEEPS 5e-2
-#define KEPT            1e-5 /* of a momentum */
+#define KEPT            1e-5 /* relative error of a momentum */
 #define REBOUND         2e-2
 #define PRESSED         5e-2
 #else
@@ -68,7 +68,7 @@ static sinew_collider add_floor(sinew_world *world)
     return add_collider(world, &def);
 }
 
-/* A cube of 0.2 m, its lowest corner where `corner` says, turned by `angle` about z through that corner. */
+/* A cube of 0.2 m with its lowest corner at `corner`, rotated by `angle` about z through that corner. */
 static sinew_body add_cube(sinew_world *world, int cells, double E, const double corner[3], double angle,
                            const double velocity[3])
 {
@@ -131,9 +131,9 @@ static const char *name_of(sinew_solver_kind kind)
     return sinew_get_solver_info(kind)->name;
 }
 
-/* ---- Nothing before they touch --------------------------------------------------------------- */
+/* ---- Free motion before contact -------------------------------------------------------------- */
 
-/* Both fall; until the first contact bears a force, one with contact has the bits of one without. */
+/* Until the first contact has a force, a world with contact has the same bits as a world without. */
 static void test_fall_is_exact(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_fall_is_exact(void **state)
     }
 }
 
-/* Contact that is on, with bodies out of each other's reach. */
+/* Contact is enabled, and bodies are out of reach of each other. */
 static void test_nothing_near(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_nothing_near(void **state)
 
 /* ---- Weight ---------------------------------------------------------------------------------- */
 
-/* A block at rest: the floor bears its weight, without torque about the point below it; thickness is kept. */
+/* A block at rest: the floor carries its weight, without torque about the point below it; the offset is kept. */
 static void test_weight(void **state)
 {
     (void)state;
@@ -207,14 +207,14 @@ static void test_weight(void **state)
                       -f[1] / weight, r.violation / THICKNESS);
         assert_true(fabs(f[1] / weight + 1) < bound);
         assert_true(fabs(f[0]) < bound * weight && fabs(f[2]) < bound * weight);
-        /* About the origin: x m g. */
+        /* The torque about the origin is x m g. */
         assert_true(fabs(t[2] + m.centre_of_mass[0] * weight) < bound * weight);
         assert_true(r.violation < 0.01 * THICKNESS);
         sinew_world_destroy(world);
     }
 }
 
-/* On a tilted plane through a given point: force and torque are those of the weight at the centre of mass. */
+/* On a tilted plane through a given point, force and torque are those of the weight at the centre of mass. */
 static void test_torque_of_tilted_plane(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void test_torque_of_tilted_plane(void **state)
 
 /* ---- Impacts --------------------------------------------------------------------------------- */
 
-/* A particle that falls from rest rebounds to e^2 of the height, less v h / 2 of implicit Euler. */
+/* A particle that falls from rest rebounds to e^2 of the height, less implicit Euler's loss v h / 2. */
 static void test_restitution(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void test_momentum(void **state)
 
 /* ---- Moving colliders ------------------------------------------------------------------------ */
 
-/* A belt: a plane that moves along itself drags the block, mu g at first, then with it. */
+/* A plane that moves within itself accelerates the block with mu g, then carries it along. */
 static void test_conveyor(void **state)
 {
     (void)state;
@@ -350,7 +350,7 @@ static void test_conveyor(void **state)
     sinew_world_destroy(world);
 }
 
-/* A box that comes down on a cube that stands on the floor, `depth` in `time`. */
+/* A collider box that presses `depth` deep, within `time`, on a cube on the floor. */
 typedef struct press {
     sinew_world *world;
     sinew_collider floor, piston;
@@ -374,7 +374,7 @@ static press make_press(sinew_solver_kind kind, int32_t iterations, double mu, d
     return p;
 }
 
-/* Without friction the cube is in uniaxial strain: k A e on the floor and the piston, half the weight up or down. */
+/* Without friction the cube is in uniaxial strain: floor and piston carry k A e, less or more by half the weight. */
 static void test_slow_piston(void **state)
 {
     (void)state;
@@ -392,8 +392,8 @@ static void test_slow_piston(void **state)
     }
 }
 
-/* A piston that is to go through the floor presses the block flat and stays behind, and nothing crosses, whatever
- * is left undone. */
+/* A piston whose motion leads through the floor flattens the block and lags behind; no surfaces intersect, even in
+ * unsolved steps. */
 static void test_fast_piston(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void test_fast_piston(void **state)
     }
 }
 
-/* ---- Who touches whom ------------------------------------------------------------------------ */
+/* ---- Filters ----------------------------------------------------------------------------------- */
 
 static bool nobody(void *context, const sinew_contact_object *a, const sinew_contact_object *b)
 {
@@ -426,7 +426,7 @@ static bool nobody(void *context, const sinew_contact_object *a, const sinew_con
     return false;
 }
 
-/* How many contacts bear a force after a cube has come down on a floor. */
+/* The number of contacts with a force after a cube has fallen on a floor. */
 static int fallen(uint32_t group, uint32_t mask, sinew_contact_filter *filter, int *asked)
 {
     const double corner[3] = {0, 2 * THICKNESS, 0};
@@ -461,7 +461,7 @@ static void test_groups_and_filter(void **state)
     assert_true(asked > 0);
 }
 
-/* More pairs than the limit: said in the bits and counted. */
+/* More candidate pairs than the limit set a status bit and are counted. */
 static void test_pair_limit(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_queries.c: rays, nearest places and boxes against brute force over all triangles and formulas, in worlds
- * that deform, with and without contact; and the list of crossings.
+ * test_contact_queries.c: ray, nearest-point and box queries against brute force over all triangles and against
+ * formulas, in deforming worlds with and without contact; and the list of intersections.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"
@@ -29,13 +29,13 @@ static void cross3(const double a[3], const double b[3], double c[3])
         c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* ---- The world by hand ------------------------------------------------------------------------- */
+/* ---- Brute force ----------------------------------------------------------------------------- */
 
 enum {
     TRIANGLES_MAX = 4000
 };
 
-/* All triangles, and whose they are: bodies, then colliders. */
+/* All triangles and their owners: bodies, then colliders. */
 typedef struct soup {
     double x[TRIANGLES_MAX][3][3];
     int object[TRIANGLES_MAX];
@@ -83,7 +83,7 @@ static void make_soup(const sinew_world *world, soup *s)
     }
 }
 
-/* Moeller and Trumbore; HUGE_VAL: none. */
+/* Moeller and Trumbore's ray-triangle test; HUGE_VAL if there is no hit. */
 static double ray_triangle(double x[3][3], const double o[3], const double d[3])
 {
     double e[3], f[3], p[3], t[3], q[3];
@@ -97,7 +97,7 @@ static double ray_triangle(double x[3][3], const double o[3], const double d[3])
     return det != 0 && u >= 0 && v >= 0 && u + v <= 1 && at >= 0 ? at : HUGE_VAL;
 }
 
-/* By descent over the triangle's corners, edges and face. */
+/* The distance of a point from a triangle, by its corners, edges and face. */
 static double point_triangle(double x[3][3], const double p[3])
 {
     double best = HUGE_VAL, n[3], e[2][3], from[3];
@@ -131,7 +131,7 @@ static double point_triangle(double x[3][3], const double p[3])
 
 /* ---- Worlds ------------------------------------------------------------------------------------ */
 
-/* Two boxes that fall, deformed, with colliders of all sorts around. */
+/* Two falling, deformed boxes among colliders of all shapes. */
 static sinew_world *make_scene(random_cases *r, bool contact, double *turn)
 {
     sinew_world *world = make_touching_world(SINEW_SOLVER_PBNG, 1);
@@ -162,7 +162,7 @@ static sinew_world *make_scene(random_cases *r, bool contact, double *turn)
     return world;
 }
 
-/* Distance of a point from a round collider's surface; 1: the ball, 2: the pill (its turn about z). */
+/* Distance of a point from a round collider's surface; 1: the sphere, 2: the capsule, rotated by `turn` about z. */
 static double round_distance(const double p[3], int which, double turn)
 {
     const double middle[2][3] = {{-0.9, 0, 0}, {0, 0, 0.9}};
@@ -175,7 +175,7 @@ static double round_distance(const double p[3], int which, double turn)
     return sqrt(dot3(from, from)) - (which == 1 ? 0.2 : 0.1);
 }
 
-/* The first time that a ray is on a round collider, by bisection along it. */
+/* The first parameter at which a ray meets a round collider, by bisection. */
 static double march(const double o[3], const double d[3], int which, double turn)
 {
     double last = round_distance(o, which, turn);
@@ -377,7 +377,7 @@ static void against_brute_force(void **state)
     free(s);
 }
 
-/* A triangle of a body is named by its particles, and its weights give the point. */
+/* A hit names the particles of its triangle, and its weights give the hit point. */
 static void hits_are_named(void **state)
 {
     (void)state;

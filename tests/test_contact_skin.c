@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_skin.c: bodies that touch colliders with their embedded surface, in place of their own.
+ * test_contact_skin.c: bodies that collide with colliders by their embedded surface instead of their own: heights and
+ * forces at rest against the offset and the weight, saved states, refusals.
  */
 #include "contact_worlds.h"
 #include "skin_fixture.h"
 
-/* A cube of 0.3 m around the origin as an OBJ file: it is embedded in a block of 0.2 m. */
+/* A cube of 0.3 m around the origin as an OBJ file, embedded in a block of 0.2 m. */
 static const char cube_obj[] = "v -0.15 -0.15 -0.15\nv 0.15 -0.15 -0.15\nv 0.15 -0.15 0.15\nv -0.15 -0.15 0.15\n"
                                "v -0.15 0.15 -0.15\nv 0.15 0.15 -0.15\nv 0.15 0.15 0.15\nv -0.15 0.15 0.15\n"
                                "f 1 2 3 4\nf 8 7 6 5\nf 1 5 6 2\nf 2 6 7 3\nf 3 7 8 4\nf 4 8 5 1\n";
 
-/* A block with that skin, `height` m above the floor's level. */
+/* Adds a block with this skin, `height` m above the floor. */
 static sinew_body add_skinned(sinew_world *world, sinew_solver_kind solver, double height)
 {
     sinew_error error = {0};
@@ -49,7 +50,7 @@ static void steps(sinew_world *world, int count)
             fail_msg("step %d: %s", i, sinew_world_error(world));
 }
 
-/* It falls on a plane, a box or a sphere as large as a floor, and its skin rests on the surface. */
+/* A block falls on a plane, a box or a large sphere, and its skin rests on the surface. */
 static void skins_rest(void **state)
 {
     (void)state;
@@ -70,14 +71,15 @@ static void skins_rest(void **state)
             assert_int_equal(sinew_collider_force(world, floor, force, NULL, NULL), SINEW_OK);
             print_message("%s on a %s: %g m, %g N\n", sinew_get_solver_info(solvers[s])->name,
                           sinew_shape_name(kinds[k]), low, -force[1]);
-            /* The sphere falls away by 0.15^2 / 50 m under the corners. */
+            /* Under the corners the sphere is lower by 0.15^2 / 50 m. */
             assert_true(fabs(low - 0.004) < (kinds[k] == SINEW_SHAPE_SPHERE ? 7e-4 : 2e-4));
             assert_true(fabs(-force[1] / (8 * 9.81) - 1) < 0.05);
             sinew_world_destroy(world);
         }
 }
 
-/* States hold what skins bear; a body without a skin is refused; one that begins inside comes out. */
+/* Saved states contain contacts of skins. A body without the required skin is refused. A body that starts in a collider
+ * is pushed out. */
 static void skins_are_remembered(void **state)
 {
     (void)state;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_solvers.c: solvers that minimise the same function end in the same place, also where bodies touch with
- * friction: one step from one state, solved to round-off, against newton's.
+ * test_contact_solvers.c: solvers of the same objective reach the same minimum, also in contact with friction: one step
+ * from one state, solved to round-off, against newton's.
  *
- * The step filter is idle in that step: it causes detections at iterates, and those of different solvers find different
- * contacts. Surfaces have the distance then that they should: no step says `contact`. xpbd has hard contacts and
- * compliant constraints, and mpbng bindings between layers: how far they end from newton is printed.
+ * The step filter is inactive in that step: it triggers detection passes at iterates, which differ between solvers and
+ * would find different contacts. Surfaces keep their offset: no step sets the status bit `contact`. xpbd has hard
+ * contacts and compliant constraints, and mpbng binds its layers: their distances from newton are printed, not
+ * asserted.
  */
 #include "contact_scenes.h"
 
@@ -14,7 +15,7 @@
 #define AGREE     3e-3
 #else
 #define TOLERANCE 1e-10
-/* Solvers end within AGREE of the scene's size: 1e-8 but beside a sphere, where contacts too many share out forces. */
+/* Solvers agree to AGREE of the scene's size: 1e-8 except on the sphere, where redundant contacts distribute forces. */
 #define AGREE     1e-5
 #endif
 
@@ -22,8 +23,7 @@ typedef struct row {
     sinew_solver_kind kind;
     int32_t iterations;
     bool agrees;
-    int32_t
-        multiplier_interval; /* iterations between two updates of multipliers; slow solvers would use up their number */
+    int32_t multiplier_interval; /* iterations between multiplier updates; slow solvers would exhaust theirs */
 } row;
 
 static const row rows[] = {
@@ -41,7 +41,7 @@ static sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations)
     return def;
 }
 
-/* The state that newton brings the scene to, then one step of a solver. */
+/* Brings the scene to newton's state, then takes one step of the given solver. */
 static sinew_real *solve_step(const contact_scene *scene, const row *r, sinew_step_result *result,
                               sinew_contact_report *report)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_state.c: persistent data of contact: in states, when bodies and colliders come and go, for any number of
- * threads.
+ * test_contact_state.c: persistent contact data: in saved states, when bodies and colliders are added and removed, and
+ * for any number of threads.
  */
 #include "base/tagged_blob.h"
 #include "contact_worlds.h"
@@ -21,7 +21,7 @@ static void steps(sinew_world *world, int count)
             fail_msg("step %d: %s", i, sinew_world_error(world));
 }
 
-/* Boxes that fall onto each other, a floor and a plate that goes to and fro. */
+/* Boxes that fall on each other and on a floor, with a plate that moves to and fro. */
 static sinew_world *make_pile(sinew_solver_kind solver, int threads)
 {
     sinew_world *world = make_touching_world(solver, threads);
@@ -45,7 +45,7 @@ enum {
     BEFORE = 25,
     AFTER = 20,
 #ifdef SINEW_SANITIZED
-    DRAWN = 3 /* of the solvers: ten times slower there */
+    DRAWN = 3 /* number of solvers drawn; sanitizers are ten times slower */
 #else
     DRAWN = TOUCH_SOLVERS
 #endif
@@ -79,7 +79,7 @@ static void go_on_with(sinew_solver_kind solver)
         if (sinew_world_state_hash(whole) != sinew_world_state_hash(fresh))
             fail_msg("%s: step %d after loading is another", name, i + 1);
     }
-    /* Back in a world that went on. */
+    /* Loads the state into the world that continued. */
     sinew_world_state_load(whole, state.bytes, state.size, &error);
     must(&error);
     steps(whole, AFTER);
@@ -129,9 +129,9 @@ static void threads_agree(void **state)
     }
 }
 
-/* ---- States of others ------------------------------------------------------------------------ */
+/* ---- Forged states ------------------------------------------------------------------------------- */
 
-/* Writes bytes into a section and makes all checksums right again; false: there is no such section. */
+/* Writes bytes into a section and restores all checksums; returns false if there is no such section. */
 static bool forge(saved *s, const char *tag, size_t at, const void *bytes, size_t size)
 {
     uint32_t count, zero = 0;
@@ -153,13 +153,13 @@ static bool forge(saved *s, const char *tag, size_t at, const void *bytes, size_
     return false;
 }
 
-/* A world, a state of it from before, and what it is now. */
+/* A world, an earlier state of it, and its current state. */
 typedef struct forgery {
     sinew_world *world;
     saved good, now;
 } forgery;
 
-/* words: what it is refused with; NULL: it is taken. */
+/* Loads a forged state; words: expected message, NULL if the state is accepted. */
 static void load_forged(const forgery *f, const char *tag, size_t at, const void *bytes, size_t size, const char *words)
 {
     saved state = {make_array(f->good.size, 1), f->good.size};
@@ -209,7 +209,7 @@ static void forged_states(void **state)
     load_forged(&f, "COLL", 4, &many, sizeof many, "pose of collider 1");
     load_forged(&f, "COLL", 8, &minus, sizeof minus, "pose of collider 1");
     load_forged(&f, "COLL", 16, &bad, sizeof bad, "pose of collider 1");
-    /* Names of things that are not there are forgotten. */
+    /* Contacts with unknown objects are dropped. */
     for (size_t at = 4; at < 48; at += 4) {
         load_forged(&f, "TCHS", at, &far, sizeof far, NULL);
         load_forged(&f, "TCHS", at, &below, sizeof below, NULL);
@@ -219,7 +219,7 @@ static void forged_states(void **state)
     sinew_world_destroy(f.world);
 }
 
-/* What a state says of the world that it belongs to. */
+/* The signature in a state identifies the world that it belongs to. */
 static void signatures(void **state)
 {
     (void)state;
@@ -247,9 +247,9 @@ static void signatures(void **state)
     sinew_world_destroy(world);
 }
 
-/* ---- Things that come and go ----------------------------------------------------------------- */
+/* ---- Added and removed objects --------------------------------------------------------------------- */
 
-/* A stack of two at rest on a floor and a box. */
+/* A stack of three boxes at rest on a floor. */
 static sinew_world *make_stack(sinew_solver_kind solver)
 {
     sinew_world *world = make_touching_world(solver, 1);
@@ -262,7 +262,7 @@ static sinew_world *make_stack(sinew_solver_kind solver)
     return world;
 }
 
-/* m: how far the first `count` particles are from where they were. */
+/* The largest displacement of particles first .. first + count - 1, m. */
 static double moved(const sinew_world *world, int32_t first, int32_t count, const sinew_real *before)
 {
     sinew_real *q = make_array(3 * (size_t)count, sizeof *q);
@@ -287,7 +287,7 @@ static void far_things_do_not_disturb(void **state)
     const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_PBNG};
     for (int k = 0; k < 2; k++) {
         sinew_world *still = make_stack(solvers[k]), *busy = make_stack(solvers[k]);
-        /* Removed first, so that places and inside numbers of the others change. */
+        /* Adding colliders, and adding and removing a distant body, must not change the force on the floor. */
         sinew_error error = {0};
         const int32_t first = sinew_body_first_particle(busy, (sinew_body){1, 0});
         const int32_t count = sinew_world_particle_count(busy) - first;
@@ -321,7 +321,7 @@ static void far_things_do_not_disturb(void **state)
     }
 }
 
-/* The lowest of a stack is taken away before the others: theirs are other numbers from then on. */
+/* Removing the lowest body renumbers the others; their contacts follow. */
 static void contacts_follow_renumbered_bodies(void **state)
 {
     (void)state;
@@ -348,7 +348,7 @@ static void contacts_follow_renumbered_bodies(void **state)
     sinew_world_destroy(world);
 }
 
-/* Bodies that come back to where they were are known; of those that did not, contacts are dropped. */
+/* Contacts of restored bodies are kept; contacts of other bodies are dropped. */
 static void restored_contacts(void **state)
 {
     (void)state;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_contact_sweeps.c: contact in solvers that go from node to node or from constraint to constraint: boxes on a
- * slope hold and slide, stacks rest, equilibria lean on floors, and nothing goes through a floor at any number of
- * sweeps.
+ * test_contact_sweeps.c: contact in solvers that sweep over nodes or constraints: boxes on a slope stick and slide,
+ * stacks rest, equilibria lean on floors, and no body passes through a floor at any number of sweeps.
  *
- * pbng holds and slides as friction says. xpbd and pbd restart their multipliers in every step, from inertia: near the
- * critical angle single contacts stick in one step and slip in the next, which takes about a percent of friction. So
- * they hold at 0.8 of the critical slope, not at 0.99 (box of E = 1 MPa, 20 sweeps: 18 mm/s); xpbd with as many
- * substeps as sweeps does.
+ * pbng sticks and slides according to Coulomb's law. xpbd and pbd reset their multipliers in every step: near the
+ * critical angle single contacts stick in one step and slip in the next, which loses about one percent of friction.
+ * They stick at 0.8 of the critical slope, not at 0.99 (box of E = 1 MPa, 20 sweeps: 18 mm/s); xpbd with as many
+ * substeps as sweeps does stick at 0.99.
  */
 #include <math.h>
 
@@ -17,14 +16,14 @@
 #define FRICTION 0.5
 #define YOUNG    1e6
 #ifdef SINEW_SINGLE
-#define STILL 1e-3 /* of the size */
+#define STILL 1e-3 /* fraction of the size */
 #else
 #define STILL 1e-5
 #endif
 
 enum {
     CELLS = 2,
-    SECOND = 60 /* steps */
+    SECOND = 60 /* steps per second */
 };
 
 static double middle_of(const sinew_world *world, int axis)
@@ -58,7 +57,7 @@ static void run(sinew_world *world, int steps)
     }
 }
 
-/* A box on a floor that gravity makes a slope: part of the critical angle's tangent. */
+/* A box on a floor under tilted gravity; `part` is the slope over the critical slope. */
 static sinew_world *box_on_slope(const sinew_solver_def *solver, double part)
 {
     const double angle = atan(part * FRICTION), g = 9.81, middle[3] = {0, SIZE / 2 + 1e-3, 0};
@@ -74,7 +73,7 @@ static sinew_world *box_on_slope(const sinew_solver_def *solver, double part)
     return world;
 }
 
-/* m: what the box moves by in the second second. */
+/* The displacement of the box in the second second, m. */
 static double drift_of(const sinew_solver_def *solver, double part)
 {
     sinew_world *world = box_on_slope(solver, part);
@@ -88,7 +87,7 @@ static double drift_of(const sinew_solver_def *solver, double part)
     return drift;
 }
 
-/* What the box slides in one second at 1.5 of the critical slope, against Coulomb. */
+/* The displacement of the box in one second at 1.5 of the critical slope, over Coulomb's. */
 static double slide_of(const sinew_solver_def *solver)
 {
     const double angle = atan(1.5 * FRICTION), a = 9.81 * (sin(angle) - FRICTION * cos(angle));
@@ -155,7 +154,7 @@ static void a_stack_rests(void **state)
     sinew_world_destroy(world);
 }
 
-/* A beam that is held at one end, 2 cm above a floor, without inertia. */
+/* A quasistatic beam that is held at one end, 2 cm above a floor. */
 static sinew_world *leaning_beam(sinew_solver_kind kind)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -184,7 +183,7 @@ static sinew_world *leaning_beam(sinew_solver_kind kind)
     return world;
 }
 
-/* It leans on the floor; pbd, for which forces are only where it begins, need not come so far. */
+/* The beam leans on the floor; pbd, in which forces only shift the start, need not reach it. */
 static void equilibria_lean(void **state)
 {
     (void)state;
@@ -202,7 +201,7 @@ static void equilibria_lean(void **state)
     }
 }
 
-/* However few sweeps there are. */
+/* Floors hold for any number of sweeps. */
 static void floors_hold(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_curvature.c: second derivatives of constraints, of every energy that offers them, every SIMD variant of this
- * processor and every form, on random elements at rest, turned, stretched, squashed and inverted.
+ * test_curvature.c: second derivatives of constraints for every energy that provides them, every SIMD variant of this
+ * processor and every form, on random elements at rest, rotated, stretched, squashed and inverted.
  *
  * Reference: central differences of the Jacobian, sum_i lambda_i (J_i(x + h) - J_i(x - h)) / 2h. Blocks are also
  * symmetric, linear in lambda, and zero for elements of weight zero.
@@ -22,7 +22,7 @@
 
 #ifdef SINEW_SINGLE
 #define STEP  4e-3
-#define CLOSE 2e-2 /* of the largest entry: floats leave half of their digits to a difference */
+#define CLOSE 2e-2 /* of the largest entry: a difference of floats keeps half of their digits */
 #else
 #define STEP  1e-5
 #define CLOSE 1e-6
@@ -30,10 +30,10 @@
 
 enum {
     ELEMENTS = 5,
-    CONSTRAINTS = 8 /* most of an element */
+    CONSTRAINTS = 8 /* maximum per element */
 };
 
-/* A case: which numbers, and how they are asked for. */
+/* Inputs and outputs of one evaluation: the constraint form, hard or compliant, and its arrays. */
 typedef struct drawn {
     int form;
     bool hard;
@@ -84,7 +84,7 @@ static double pull_at(const batch *b, const drawn *d, int e, int row)
     return sum;
 }
 
-/* Column `column` of the differences, of all elements: D[element][row][column]. */
+/* Column `column` of the finite differences for all elements: D[element][row][column]. */
 static void differ(const batch *b, const drawn *d, int column, double *D)
 {
     const sinew_jacobian_kernel kernel = kernel_of(b, d);
@@ -138,19 +138,19 @@ static void check_fillers(const batch *b)
     }
 }
 
-/* Where C is zero and its gradient jumps (|z| = 0, roots of psi at rest) nothing can be compared. */
+/* False where C is zero and its gradient jumps (|z| = 0, square root of psi at rest): there is nothing to compare. */
 static bool smooth_at(const sinew_energy_ops *ops, const state *s, int form)
 {
     const bool stretched = fabs(s->sigma[0] - 1) + fabs(s->sigma[1] - 1) + fabs(s->sigma[2] - 1) > 0.2 || s->noise > 0;
     const bool rooted = ops->info.stencil == SINEW_STENCIL_TET && form != SINEW_FORM_SPLIT;
     const bool distance = ops->info.stencil == SINEW_STENCIL_VERTEX || ops->info.stencil == SINEW_STENCIL_PAIR;
-    /* Half the square of a one-sided row has a kink in its slope where it begins to act. */
+    /* Half the square of a one-sided constraint has a kink in its slope where it becomes active. */
     if (ops->inequalities && form == SINEW_FORM_ENERGY)
         return false;
     return stretched || !(rooted || distance);
 }
 
-static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, int form)
 {
     const state *s = &states[random_index(r, STATE_COUNT)];
     sample samples[ELEMENTS];
@@ -160,9 +160,9 @@ static void run_case(random_cases *r, const sinew_simd_variant *padded_count, co
     for (int e = 0; e < ELEMENTS; e++) {
         samples[e] = sample_make(&ops->info, s);
         for (int i = 0; i < 3; i++)
-            samples[e].target[i] += 0.5; /* away from where a distance has no direction */
+            samples[e].target[i] += 0.5; /* away from the point where a distance has no direction */
     }
-    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
+    batch b = batch_make(simd, ops, samples, ELEMENTS);
     drawn d = drawn_make(r, &b, form);
     double *D = batch_array((size_t)(ELEMENTS * b.size * b.size), sizeof *D);
     const sinew_jacobian_kernel kernel = kernel_of(&b, &d);

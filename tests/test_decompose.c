@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_decompose.c: the 3x3 decompositions of every lane variant that this processor has, on a million random and
+ * test_decompose.c: the 3x3 decompositions of every SIMD variant that this processor has, on a million random and
  * degenerate matrices, against their definitions (in long double) and against LAPACK.
  *
- * The best variant takes all matrices, the others the first tenth. LAPACK takes every seventh of them, in double. What
- * must hold, with tolerance = 4e-15 (double) or 5e-7 (single) and Frobenius norms:
+ * The best variant decomposes all matrices, the others the first tenth. LAPACK, in double, checks every seventh matrix.
+ * Requirements, with tolerance = 4e-15 (double) or 5e-7 (single) and Frobenius norms:
  *
- * - SVD: |U diag(sigma) V^T - F| <= tolerance |F|; |U^T U - I|, |V^T V - I| and |det - 1| <= tolerance; sigma ordered,
- *   the sign of sigma2 that of det F where it is not round-off; sigma that of LAPACK to tolerance |F|.
+ * - SVD: |U diag(sigma) V^T - F| <= tolerance |F|; |U^T U - I|, |V^T V - I| and |det - 1| <= tolerance; sigma is
+ *   ordered, and sigma2 has the sign of det F unless it is round-off; sigma equals LAPACK's to tolerance |F|.
  *
- * - polar: R a rotation to tolerance; tr(R^T F) >= sigma0 + sigma1 + sigma2 - tolerance |F| and |R^T F - F^T R| <=
- *   tolerance |F|, also where R is not unique; |R - R of LAPACK| <= tolerance max(1, 2 |F| / (sigma1 + sigma2)), the
- *   condition of R.
+ * - polar: R is a rotation to tolerance; tr(R^T F) >= sigma0 + sigma1 + sigma2 - tolerance |F| and |R^T F - F^T R| <=
+ *   tolerance |F|, also where R is not unique; |R - R of LAPACK| <= tolerance max(1, 2 |F| / (sigma1 + sigma2)), which
+ *   is the condition of R.
  *
- * - 3x2: R^T R = I to tolerance; S = R^T F symmetric and semi-definite, |R S - F| <= tolerance |F|; |R - R of LAPACK|
- * <= tolerance max(1, 2 |F| / sigma1).
+ * - 3x2: R^T R = I to tolerance; S = R^T F is symmetric and semi-definite, |R S - F| <= tolerance |F|; |R - R of
+ *   LAPACK| <= tolerance max(1, 2 |F| / sigma1).
  *
- * - eigen: |Q diag(w) Q^T - A| <= tolerance |A|; Q a rotation; w in order, that of LAPACK to tolerance |A|.
+ * - eigen: |Q diag(w) Q^T - A| <= tolerance |A|; Q is a rotation; w is ordered and equals LAPACK's to tolerance |A|.
  *
- * LAPACK's own error |U diag(s) V^T - F| / |F|, up to 8e-15, is measured on each matrix and allowed beside the
- * tolerance.
+ * LAPACK's own error |U diag(s) V^T - F| / |F|, up to 8e-15, is measured on each matrix and added to the tolerance.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -157,7 +156,7 @@ static void make_reflection(uint64_t *state, double F[9])
         F[i] *= -a;
 }
 
-/* sigma1 + sigma2 from nothing to much */
+/* A near reflection: sigma1 + sigma2 ranges from zero to large. */
 static void make_near_reflection(uint64_t *state, double F[9])
 {
     double b = uniform(state, 0.01, 1), gap = pow(10, uniform(state, -18, 0));
@@ -186,7 +185,7 @@ static void make_diagonal(uint64_t *state, double F[9])
         F[i] *= choice(state, 4) ? uniform(state, -1, 1) : 1;
 }
 
-/* many exact ties and exact ranks */
+/* Small integers: many exact ties and rank deficiencies. */
 static void make_integers(uint64_t *state, double F[9])
 {
     for (int i = 0; i < 9; i++)
@@ -244,9 +243,9 @@ static void make_matrix(size_t number, sinew_real F[9])
         F[i] = (sinew_real)G[i];
 }
 
-/* ---- What one block of matrices goes through ------------------------------------------------------ */
+/* ---- Decompositions of one block of matrices ----------------------------------------------------- */
 
-/* F, U, V, R, Q [BLOCK][9], F32, R32, A [BLOCK][6], sigma, w [BLOCK][3] */
+/* Inputs and results. F, U, V, R, Q [BLOCK][9], F32, R32, A [BLOCK][6], sigma, w [BLOCK][3]. */
 typedef struct results {
     sinew_real F[BLOCK * 9], U[BLOCK * 9], sigma[BLOCK * 3], V[BLOCK * 9], R[BLOCK * 9];
     sinew_real F32[BLOCK * 6], R32[BLOCK * 6], U32[BLOCK * 9], sigma32[BLOCK * 2], V32[BLOCK * 4];
@@ -271,7 +270,7 @@ static void unpack(const sinew_real *from, sinew_real *to, int entries, int widt
             to[m * entries + i] = from[(m / width * entries + i) * width + m % width];
 }
 
-/* 3x2: two columns of F; symmetric: its symmetric part */
+/* The 3x2 input has two columns of F; the symmetric input is the symmetric part of F. */
 static void derive_inputs(results *r)
 {
     for (int m = 0; m < BLOCK; m++) {
@@ -311,7 +310,8 @@ static void decompose(const sinew_decompose_batch *variant, results *r, grouped 
 
 /* ---- Measures ------------------------------------------------------------------------------------ */
 
-/* Each is the largest error seen, in units that must not exceed the tolerance, and the kind of matrix that made it. */
+/* Kinds of errors. A tally keeps the largest error of each, in units of its bound, and the kind of matrix that caused
+ * it. */
 typedef enum measure {
     SVD_RESIDUAL,
     SVD_U,
@@ -353,7 +353,7 @@ typedef struct tally {
 
 static void note(tally *t, measure what, wide error)
 {
-    if (!(error <= t->worst[what])) { /* also when not a number */
+    if (!(error <= t->worst[what])) { /* true for NaN as well */
         t->worst[what] = isnan(error) ? INFINITY : (double)error;
         t->kind[what] = t->current;
     }
@@ -427,7 +427,7 @@ static void measure_svd(tally *t, const sinew_real F[9], const sinew_real U[9], 
     note(t, SVD_U, not_rotation(U));
     note(t, SVD_V, not_rotation(V));
     note(t, SVD_ORDER, !(s[0] >= s[1] && s[1] >= (sinew_real)fabs((double)s[2])));
-    /* The sign of sigma2 means something where it is above round-off of F, and that of det where above its own. */
+    /* The sign of sigma2 is defined only if sigma2 exceeds the round-off of F and det F exceeds its own. */
     bool meaningful = fabsl((wide)s[2]) > tolerance * size && fabsl(det) > 1e-18L * size * size * size;
     note(t, SVD_SIGN, meaningful && (s[2] < 0) != (det < 0));
 }
@@ -495,8 +495,8 @@ static void measure_eigen(tally *t, const sinew_real a[6], const sinew_real w[3]
 
 /* ---- LAPACK ---------------------------------------------------------------------------------------- */
 
-/* s and R = U V^T of F, 3 x columns, F = U diag(s) V^T; s[2] and R changed in sign such that a square R is a rotation.
- * Returns |U diag(s) V^T - F| / |F|, LAPACK's own error. */
+/* s and R = U V^T of F = U diag(s) V^T, 3 x columns; the signs of s[2] and R make a square R a rotation. Returns
+ * LAPACK's own error |U diag(s) V^T - F| / |F|. */
 static wide lapack_polar(const sinew_real *F, int columns, double s[3], double R[9])
 {
     const int rows = 3, lwork = 64;
@@ -533,7 +533,7 @@ static wide distance(const sinew_real *a, const double *b, int count)
     return sqrtl(sum);
 }
 
-/* The error of a polar factor over its condition number, beyond what LAPACK's own error explains */
+/* The error of a polar factor over its condition number, less LAPACK's own error. */
 static wide has_hard(wide error, wide size, wide gap, wide own)
 {
     wide condition = fmaxl(1, 2 * size / fmaxl(gap, 1e-30L * size));
@@ -548,7 +548,7 @@ static void compare_with_lapack(tally *t, const results *r, int m)
     wide size = norm(r->F + 9 * m, 9);
     wide own = lapack_polar(r->F + 9 * m, 3, s, R);
     note(t, POLAR_LAPACK, has_hard(distance(r->R + 9 * m, R, 9), size, (wide)s[1] + s[2], own));
-    s[2] = copysign(s[2], (double)r->sigma[3 * m + 2]); /* its sign where det F is round-off means nothing */
+    s[2] = copysign(s[2], (double)r->sigma[3 * m + 2]); /* where det F is round-off its sign is arbitrary */
     note(t, SVD_LAPACK, fmaxl(0, relative(distance(r->sigma + 3 * m, s, 3), size) - own));
 
     wide size32 = norm(r->F32 + 6 * m, 6);
@@ -611,7 +611,7 @@ static void holds_for_a_million_matrices(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* The largest and the smallest numbers there are: bases stay bases, nothing overflows on the way. */
+/* The largest and smallest representable numbers: bases stay orthonormal, and no intermediate result overflows. */
 static void holds_at_the_ends_of_the_range(void **state)
 {
     (void)state;
@@ -656,21 +656,20 @@ static void assert_same(const sinew_real *a, const sinew_real *b, int count)
         assert_true(a[i] == b[i]);
 }
 
-/* Where matrix m goes. */
+/* The shuffled index of matrix m. */
 static size_t shuffled(size_t m)
 {
     return m * 1237 % BLOCK;
 }
 
-/* All of a kind next to each other: those that need nothing special have no neighbours that do. */
+/* Groups matrices by kind: a SIMD vector of ordinary matrices then has no degenerate neighbours. */
 _Static_assert(BLOCK % KIND_COUNT == 0, "kinds have the same number of matrices");
 static size_t by_kind(size_t m)
 {
     return m % KIND_COUNT * (BLOCK / KIND_COUNT) + m / KIND_COUNT;
 }
 
-/* One matrix's result depends neither on its place nor on its neighbours: the same numbers, but for the sign of zero.
- */
+/* The result of a matrix depends neither on its index nor on its neighbours, except for the sign of zero. */
 static void check_places(size_t (*place)(size_t m))
 {
     int32_t count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_detect.c: the collision mesh, candidate pairs against a loop over all pairs, closest points against independent
- * algorithms, the same list for any number of threads and after any history, and failing allocations.
+ * test_detect.c: collision detection: the collision mesh, candidate pairs against a loop over all pairs, closest points
+ * against independent algorithms, the same candidate list for any number of threads and any history, and failing
+ * allocations.
  */
 #include "detect_cases.h"
 
@@ -11,7 +12,7 @@
 
 /* ---- Features --------------------------------------------------------------------------------- */
 
-/* Triangles are primitives in their order, each with its sides; each vertex and each edge has one owner. */
+/* Primitives are the triangles in their order, each with its sides; each vertex and each edge has one owner. */
 static void check_cells(const detect_case *c)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -135,8 +136,8 @@ static double reach_of(const detect_case *c, const int32_t *v, int count)
     return max;
 }
 
-/* m: bound of the approach of two features of vertices v by predicted displacements: within an object by their
- * difference, else by their lengths. */
+/* Upper bound, m, of the approach of two features by the predicted displacements of their vertices v: the difference of
+ * displacements within an object, else the sum of their lengths. */
 static double approach_of(const detect_case *c, const int32_t v[4], int firsts)
 {
     const bool same = c->mesh.object[v[0]] == c->mesh.object[v[3]];
@@ -234,7 +235,7 @@ static void check_all(const detect_case *c, const sinew_candidates *pairs)
         for (int32_t i = 0; i < f->primitive_count; i++) {
             const int32_t *t = f->primitives[i];
             const bool face = t[1] != t[2], lone = f->first_neighbour[v] == f->first_neighbour[v + 1];
-            bool primitive = false; /* vertices of no primitive have no pairs */
+            bool primitive = false; /* vertices without a primitive have no pairs */
             for (int32_t j = 0; j < f->primitive_count; j++)
                 primitive = primitive || has_vertex(f->primitives[j], v);
             if (primitive && (face || (lone && (t[0] != t[1] || t[0] > v))))
@@ -288,7 +289,7 @@ static void assert_same(const sinew_candidates *a, const sinew_candidates *b)
     assert_true(a->count == 0 || memcmp(a->list, b->list, (size_t)a->count * sizeof *a->list) == 0);
 }
 
-/* A new detector's list with so many threads, in one SIMD variant. */
+/* Compares the list of a new detector with `threads` threads in one SIMD variant. */
 static void check_same(const detect_case *c, int32_t threads, int32_t variant, const sinew_candidates *wanted)
 {
     sinew_candidates pairs = {0};
@@ -353,7 +354,7 @@ enum {
     SIDE = 24
 };
 
-/* Two wavy sheets through each other, and a rope over them. */
+/* Two wavy sheets that pass through each other, and a rope over them. */
 static void place_sheets(detect_case *c, double time)
 {
     for (int32_t v = 0; v < c->mesh.vertex_count; v++) {
@@ -456,11 +457,11 @@ static void draw_hard(random_cases *r, sinew_real x[4][4])
             if (how == 1)
                 at = random_index(r, 3) - 1;
             if (how == 2 && a >= 2)
-                at = (double)x[a - 2][k] / scale + (k == 2 ? 0.3 : 0); /* parallel */
+                at = (double)x[a - 2][k] / scale + (k == 2 ? 0.3 : 0); /* parallel edges */
             if (how == 3 && a >= 1)
                 at = (double)x[0][k] / scale;
             if (how == 4 && a >= 2)
-                at = (double)(x[0][k] + x[a - 1][k]) / scale / 2; /* on a line with the others */
+                at = (double)(x[0][k] + x[a - 1][k]) / scale / 2; /* collinear with the other corners */
             if (how == 5 && a == 3)
                 at = (double)x[2][k] / scale;
             x[a][k] = (sinew_real)(scale * (at + noise * random_between(r, -1, 1)));
@@ -536,7 +537,7 @@ static void test_memory(void **state)
         const sinew_allocator hooks = hooks_of(&memory);
         sinew_error error = {0};
         bool done = false;
-        for (int64_t i = 0; i < c->mesh.vertex_count; i++) /* more than the first capacity */
+        for (int64_t i = 0; i < c->mesh.vertex_count; i++) /* exceeds the initial capacity */
             c->inflation_radius[i] = (sinew_real)(3 * c->size);
         for (memory.fail_at = 1; !done; memory.fail_at++) {
             memory.calls = 0;

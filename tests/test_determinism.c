@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_determinism.c: the same bits for any number of threads, from run to run, and after a state is saved and loaded;
- * damaged states refused; and no heap call of ours in a step once it is warmed up.
+ * test_determinism.c: results have the same bits for any number of threads, from run to run, and after a state is saved
+ * and loaded. Damaged states are refused. A step after warm-up makes no heap call.
  */
 #include <SuiteSparse_config.h>
 
@@ -29,7 +29,7 @@ typedef struct build {
 static const build builds[] = {
     {"neo-Hookean, Cholesky", {16, 6, 6}, SINEW_ENERGY_NEO_HOOKEAN, DIRECT, false, false},
     {"corotated and springs, Cholesky, quasistatic", {12, 6, 6}, SINEW_ENERGY_COROTATED, DIRECT, true, true},
-#ifdef SINEW_SANITIZED /* where test_threads has the large one */
+#ifdef SINEW_SANITIZED /* sanitizers: test_threads.c runs the large case */
     {"stable neo-Hookean, conjugate gradients", {16, 6, 6}, SINEW_ENERGY_STABLE_NEO_HOOKEAN, CG, false, false},
 #else
     {"stable neo-Hookean, conjugate gradients", {24, 12, 12}, SINEW_ENERGY_STABLE_NEO_HOOKEAN, CG, false, false},
@@ -40,7 +40,7 @@ enum {
     BUILD_COUNT = sizeof builds / sizeof builds[0]
 };
 
-/* A bar held at the left, its right end turning by key frames, its middle pulled to a target, pushed by forces. */
+/* A bar held at the left. Key frames turn its right end, a target pulls its middle, and forces push it. */
 static sinew_world *make(const build *b, int threads, const sinew_allocator *allocator, sinew_pin *left)
 {
     sinew_error error = {0};
@@ -116,7 +116,7 @@ static void test_same_bits_for_any_threads(void **state)
     }
 }
 
-/* The hash sees one unit in the last place. */
+/* The hash changes if one coordinate changes by one unit in the last place. */
 static void test_hash_sees_a_bit(void **state)
 {
     (void)state;
@@ -149,7 +149,7 @@ static void test_save_load_go_on(void **state)
         sinew_error error = {0};
         sinew_world *world = make(&builds[i], 2, NULL, &pin);
         run(world, 1);
-        /* The left pins leave their places before the state is saved: that must be in it. */
+        /* The left pins move before the state is saved: the state must contain their positions. */
         const int32_t held = (builds[i].cells[1] + 1) * (builds[i].cells[2] + 1);
         sinew_real *targets = make_array(3 * (size_t)held, sizeof *targets);
         memcpy(targets, world->pins[pin.index].trajectory.base, 3 * (size_t)held * sizeof *targets);
@@ -161,7 +161,7 @@ static void test_save_load_go_on(void **state)
         const uint64_t saved = sinew_world_state_hash(world);
         run(world, 1);
 
-        /* Into a world just built, and into one that has been elsewhere. */
+        /* The state is loaded into a new world, and into one with another history. */
         for (int used = 0; used < 2; used++) {
             sinew_world *other = make(&builds[i], 1, NULL, &other_pin);
             run(other, used);
@@ -199,22 +199,23 @@ static void test_damaged_states(void **state)
     size_t size, other_size;
     unsigned char *blob = save(world, &size), *other_blob = save(other, &other_size);
     unsigned char *bad = make_array(size + 8, 1);
-    /* Cut short anywhere, or with something behind. */
+    /* Blocks truncated at any byte, or with extra bytes, are refused. */
     for (size_t cut = 0; cut < size; cut++) {
-        unsigned char *exact = make_array(cut, 1); /* so that a sanitizer sees a read past the end */
+        unsigned char *exact = make_array(cut, 1); /* an exact size lets a sanitizer detect reads past the end */
         memcpy(exact, blob, cut);
         refuse(world, exact, cut, "its end missing");
         free(exact);
     }
     memcpy(bad, blob, size);
     refuse(world, bad, size + 8, "something behind it");
-    /* Any bit of the header that says what it is: magic, version, precision, particles, guides, points. */
+    /* Any changed bit of the identifying header is refused: magic, version, precision, counts of particles, guides,
+     * points. */
     for (size_t bit = 0; bit < 24 * 8; bit++) {
         memcpy(bad, blob, size);
         bad[bit / 8] ^= (unsigned char)(1u << bit % 8);
         refuse(world, bad, size, "a damaged header");
     }
-    /* A number that is none, anywhere; -1 as all bits set is a NaN for every real, and time. */
+    /* A NaN in any number is refused; all bits set are a NaN for every real and for time. */
     const size_t header = 40, reals = (size - header) / sizeof(sinew_real);
     for (size_t i = 0; i < reals; i++) {
         memcpy(bad, blob, size);
@@ -228,7 +229,7 @@ static void test_damaged_states(void **state)
     memset(bad + 32, 0xff, 8);
     refuse(world, bad, size, "no time");
     refuse(world, other_blob, other_size, "another world's sizes");
-    /* Unharmed, it still loads. */
+    /* The unchanged block still loads. */
     assert_int_equal(sinew_world_state_load(world, blob, size, &error), SINEW_OK);
     assert_int_equal(sinew_world_state_save(world, blob, size - 1), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_state_save(world, NULL, size), SINEW_ERROR_USAGE);
@@ -243,7 +244,7 @@ static void test_damaged_states(void **state)
 
 /* ---- Heap ------------------------------------------------------------------------------------ */
 
-/* Neither through the world's allocator nor through malloc. */
+/* A step allocates neither through the world's allocator nor through malloc. */
 static void test_no_heap_calls_in_a_step(void **state)
 {
     (void)state;

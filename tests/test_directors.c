@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_directors.c: director points: where they lie, the cells that are found by them, their masses, what copies of a
- * mesh make of them, and what is refused. Second ways: differences of positions, and searches through all cells.
+ * test_directors.c: director points: their positions, the cells that contain them, their masses, their treatment in
+ * copies of a mesh, and refusals. References: differences of positions, and searches through all cells.
  */
 #include "failing_allocator.h"
 #include "make_world.h"
@@ -35,7 +35,7 @@ static sinew_mesh *make_cloth(int32_t n, sinew_diagonals diagonals)
     return mesh;
 }
 
-/* Every point moved at random by at most `most`. */
+/* Moves every point at random by at most `max`. */
 static sinew_mesh *crumpled(random_cases *r, sinew_mesh *mesh, double max)
 {
     sinew_error error = {0};
@@ -93,7 +93,7 @@ static void drop(int32_t *cells)
     sinew_release(&allocator, cells);
 }
 
-/* Is p the director point of the edge a b? */
+/* Whether p is the director point of the edge a b. */
 static bool is_director(const sinew_mesh *mesh, int32_t a, int32_t b, int32_t p)
 {
     for (int32_t i = 0; i < sinew_mesh_director_count(mesh); i++) {
@@ -106,7 +106,8 @@ static bool is_director(const sinew_mesh *mesh, int32_t a, int32_t b, int32_t p)
 
 /* ---- Shells --------------------------------------------------------------------------------------- */
 
-/* Cloth crumpled at random: every edge once, at its distance and across, half-way between both normals. */
+/* Randomly crumpled cloth: every edge has one director, at its distance and perpendicular, half-way between both
+ * normals. */
 static void shells_have_normals(void **unused)
 {
     (void)unused;
@@ -139,7 +140,7 @@ static void shells_have_normals(void **unused)
     }
 }
 
-/* Two triangles that meet at an angle: the director halves it, also where one of them is turned over. */
+/* The director bisects the angle between two triangles, also if one of them is flipped. */
 static void a_fold_is_halved(void **unused)
 {
     (void)unused;
@@ -169,7 +170,8 @@ static void a_fold_is_halved(void **unused)
 
 /* ---- Rods ----------------------------------------------------------------------------------------- */
 
-/* A random walk: directors lie across, and from edge to edge the smallest rotation takes one to the next. */
+/* A random walk: directors are perpendicular to the edges, and the smallest rotation between edges maps each to the
+ * next. */
 static void rods_carry_their_frame(void **unused)
 {
     (void)unused;
@@ -191,7 +193,8 @@ static void rods_carry_their_frame(void **unused)
             double d[2][3], e[2][3];
             for (int k = 0; k < 2; k++)
                 measure(mesh, c + k, d[k], e[k]);
-            /* The axis e0 x e1 keeps its component, and so does the direction in the plane of both edges. */
+            /* Parallel transport keeps the component along the axis e0 x e1 and the component in the plane of both
+             * edges. */
             const double axis[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
                                     e[0][0] * e[1][1] - e[0][1] * e[1][0]};
             assert_float_equal(dot(axis, d[0]), dot(axis, d[1]), NEAR);
@@ -303,7 +306,7 @@ static void bad_meshes_are_refused(void **unused)
     sinew_mesh_destroy(plain);
 }
 
-/* Directors that a caller gives. */
+/* Invalid directors of the caller are refused. */
 static void bad_directors_are_refused(void **unused)
 {
     (void)unused;
@@ -330,7 +333,7 @@ static void bad_directors_are_refused(void **unused)
         assert_null(sinew_mesh_create(&def, &error));
         refused(&error, SINEW_ERROR_DATA, bad[i].words);
     }
-    /* One edge of the triangle has none. */
+    /* One edge of the triangle has no director. */
     sinew_error error = {0};
     const int32_t one[3] = {0, 1, 3};
     int32_t *cells, count;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Documents agree with the tree: links, lines and versions (tools/docs), pictures (tools/gallery.txt), the names of
-# docs/evidence/papers.md, the commands of README.md and of the first scene that take seconds, and the program of
+# docs/evidence/papers.md, the fast commands of README.md and of the first scene, and the program of
 # docs/guides/contact.md, which is compiled and run.
 # Usage: test_documents.sh BUILD_FOLDER SCRATCH_FOLDER
 set -euo pipefail
@@ -12,7 +12,7 @@ scratch=$2
 "$source/tools/gallery" --check
 "$source/tools/check-papers" "$build/sinew"
 
-# Commands of a page in an empty folder, with the program on the path: examples are found beside it.
+# Runs the commands of a page in an empty folder, with the program on the path: the program finds its example scenes.
 rm -rf "$scratch"
 mkdir -p "$scratch"
 cd "$scratch"
@@ -22,10 +22,10 @@ run_commands() { # PAGE, least number of commands
     local count=0 command
     while read -r command; do
         case $command in
-        # Pictures and whole experiments take longer; upper case and model.* stand for the reader's own.
+        # Pictures and whole experiments take too long; upper case and model.* are placeholders for the reader's files.
         *" render "* | *" reproduce "*/* | *" reproduce contact"* | *model.* | *SCENE* | *DIR*) continue ;;
         esac
-        # 1: ran, and some step is not known to be solved, which some pages show on purpose.
+        # 1: the run has unsolved steps, which some pages show on purpose.
         local status=0
         bash -c "$command" >printed.txt 2>&1 </dev/null || status=$?
         if [ "$status" -gt 1 ]; then
@@ -46,7 +46,7 @@ sed -n '/^```json$/,/^```$/p' "$source/docs/guides/first-scene.md" | sed '/^```/
 rm -rf out
 run_commands docs/guides/first-scene.md 5
 
-# The program of docs/guides/contact.md: the one text between ```c and ```.
+# The program of docs/guides/contact.md is the only text between ```c and ```.
 sed -n '/^```c$/,/^```$/p' "$source/docs/guides/contact.md" | sed '/^```/d' >contact.c
 grep -q 'int main(void)' contact.c
 gcc -std=c17 -O2 -Wall -Wextra -Werror -pedantic -I"$source/include" contact.c -o contact -L"$build" -lsinew -lm \

@@ -14,9 +14,9 @@
 #include "energy_batch.h"
 
 #ifdef SINEW_SINGLE
-#define STEP            0.01 /* of finite differences, m; elements are about 1 m */
+#define STEP            0.01 /* m, of finite differences; elements are about 1 m large */
 #define TOLERANCE_FD    3e-4 /* relative */
-#define TOLERANCE_EXACT 4e-6 /* two formulas for the same number */
+#define TOLERANCE_EXACT 4e-6 /* relative difference of two formulas for the same number */
 #define TOLERANCE_WIDTH 4e-6
 #else
 #define STEP            5e-4
@@ -53,7 +53,7 @@ static void for_all(const char *what, double tolerance, energy_check *check)
                 if (undefined_at(&ops->info, &states[i]))
                     continue;
                 double error = 0;
-                random_state = (uint64_t)(kind * STATE_COUNT + i) + 1; /* the same samples in each variant */
+                random_state = (uint64_t)(kind * STATE_COUNT + i) + 1; /* seeds the same samples for each variant */
                 check(variants[v], ops, &states[i], &error);
                 worst_of(&worst, error);
                 if (error <= tolerance)
@@ -66,7 +66,8 @@ static void for_all(const char *what, double tolerance, energy_check *check)
     assert_int_equal(failures, 0);
 }
 
-/* At least the smallest number: errors are divided by it, and one-sided energies are zero where they do not act. */
+/* The largest magnitude, at least the smallest positive number: errors are divided by it, and inactive one-sided
+ * energies are zero. */
 static double largest(const double *a, int count)
 {
     double result = DBL_MIN;
@@ -161,7 +162,7 @@ static void check_product(const sinew_simd_variant *simd, const sinew_energy_ops
         const double scale = largest(H, b.size * b.size);
         for (int i = 0; i < b.size * b.size; i++)
             worst_of(worst, fabs(H[i] - K[i]) / scale);
-        for (int i = 0; i < b.size; i++) /* to the last bit within diagonal blocks */
+        for (int i = 0; i < b.size; i++) /* exactly symmetric within diagonal blocks */
             for (int j = i / 3 * 3; j < i; j++)
                 worst_of(worst, H[i * b.size + j] == H[j * b.size + i] ? 0 : 1);
     }
@@ -174,13 +175,13 @@ static void test_product(void **context)
     for_all("product = hessian", TOLERANCE_EXACT, check_product);
 }
 
-/* psi >= 0 everywhere, and at rest neither value nor force; loads have both. */
+/* psi >= 0 everywhere; value and force are zero at rest, except for loads. */
 static void check_rest(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     if (ops->load)
         return;
     sample one = sample_make(&ops->info, s);
-    if (ops->info.stencil == SINEW_STENCIL_PAIR && s == &states[0]) /* at rest the two points meet */
+    if (ops->info.stencil == SINEW_STENCIL_PAIR && s == &states[0]) /* at rest the two points coincide */
         for (int a = 0; a < 4; a++) {
             one.weights[4 + a] = -one.weights[a];
             memcpy(one.x + 12 + 3 * a, one.x + 3 * a, 3 * sizeof *one.x);
@@ -202,7 +203,7 @@ static void test_rest(void **context)
     for_all("zero at rest, psi >= 0", TOLERANCE_EXACT, check_rest);
 }
 
-/* A rigid motion keeps the value and turns the gradient, where the energy's table says so. */
+/* A rigid motion keeps the value and rotates the gradient if the energy declares this invariance. */
 static void check_rigid(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     if (ops->rigid_cost & SINEW_COSTS_TRANSLATION || ops->load)
@@ -322,8 +323,8 @@ static void eigen(int n, double *A, double *w)
     assert_int_equal(info, 0);
 }
 
-/* Tets and triangles: rest shape = the unit corner, so that the vertices of H but the first are dP/dF times weight.
- * Others: all of H. */
+/* Matrices to project. Tets and triangles have the unit corner as rest shape, so that H without the first vertex is
+ * dP/dF times weight; other stencils use all of H. */
 static int projection_matrices(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s,
                                double *exact, double *projected)
 {
@@ -350,8 +351,8 @@ static int projection_matrices(const sinew_simd_variant *simd, const sinew_energ
     return n;
 }
 
-/* The projection is the nearest semi-definite matrix: the exact one with its eigenvalues clamped by LAPACK. Energies
- * that project term by term promise less: check_no_smaller. */
+/* The projection is the nearest semi-definite matrix: the exact Hessian with eigenvalues clamped by LAPACK. Energies
+ * that project term by term satisfy only check_no_smaller(). */
 static void check_nearest(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     double exact[SIZE_MAX3 * SIZE_MAX3], projected[SIZE_MAX3 * SIZE_MAX3], Q[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
@@ -367,7 +368,7 @@ static void check_nearest(const sinew_simd_variant *simd, const sinew_energy_ops
             for (int k = 0; k < n; k++)
                 clamped += fmax(w[k], 0) * Q[k * n + i] * Q[k * n + j];
             worst_of(worst, fabs(clamped - projected[i * n + j]) / scale);
-            if (w[0] > TOLERANCE_EXACT * scale) /* definite already: the same bits */
+            if (w[0] > TOLERANCE_EXACT * scale) /* a definite matrix keeps its bits */
                 worst_of(worst, exact[i * n + j] == projected[i * n + j] ? 0 : 1);
         }
 }
@@ -378,7 +379,7 @@ static void test_nearest(void **context)
     for_all("projection is the nearest", 10 * TOLERANCE_EXACT, check_nearest);
 }
 
-/* Projecting only adds: the projected matrix less the exact one has no negative eigenvalue, however it was made. */
+/* The projected matrix less the exact one has no negative eigenvalue, for every kind of projection. */
 static void check_no_smaller(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     double exact[SIZE_MAX3 * SIZE_MAX3], added[SIZE_MAX3 * SIZE_MAX3], w[SIZE_MAX3];
@@ -416,7 +417,7 @@ static void test_semidefinite(void **context)
     for_all("projection semi-definite", TOLERANCE_EXACT, check_semidefinite);
 }
 
-/* ---- Lanes ------------------------------------------------------------------------------------------ */
+/* ---- SIMD widths ------------------------------------------------------------------------------- */
 
 enum {
     MANY = 11
@@ -442,7 +443,7 @@ static void compute(const sinew_simd_variant *simd, const sinew_energy_ops *ops,
     batch_free(&b);
 }
 
-/* Every width gives what width 1 gives. */
+/* Every SIMD width gives the results of width 1. */
 static void check_width(const sinew_simd_variant *simd, const sinew_energy_ops *ops, const state *s, double *worst)
 {
     static outcome wide, narrow;
@@ -475,7 +476,7 @@ static void test_width(void **context)
     for_all("widths agree", TOLERANCE_WIDTH, check_width);
 }
 
-/* Elements of weight zero give exactly nothing, also where the energy is infinite. */
+/* Elements of weight zero contribute exactly zero, also where the energy is infinite. */
 static void test_padding(void **context)
 {
     (void)context;
@@ -511,7 +512,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* Folders of src/energy with one file an energy. */
+/* Folders of src/energy with one file per energy. */
 static const char *const energy_folders[] = {"tet", "triangle", "edge", "bending", "rod", "joint"};
 enum {
     ENERGY_FOLDERS = sizeof energy_folders / sizeof energy_folders[0]
@@ -528,7 +529,7 @@ static bool has_source(const char *name)
     return found == 1;
 }
 
-/* One file, one table line and one page for each energy. */
+/* Checks that each energy has one file, one line in the table and one page. */
 static void check_files(const char *name)
 {
     char path[1024], line[256];
@@ -563,8 +564,8 @@ static void check_info(const sinew_energy_info *info)
     }
 }
 
-/* Capability bits say what the slots have, no more and no less, slot by slot: the second way beside the one function
- * that solvers go by. */
+/* Capability bits equal the operations that the energy provides, checked operation by operation and independently of
+ * the function that solvers use. */
 static void check_contract(const sinew_energy_ops *ops)
 {
     const uint32_t bits = ops->info.capabilities;
@@ -599,7 +600,7 @@ static void test_table(void **context)
     }
 }
 
-/* Counts the energies of one folder: every file there is an energy, the shared templates of a stencil or contact. */
+/* Counts the energies of one folder: every file there is an energy, a shared template of a stencil, or contact. */
 static int energies_in(const char *folder_name)
 {
     int found = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_expansion.c: `expansion` of kkt, the Jacobian of a step's rows by second derivatives (notes, phi+), against a
- * pendulum solved by hand; and by what order of h rows are off after a step, of a pendulum, of drawn bodies that spin,
- * whose elements have one row or six, and of a rope on a pin that moves.
+ * test_expansion.c: `expansion` of kkt, which chooses the Jacobian of a step's constraints by second derivatives
+ * (phi+), against a pendulum solved by hand. Also the order in h of the constraint error after a step: of a pendulum,
+ * of random spinning bodies whose elements have one constraint or six, and of a rope on a moving pin.
  *
- * A spinning body keeps its shape, so C = 0 and J v = 0 at the start; after a step along the tangent C is
- * h^2/2 v^T d2C v of `first`, minus as much of `end` and O(h^3) of `midpoint`.
+ * A spinning body keeps its shape, so C = 0 and J v = 0 at the start. After a step along the tangent, C is h^2/2 v^T
+ * d2C v for `first`, minus that for `end` and O(h^3) for `midpoint`.
  */
 #include <string.h>
 
@@ -14,10 +14,10 @@
 
 #ifdef SINEW_SINGLE
 #define SAME  1e-6
-#define STEP  4e-2 /* s, of bodies that turn once in some seconds */
-#define NEAR  0.7  /* of an order */
-#define SMALL 0.2  /* of the |C| of `first`: where h^3 has little in front, or is round-off, its order is not seen */
-#define SEEN  1e-4 /* |C| of `first` from which the others are judged */
+#define STEP  4e-2 /* s; bodies turn once in some seconds */
+#define NEAR  0.7  /* tolerance of a measured order */
+#define SMALL 0.2  /* fraction of the |C| of `first` below which a |C| is too small, or round-off, to show its order */
+#define SEEN  1e-4 /* smallest |C| of `first` that makes a comparison meaningful */
 #else
 #define SAME  1e-13
 #define STEP  1e-3
@@ -67,7 +67,7 @@ static sinew_body add_masses(sinew_world *world, const sinew_mesh *mesh, const s
 
 /* ---- Closed form ---------------------------------------------------------------------------------- */
 
-/* l = 1 m along x, v = (0, v, 0): J = (1, s h v); v+ is v - h g without what it has along J. */
+/* l = 1 m along x, v = (0, v, 0): J = (1, s h v); v+ is v - h g without its component along J. */
 static void a_pendulum_follows_the_equation(void **unused)
 {
     (void)unused;
@@ -90,7 +90,7 @@ static void a_pendulum_follows_the_equation(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* A compliant row, whole: C + h J v+ = -alpha lambda with C = 0.2 m at the start, k = 1000 N/m. */
+/* The whole step of a compliant constraint: C + h J v+ = -alpha lambda with C = 0.2 m at the start, k = 1000 N/m. */
 static void a_compliant_row_follows_the_equation(void **unused)
 {
     (void)unused;
@@ -137,7 +137,7 @@ static const drawn_body bodies[] = {
 
 typedef struct drawn_case {
     const drawn_body *body;
-    sinew_real q[12], v[12], pin[3]; /* pin: m/s, of vertex 0 */
+    sinew_real q[12], v[12], pin[3]; /* pin: velocity of vertex 0, m/s */
     double gravity;
 } drawn_case;
 
@@ -157,7 +157,7 @@ static drawn_case draw_case(random_cases *r, const drawn_body *body)
     return c;
 }
 
-/* Largest |C| after one step. Where the pin moves all start with its velocity, so that J v = 0 as before. */
+/* Largest |C| after one step. With a moving pin all vertices start at its velocity, so that J v = 0 holds as well. */
 static double violation_after(const drawn_case *c, int expansion, double h, bool moving)
 {
     static const int32_t edges[] = {0, 1, 1, 2, 2, 3}, triangles[] = {0, 1, 2, 1, 0, 3}, tet[] = {0, 1, 2, 3};
@@ -223,7 +223,7 @@ static void bodies_that_spin(void **unused)
         }
 }
 
-/* The pins' way in C is known to all orders, so `first` and `end` are not as far off as each other here. */
+/* The motion of pins enters C exactly, so the errors of `first` and `end` differ in size here. */
 static void pins_that_move(void **unused)
 {
     (void)unused;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_extend.c: energies and solvers registered through sinew/extend.h. A copy of the library's spring with every
- * optional operation takes the same steps as the original in every solver; the examples agree with the library's own
- * where they have to; what a solver gets of a step agrees with differences; every refusal has its name and reason.
+ * optional operation takes the same steps as the original in every solver. The examples agree with the library's own
+ * where they should. Data passed to a solver agree with finite differences. Every refusal names its operation and
+ * reason.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -16,16 +17,16 @@
 #include "../examples/extend/extend_solver.c"
 
 #ifdef SINEW_SINGLE
-#define NEAR   2e-3                 /* of the size */
-#define EXACT  2e-3                 /* derivatives that are computed in single precision */
-#define SOLVED SINEW_STEP_ROUND_OFF /* the bit that a solved step of the single build may have */
+#define NEAR   2e-3                 /* fraction of the size */
+#define EXACT  2e-3                 /* tolerance of derivatives in single precision */
+#define SOLVED SINEW_STEP_ROUND_OFF /* a solved step of the single build may have this bit */
 #else
 #define NEAR   1e-7
 #define EXACT  1e-6
 #define SOLVED 0
 #endif
 
-/* ---- A spring of our own ------------------------------------------------------------------------- */
+/* ---- A registered spring ------------------------------------------------------------------------- */
 
 static const sinew_parameter thread_parameters[] = {{.name = "stiffness",
                                                      .unit = "N/m",
@@ -147,7 +148,7 @@ static sinew_energy_extension thread_energy(void)
     return e;
 }
 
-/* ---- Solvers of our own -------------------------------------------------------------------------- */
+/* ---- Registered solvers -------------------------------------------------------------------------- */
 
 /* Results of `probe`: errors of derivatives of a step against finite differences. */
 static struct {
@@ -197,12 +198,12 @@ static void probe_begin(void *context, sinew_problem *problem, void *memory)
     sinew_problem_start(problem, false);
 }
 
-/* Changes of gradients along p, for a product, and of the value. */
+/* Compares differences of gradients along p with the product, and differences of the value with the gradient. */
 static void probe_direction(sinew_problem *problem, probe *n)
 {
     const sinew_real *q = sinew_problem_positions(problem);
     const int32_t size = 4 * sinew_problem_particle_count(problem);
-    /* Single precision: the third derivative is the larger error above 2e-4, round-off below. */
+    /* Single precision: above 2e-4 the third derivative dominates the error, below it round-off. */
     const double step = sizeof(sinew_real) == 4 ? 2e-4 : 1e-6;
     double error = 0, largest = 0;
     for (int32_t i = 0; i < size; i++)
@@ -255,7 +256,7 @@ static uint32_t probe_iterate(void *context, sinew_problem *problem, void *memor
     for (int32_t i = 0; i < count; i++)
         if (!pinned[i])
             probe_diagonal(problem, n, i);
-    /* A step of its own, written to the iterate. */
+    /* The solver writes its own step to the iterate. */
     sinew_real *q = sinew_problem_positions(problem);
     const sinew_real *g = sinew_problem_gradient(problem);
     const double before = sinew_problem_evaluate(problem);
@@ -291,6 +292,15 @@ static sinew_status poor_create(void *context, sinew_problem *problem, void **me
     (void)problem;
     (void)memory;
     *error = (sinew_error){SINEW_ERROR_MEMORY, "poor: nothing left"};
+    return SINEW_ERROR_MEMORY;
+}
+
+static sinew_status silent_create(void *context, sinew_problem *problem, void **memory, sinew_error *error)
+{
+    (void)context;
+    (void)problem;
+    (void)memory;
+    assert_string_equal(error->text, "");
     return SINEW_ERROR_MEMORY;
 }
 
@@ -353,7 +363,7 @@ static sinew_energy_extension bend_energy(void)
 /* ---- Registration -------------------------------------------------------------------------------- */
 
 static sinew_energy_kind fibre, own_thread, own_bend;
-static sinew_solver_kind descending, probing, poor, picky;
+static sinew_solver_kind descending, probing, poor, silent, picky;
 
 static void must(const sinew_error *error)
 {
@@ -396,7 +406,7 @@ static void refuse_solver(const sinew_solver_extension *s, const char *text)
     assert_string_equal(error.text, text);
 }
 
-/* Refuses a copy of `thread` with one assignment made to it. */
+/* Checks that a copy of `thread` with one changed assignment is refused. */
 #define REFUSE_ENERGY(change, text)                                                                                    \
     do {                                                                                                               \
         sinew_energy_extension e = thread_energy();                                                                    \
@@ -417,8 +427,10 @@ static void broken_energies_are_refused(void **unused)
     (void)unused;
     static const sinew_parameter twice[2] = {{.name = "k", .unit = "", .maximum = 1, .meaning = "k"},
                                              {.name = "k", .unit = "", .maximum = 1, .meaning = "k"}},
-                                 outside = {.name = "k", .unit = "", .maximum = 1, .preset = 2, .meaning = "k"},
+                                 outside = {.name = "k", .unit = "m", .maximum = 1, .preset = 2, .meaning = "k"},
+                                 nameless = {.name = "", .unit = "", .maximum = 1, .meaning = "k"},
                                  bare = {.name = "k", .maximum = 1, .meaning = "k"},
+                                 mute = {.name = "k", .unit = "", .maximum = 1},
                                  taken = {.name = "hard", .unit = "", .maximum = 1, .meaning = "k"};
     refuse_energy(NULL, "energy '': it was not made by sinew_default_energy_extension()");
     REFUSE_ENERGY(e.cookie = 0, "energy '': it was not made by sinew_default_energy_extension()");
@@ -435,8 +447,8 @@ static void broken_energies_are_refused(void **unused)
     REFUSE_ENERGY(e.value = NULL, "energy 'yeoh': operation value is missing");
     REFUSE_ENERGY(e.gradient = NULL, "energy 'yeoh': operation gradient is missing");
     REFUSE_ENERGY(e.hessian = NULL, "energy 'yeoh': operation hessian is missing");
-    REFUSE_ENERGY(e.constraint_count = 0, "energy 'yeoh': constraint_count is out of range");
-    REFUSE_ENERGY(e.constraint_count = 17, "energy 'yeoh': constraint_count is out of range");
+    REFUSE_ENERGY(e.constraint_count = 0, "energy 'yeoh': constraint_count is 0, must be in [1, 16]");
+    REFUSE_ENERGY(e.constraint_count = 17, "energy 'yeoh': constraint_count is 17, must be in [1, 16]");
     REFUSE_ENERGY(e.constraint = NULL, "energy 'yeoh': operation constraint is missing, and constraint_count is not 0");
     REFUSE_ENERGY(e.stiffness = NULL, "energy 'yeoh': operation stiffness is missing, which reduce needs");
     REFUSE_ENERGY(e.reduce = NULL, "energy 'yeoh': operation reduce is missing, which stiffness needs");
@@ -444,17 +456,19 @@ static void broken_energies_are_refused(void **unused)
                                    "energy 'yeoh': operations reduce and stiffness are missing, which project needs");
     REFUSE_ENERGY(e.reduce = NULL; e.stiffness = NULL;
                   e.project = NULL, "energy 'yeoh': operation reduce is missing, and reduced_count is not 0");
-    REFUSE_ENERGY(e.reduced_count = 0, "energy 'yeoh': reduced_count is out of range");
-    REFUSE_ENERGY(e.data_count = 30, "energy 'yeoh': data_count is out of range");
-    REFUSE_ENERGY(e.parameter_count = 17, "energy 'yeoh': parameter_count is out of range");
+    REFUSE_ENERGY(e.reduced_count = 0, "energy 'yeoh': reduced_count is 0, must be in [1, 16]");
+    REFUSE_ENERGY(e.data_count = 30, "energy 'yeoh': data_count is 30, must be in [0, 29]");
+    REFUSE_ENERGY(e.parameter_count = 17, "energy 'yeoh': parameter_count is 17, must be in [0, 16]");
     REFUSE_ENERGY(e.parameters = NULL, "energy 'yeoh': its parameters are missing");
-    REFUSE_ENERGY(e.parameters = &bare, "energy 'yeoh': a parameter has no name, unit or meaning");
-    REFUSE_ENERGY(e.parameters = &outside, "energy 'yeoh': the default of a parameter is out of its range");
-    REFUSE_ENERGY(e.parameters = twice; e.parameter_count = 2, "energy 'yeoh': two parameters have one name");
+    REFUSE_ENERGY(e.parameters = &nameless, "energy 'yeoh': parameter 0 has no name");
+    REFUSE_ENERGY(e.parameters = &mute, "energy 'yeoh': parameter 'k' has no meaning");
+    REFUSE_ENERGY(e.parameters = &bare, "energy 'yeoh': parameter 'k' has no unit");
+    REFUSE_ENERGY(e.parameters = &outside, "energy 'yeoh': default value: k is 2 m, must be in [0, 1]");
+    REFUSE_ENERGY(e.parameters = twice; e.parameter_count = 2, "energy 'yeoh': parameters 0 and 1 are both named 'k'");
     REFUSE_ENERGY(e.parameters = &taken,
-                  "energy 'yeoh': a parameter has the name of a key that scene files have for other purposes");
-    REFUSE_ENERGY(e.vertex_count = 3, "energy 'yeoh': vertex_count is not its stencil's");
-    REFUSE_ENERGY(e.stencil = SINEW_STENCIL_COUNT, "energy 'yeoh': vertex_count is out of range");
+                  "energy 'yeoh': parameter 'hard' has the name of a key that scene files have for other purposes");
+    REFUSE_ENERGY(e.vertex_count = 3, "energy 'yeoh': vertex_count is 3, must be 0 or that of its stencil, 2");
+    REFUSE_ENERGY(e.stencil = SINEW_STENCIL_COUNT, "energy 'yeoh': vertex_count is 0, must be in [1, 16]");
     REFUSE_ENERGY(e.stencil = SINEW_STENCIL_WHEEL,
                   "energy 'yeoh': cells of its stencil differ in size; list elements with SINEW_STENCIL_COUNT");
     REFUSE_ENERGY(e.stencil = (sinew_stencil)-1, "energy 'yeoh': its stencil is not known");
@@ -469,16 +483,18 @@ static void broken_solvers_are_refused(void **unused)
     REFUSE_SOLVER(s.cookie = 1, "solver '': it was not made by sinew_default_solver_extension()");
     REFUSE_SOLVER(s.size++, "solver 'ball': it was compiled with another version of sinew/extend.h than the library");
     REFUSE_SOLVER(s.name = NULL, "solver '': its name is missing");
+    REFUSE_SOLVER(s.name = "l bfgs",
+                  "solver 'l bfgs': its name has other characters than lower-case letters, digits, '_' and '-'");
     REFUSE_SOLVER(s.summary = NULL, "solver 'ball': its summary is missing");
     REFUSE_SOLVER(s.create = NULL, "solver 'ball': operation create is missing");
     REFUSE_SOLVER(s.begin = NULL, "solver 'ball': operation begin is missing");
     REFUSE_SOLVER(s.iterate = NULL, "solver 'ball': operation iterate is missing");
     REFUSE_SOLVER(s.destroy = NULL, "solver 'ball': operation destroy is missing");
-    REFUSE_SOLVER(s.parameter_count = -1, "solver 'ball': parameter_count is out of range");
+    REFUSE_SOLVER(s.parameter_count = -1, "solver 'ball': parameter_count is -1, must be in [0, 16]");
     static const sinew_parameter taken = {.name = "measure", .unit = "", .maximum = 1, .meaning = "k"};
     REFUSE_SOLVER(s.parameters = &taken,
-                  "solver 'ball': a parameter has the name of a key that scene files have for other purposes");
-    REFUSE_SOLVER(s.default_iterations = 0, "solver 'ball': default_iterations is out of range");
+                  "solver 'ball': parameter 'measure' has the name of a key that scene files have for other purposes");
+    REFUSE_SOLVER(s.default_iterations = 0, "solver 'ball': default_iterations must be at least 1");
     REFUSE_SOLVER(s.needs = 1 << 20, "solver 'ball': needs has bits that are no capability");
     REFUSE_SOLVER(s.name = "newton", "solver 'newton': there is a solver of that name");
     REFUSE_SOLVER(s.name = "probe", "solver 'probe': there is a solver of that name");
@@ -497,14 +513,18 @@ static int register_all(void **unused)
     s.create = poor_create;
     s.destroy = poor_destroy;
     poor = add_solver(s);
+    s.name = "silent-one";
+    s.create = silent_create;
+    silent = add_solver(s);
     s = descent_solver();
     s.name = "picky";
     s.needs = SINEW_CAN_PROJECT;
+    s.quasistatic = false;
     picky = add_solver(s);
     return 0;
 }
 
-/* Lists go through the library's own and the registered ones; the number between them is none. */
+/* Lists contain the library's own entries and the registered ones; the count between them is not a valid kind. */
 static void they_are_listed(void **unused)
 {
     (void)unused;
@@ -560,7 +580,7 @@ static void thread_constraint_wrong(void *context, const double *data, const dou
     gradient[0] += 0.1;
 }
 
-/* The checker finds mistakes, and says why it cannot check. */
+/* The derivative checker finds mistakes, and reports why it cannot check. */
 static void mistakes_are_found(void **unused)
 {
     (void)unused;
@@ -578,6 +598,9 @@ static void mistakes_are_found(void **unused)
     assert_string_equal(error.text, "energy 'thread': the element is refused: its length is 0 m");
     assert_int_equal(sinew_check_energy_extension(&e, NULL, rest, point, &r, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "is not finite near x"));
+    static const double slack = 0;
+    assert_int_equal(sinew_check_energy_extension(&e, &slack, rest, x, &r, &error), SINEW_ERROR_DATA);
+    assert_string_equal(error.text, "energy 'thread': stiffness is 0 N/m, must be in (0, inf)");
     e.value = NULL;
     assert_int_equal(sinew_check_energy_extension(&e, NULL, rest, x, &r, &error), SINEW_ERROR_USAGE);
     assert_string_equal(error.text, "energy 'thread': operation value is missing");
@@ -592,7 +615,7 @@ enum {
 typedef struct case_of {
     sinew_energy_kind energy;
     sinew_solver_kind solver;
-    double parameters[4]; /* the first ones of the energy; 0: as they are by default */
+    double parameters[4]; /* the first parameters of the energy; 0: default */
     bool solid;           /* a beam of tets; else a cloth of edges */
     bool quasistatic;
     int32_t iterations, steps, threads;
@@ -661,8 +684,8 @@ static double distance(const sinew_real *a, const sinew_real *b)
     return largest;
 }
 
-/* A copy of the library's spring takes its steps, in every solver that takes springs. Explicit integrators are unstable
- * at this step: differences count beside how far the particles have come. */
+/* A copy of the library's spring takes the same steps in every solver that supports springs. Explicit integrators are
+ * unstable at this time step: differences are relative to the particles' displacements. */
 static void a_copy_of_spring_steps_as_spring(void **unused)
 {
     (void)unused;
@@ -670,14 +693,16 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
     for (int kind = 0; kind < sinew_solver_kind_end(); kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         sinew_real ours[POSITION_MAX], theirs[POSITION_MAX];
-        if (!info || kind == (int)poor || kind == (int)probing || strncmp(info->name, "extra", 5) == 0 ||
+        if (!info || kind == (int)poor || kind == (int)silent || kind == (int)probing ||
+            strncmp(info->name, "extra", 5) == 0 ||
             !sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_SPRING, NULL, 0))
             continue;
         case_of c = {.energy = SINEW_ENERGY_SPRING,
                      .solver = (sinew_solver_kind)kind,
                      .parameters = {300},
                      .quasistatic = info->static_only,
-                     /* Its coarse levels take the library's cheap blocks of one vertex; both converge. */
+                     /* Coarse levels of mpbng use cheap vertex blocks of the library; these iterations suffice for both
+                      * to converge. */
                      .iterations = kind == SINEW_SOLVER_MPBNG ? 1000 : 0,
                      .steps = 4};
         const uint32_t bits = take_steps(&c, theirs);
@@ -692,7 +717,7 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
     assert_true(solvers >= 15);
 }
 
-/* Without fibres it is the library's rubber. */
+/* Without fibres the energy is the library's neo_hookean. */
 static void rubber_without_fibres_is_neo_hookean(void **unused)
 {
     (void)unused;
@@ -712,7 +737,7 @@ static void rubber_without_fibres_is_neo_hookean(void **unused)
         assert_true(distance(ours, theirs) < NEAR);
         c.parameters[2] = 1e6;
         take_steps(&c, ours);
-        assert_true(distance(ours, theirs) > 0.01); /* fibres hold the beam */
+        assert_true(distance(ours, theirs) > 0.01); /* fibres stiffen the beam */
     }
 }
 
@@ -764,10 +789,53 @@ static void failing_create_is_reported(void **unused)
     assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_MEMORY);
     assert_string_equal(error.text, "poor: nothing left");
     assert_int_equal(sinew_world_step(world, NULL), SINEW_STEP_UNPREPARED);
+    assert_string_equal(sinew_world_error(world), "poor: nothing left");
+    assert_int_equal(sinew_world_prepare(world, NULL), SINEW_ERROR_MEMORY);
     sinew_world_destroy(world);
 }
 
-/* Elements of a stencil that no mesh has are listed by the def. */
+/* A create that fails without a text is named by the library. */
+static void silent_create_is_named(void **unused)
+{
+    (void)unused;
+    sinew_error error = {SINEW_OK, ""};
+    const case_of c = {.energy = own_thread, .solver = silent};
+    sinew_world *world = make_world(&c, &error);
+    assert_int_equal(sinew_world_step(world, NULL), SINEW_STEP_UNPREPARED);
+    assert_string_equal(sinew_world_error(world), "solver 'silent-one': its create failed (memory) without a text");
+    sinew_world_destroy(world);
+}
+
+/* Refusals for want of a flag name the flag. */
+static void missing_flags_are_named(void **unused)
+{
+    (void)unused;
+    static const int32_t corner = 0;
+    static const sinew_real up[3] = {0, 1, 0};
+    sinew_error error = {SINEW_OK, ""};
+    case_of c = {.energy = own_thread, .solver = descending};
+    sinew_world *world = make_world(&c, &error);
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = sinew_world_body_at(world, 0);
+    pin.vertices = &corner;
+    pin.vertex_count = 1;
+    pin.directions = up;
+    pin.direction_count = 1;
+    sinew_world_add_pins(world, &pin, &error);
+    must(&error);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "as pins 1 do: it was registered without the flag `directions`; use one of "));
+    sinew_world_destroy(world);
+    c.solver = picky;
+    c.quasistatic = true;
+    world = make_world(&c, &error);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "picky cannot be quasistatic: it was registered without the flag "
+                                       "`quasistatic`; use one of newton, "));
+    sinew_world_destroy(world);
+}
+
+/* Elements of a stencil that no mesh contains are listed by the def. */
 static void listed_elements_act(void **unused)
 {
     (void)unused;
@@ -787,7 +855,7 @@ static void listed_elements_act(void **unused)
     sinew_world_destroy(world);
 }
 
-/* A collapsed element shows in the bits, as with the library's tets. */
+/* A collapsed element sets the status bit, as the library's tets do. */
 static void inverted_elements_are_seen(void **unused)
 {
     (void)unused;
@@ -808,7 +876,7 @@ static void inverted_elements_are_seen(void **unused)
     sinew_world_destroy(world);
 }
 
-/* After the first world nothing is registered any more. */
+/* Registration is refused once a world exists. */
 static void worlds_close_the_tables(void **unused)
 {
     (void)unused;
@@ -816,13 +884,13 @@ static void worlds_close_the_tables(void **unused)
     REFUSE_SOLVER((void)s, "solver 'ball': register it before the first world is created");
 }
 
-/* The tables take as many as they say. */
+/* Tables hold exactly their declared number of entries. */
 static void tables_are_bounded(void **unused)
 {
     (void)unused;
     static char names[SINEW_REGISTERED_ENERGY_MAX][16];
     sinew_error error = {SINEW_OK, ""};
-    int energies = 3, solvers = 4;
+    int energies = 3, solvers = 5;
     for (int i = 0; i < SINEW_REGISTERED_ENERGY_MAX; i++) {
         sinew_energy_extension e = thread_energy();
         sinew_solver_extension s = probe_solver();
@@ -844,12 +912,14 @@ int main(void)
                                        cmocka_unit_test(they_are_listed),
                                        cmocka_unit_test(derivatives_agree),
                                        cmocka_unit_test(mistakes_are_found),
-                                       cmocka_unit_test(tables_are_bounded), /* the last before worlds */
+                                       cmocka_unit_test(tables_are_bounded), /* last test before worlds exist */
                                        cmocka_unit_test(a_copy_of_spring_steps_as_spring),
                                        cmocka_unit_test(rubber_without_fibres_is_neo_hookean),
                                        cmocka_unit_test(descent_finds_the_minimum),
                                        cmocka_unit_test(steps_show_what_they_are),
                                        cmocka_unit_test(failing_create_is_reported),
+                                       cmocka_unit_test(silent_create_is_named),
+                                       cmocka_unit_test(missing_flags_are_named),
                                        cmocka_unit_test(listed_elements_act),
                                        cmocka_unit_test(inverted_elements_are_seen),
                                        cmocka_unit_test(worlds_close_the_tables)};

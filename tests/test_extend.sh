@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The worked example of docs/guides/extending.md, built by its own lines against the shared library, which exports what
-# sinew/extend.h declares: derivatives agree with differences, its energy and its solver work with those of the library,
-# pd refuses the energy by name, and the command of a program that registered both lists, runs and compares them.
+# The worked example of docs/guides/extending.md is built by the page's commands against the shared library, which
+# exports the functions of sinew/extend.h. Derivatives agree with finite differences, energy and solver work with
+# those of the library, pd refuses the energy by name, and a command with both registered lists, runs and compares them.
 # Usage: test_extend.sh BUILD_FOLDER SCRATCH_FOLDER EXTENDED_COMMAND
 set -euo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)

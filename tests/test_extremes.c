@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of random extreme scenes: moduli of 1e4 to 1e10 Pa beside each other, steps of 0.1 to 0.003 s, tets inside out,
- * fast spins, few iterations. Where Newton's method stays finite every other solver does, but for those that go through
- * states of infinite energy and may be left there by too few iterations.
+ * test_extremes.c: random extreme scenes: neighbouring moduli of 1e4 to 1e10 Pa, time steps of 0.1 to 0.003 s, inverted
+ * tets, fast spins, few iterations. Every solver stays finite where Newton's method does. Exceptions are solvers that
+ * pass through states of infinite energy and may end there after too few iterations.
  */
 #include "random_cases.h"
 #include "solver_scenes.h"
@@ -14,7 +14,7 @@ enum {
 
 typedef struct extreme {
     int cells[3], material, iterations;
-    double E[2], nu, h, spin, thrown; /* E of the two halves */
+    double E[2], nu, h, spin, thrown; /* E of the two halves; nu, h and the motion */
     bool pinned, quasistatic;
     uint64_t seed;
 } extreme;
@@ -32,7 +32,7 @@ static extreme draw(random_cases *r)
     e.E[0] = random_magnitude(r, 1e4, 1e10);
     e.E[1] = random_index(r, 2) ? e.E[0] : random_magnitude(r, 1e4, 1e10);
     e.quasistatic = e.pinned && random_index(r, 4) == 0;
-    /* Up to half the tets inside out; a material that forbids it is only shaken. */
+    /* Inverts up to half the tets; materials with a barrier are only perturbed. */
     const bool inverts = random_index(r, 2) && materials[e.material] != SINEW_ENERGY_NEO_HOOKEAN_LOG;
     e.thrown = inverts ? random_between(r, 0.3, 1) : random_between(r, 0, 0.1);
     return e;
@@ -85,8 +85,8 @@ static sinew_world *make_extreme(const extreme *e, const sinew_solver_def *solve
     return world;
 }
 
-/* Integrators, which nothing keeps from exploding, and sap, whose other energies step as theirs do; and materials that
- * forbid inversion, in solvers whose iterations do not go downhill. */
+/* Exempt solvers: explicit integrators, which are unstable, sap, whose soft energies are integrated by one linear step,
+ * and constraint sweeps, which do not descend, on a material with a barrier. */
 static bool may_fail(const extreme *e, int kind)
 {
     if (is_integrator(sinew_get_solver_info((sinew_solver_kind)kind)) || kind == SINEW_SOLVER_SAP)
@@ -95,7 +95,7 @@ static bool may_fail(const extreme *e, int kind)
            (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD || kind == SINEW_SOLVER_XPBD_QS);
 }
 
-/* How many of the steps ended non-finite; -1: the solver does not take the scene. */
+/* The number of steps that ended non-finite; -1 if the solver does not support the scene. */
 static int failures(const extreme *e, sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
@@ -143,7 +143,7 @@ static void nobody_fails_where_newton_does_not(void **unused)
         print_message("%-16s %d of %d scenes became non-finite\n", sinew_get_solver_info((sinew_solver_kind)kind)->name,
                       failed[kind], runs[kind]);
     assert_int_equal(wrong, 0);
-    /* Some 0.6 % of the scenes: sweeps turn tets inside out whose energy ends there (neo_hookean_log). */
+    /* Some 0.6 % of the scenes fail: sweeps invert tets of neo_hookean_log, whose energy is infinite there. */
     const int max = 4 + r.count / 100;
     assert_true(failed[SINEW_SOLVER_XPBD] <= max && failed[SINEW_SOLVER_PBD] <= max);
 }

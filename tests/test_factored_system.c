@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_factored_system.c: the prefactored solves against the matrix itself, and their bits against threads and lanes.
+ * test_factored_system.c: solves with a cached factor against the matrix itself; their bits do not depend on threads or
+ * the SIMD variant.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ typedef struct system {
     double *value;
 } system_t;
 
-/* Graph Laplacian of a box mesh plus a little of the identity: the pattern of a projective global step. */
+/* Graph Laplacian of a box mesh plus a small multiple of the identity: the pattern of PD's global step. */
 static system_t make_system(int32_t side)
 {
     sinew_box_def def = sinew_default_box_def();
@@ -140,7 +141,7 @@ static void test_bits(void **state)
     sinew_factored_system_solve(one, NULL, b, x);
     sinew_factored_system_solve(two, NULL, b, y);
     assert_memory_equal(x, y, 4 * (size_t)s.n * sizeof *x);
-    sinew_factored_system_solve(two, NULL, y, y); /* in place, and again: nothing is left over from before */
+    sinew_factored_system_solve(two, NULL, y, y); /* in place and repeated: a solve leaves no state */
     sinew_factored_system_solve(one, NULL, x, b);
     assert_memory_equal(b, y, 4 * (size_t)s.n * sizeof *x);
     sinew_factored_system_destroy(one);
@@ -151,7 +152,7 @@ static void test_bits(void **state)
     free_system(&s);
 }
 
-/* Rows of the matrix may lie anywhere in the vectors. */
+/* Rows of the matrix may map to any entries of the vectors. */
 static void test_places(void **state)
 {
     (void)state;
@@ -189,8 +190,8 @@ static void test_indefinite(void **state)
     free_system(&s);
 }
 
-/* New values in the old pattern give the bits of a system made of them; values that are not positive
- * definite leave it as it was. */
+/* New values in the same pattern give the bits of a new system. An indefinite matrix is refused and leaves the factor
+ * unchanged. */
 static void test_refactor(void **state)
 {
     (void)state;

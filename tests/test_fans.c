@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fans.c: kernels that take tets in fans (energy/batch_layout.h) do what they do with the same tets one by one:
- * value, gradient, product and local steps of every material, on chunks with fans of three, of two and of one.
+ * test_fans.c: kernels that process tets in fans (energy/batch_layout.h) agree with the same kernels on single tets:
+ * value, gradient, product and local steps of every material, on chunks with fans of three, two and one tets.
  */
 #include "make_world.h"
 
@@ -26,7 +26,7 @@ enum {
 /* The results of one operation on one chunk. */
 typedef struct outcome {
     double value;
-    sinew_real *g, *u; /* [4 * points], [9 * lanes] */
+    sinew_real *g, *u; /* [4 * points], [9 * padded_count] */
 } outcome;
 
 static sinew_world *make_block(sinew_energy_kind kind)

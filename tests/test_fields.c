@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fields.c: fields against formulas that share nothing with the kernels: stresses from finite differences of the
- * printed energy densities, closed forms of stretch and shear, weights that pins carry, momenta before and after.
+ * test_fields.c: fields against formulas independent of the kernels: stresses from finite differences of the published
+ * energy densities, closed forms of stretch and shear, weights that pins carry, momenta before and after.
  */
 #define REFERENCE_REAL long double
 #include "random_scene.h"
@@ -25,7 +25,7 @@ static void near(double found, double expected, double scale, const char *what)
         fail_msg("%s: %.12g, expected %.12g", what, found, expected);
 }
 
-/* Values of a field of elements, to be freed. */
+/* Values of a field of elements; the caller frees them. */
 static sinew_real *field_of(sinew_world *world, sinew_energy energy, sinew_field_kind field, int32_t *count)
 {
     sinew_error error = {0};
@@ -70,7 +70,7 @@ static sinew_world *deformed(sinew_energy_kind kind, const double F[9], sinew_en
     return world;
 }
 
-/* psi of the printed formula and von Mises' stress of P F^T / J, P by central differences of psi. */
+/* psi by the published formula, and the von Mises stress of P F^T / J with P by central differences of psi. */
 static double reference_stress(sinew_energy_kind kind, const double F[9], double *psi)
 {
     long double A[9], P[9], sigma[9] = {0}, unused[9], sum = 0;
@@ -268,8 +268,8 @@ static void pins_carry_the_weight(void **unused)
     free_scene(&s);
 }
 
-/* Internal forces sum to zero: what pins and residual push is the change of momentum less the weight. Not where steps
- * end with another velocity than the one that moved the positions, as explicit Euler's do. */
+/* Internal forces sum to zero: pins and residual give the change of momentum less the weight. Excluded are solvers
+ * whose final velocity is not the one that moved the positions, such as explicit Euler. */
 static void pins_and_residual_change_the_momentum(void **unused)
 {
     (void)unused;
@@ -315,7 +315,7 @@ static void pins_and_residual_change_the_momentum(void **unused)
     }
 }
 
-/* The residual is what the objective of that step says, asked from a world that has not taken it. */
+/* The residual equals the gradient of the step's objective, evaluated in a world that has not taken the step. */
 static void residual_is_the_gradient_of_the_step(void **unused)
 {
     (void)unused;
@@ -363,7 +363,7 @@ static void rest_shapes_and_switches_count(void **unused)
     sinew_real *density = field_of(world, energy, SINEW_FIELD_ENERGY, &count);
     assert_true(density[1] == 0 && density[2] > 0);
     for (int k = 0; k < 12; k += 3)
-        rest[k] = -rest[k]; /* a mirrored rest shape turns the tet inside out */
+        rest[k] = -rest[k]; /* a mirrored rest shape inverts the tet */
     sinew_energy_set_rest(world, energy, 0, 1, rest, &error);
     must(&error);
     assert_int_equal(sinew_world_inverted(world, 64, inverted, elements), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill.c: bodies filled from surfaces: what they hold, that odd surfaces give the same ones, parts that do not
- * touch, thin walls, fractions in copies, files and worlds, refusals, threads, memory that fails.
+ * test_fill.c: bodies filled from surfaces: volumes, equal results for surfaces with flaws, separate components, thin
+ * walls, filled fractions in copies, files and worlds, refusals, threads, allocation failures.
  */
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ static sinew_mesh *round_surface(sinew_mesh *(*make)(const sinew_round_def *, si
     return surface;
 }
 
-/* Boxes from corner to corner. */
+/* A surface of boxes, each given by two opposite corners. */
 static sinew_mesh *boxes(const double (*corners)[6], int count)
 {
     soup s = {0};
@@ -87,7 +87,7 @@ static void round_bodies_hold_their_volume(void **unused)
         }
 }
 
-/* Every tet is filled, and the box at its own places, where the lattice meets it. */
+/* A box whose faces lie on lattice planes is filled exactly, by whole tets. */
 static void a_box_that_fits_the_lattice_is_whole(void **unused)
 {
     (void)unused;
@@ -99,7 +99,7 @@ static void a_box_that_fits_the_lattice_is_whole(void **unused)
     sinew_mesh_destroy(surface);
 }
 
-/* Turned as a whole, turned in part, doubled, with copies of all vertices: the body is the same. */
+/* Surfaces with all triangles flipped, some flipped, duplicated triangles or duplicated vertices give the same body. */
 static void odd_surfaces_give_the_same_body(void **unused)
 {
     (void)unused;
@@ -149,7 +149,7 @@ static void a_cavity_stays_empty(void **unused)
     soup_free(&s);
 }
 
-/* ---- Parts and walls ------------------------------------------------------------------------------ */
+/* ---- Components and walls -------------------------------------------------------------------------- */
 
 static void near_parts_have_tets_of_their_own(void **unused)
 {
@@ -171,7 +171,7 @@ static void near_parts_have_tets_of_their_own(void **unused)
     }
 }
 
-/* A wall far thinner than a cell beside a block: it stays, in one piece, over its whole length. */
+/* A wall much thinner than a cell, beside a block, is kept, connected and in full length. */
 static void thin_walls_stay(void **unused)
 {
     (void)unused;
@@ -275,7 +275,7 @@ static sinew_world *stretched_world(const sinew_mesh *body, sinew_energy *energy
     return world;
 }
 
-/* Mass and energy count what is filled; densities per volume are those of the material. */
+/* Mass and energy are scaled by the filled fraction; densities per volume are those of the material. */
 static void worlds_count_what_is_filled(void **unused)
 {
     (void)unused;
@@ -302,7 +302,7 @@ static void worlds_count_what_is_filled(void **unused)
     sinew_mesh_destroy(surface);
 }
 
-/* Energies that list the body's tets themselves, their corners turned, weigh the same. */
+/* Energies that list the body's tets explicitly, with permuted corners, get the same filled fractions. */
 static void listed_tets_have_their_fractions(void **unused)
 {
     (void)unused;
@@ -340,7 +340,7 @@ static void assert_refused(const sinew_mesh *surface, int cells, const char *wor
     assert_null(strchr(error.text, '\n'));
 }
 
-/* Areas of such a surface are no numbers, or zero. */
+/* Areas of such a surface are NaN or zero. */
 static void assert_length_refused(const sinew_mesh *surface, double scale)
 {
     sinew_error error = {0};
@@ -442,9 +442,9 @@ static void every_allocation_may_fail(void **unused)
     sinew_mesh_destroy(two);
 }
 
-/* ---- Triangles that cross ------------------------------------------------------------------------- */
+/* ---- Intersecting triangles ------------------------------------------------------------------------ */
 
-/* The other way: the planes' common line, and where each triangle cuts it. */
+/* Reference: the intervals in which each triangle cuts the common line of both planes. */
 static bool cross_by_intervals(const double t[2][3][3])
 {
     double d[2][3], n[2][3], line[3], span[2][2];
@@ -498,7 +498,7 @@ static void crossings_are_found(void **unused)
         const bool found = sinew_triangles_cross(x, (const int32_t[3]){0, 1, 2}, (const int32_t[3]){3, 4, 5});
         crossing += found;
         different += found != cross_by_intervals((const double(*)[3][3])t);
-        /* Neighbours do not cross. */
+        /* Triangles that share an edge do not intersect. */
         assert_false(sinew_triangles_cross(x, (const int32_t[3]){0, 1, 2}, (const int32_t[3]){2, 1, 3}));
     }
     assert_true(crossing > r.count / 20);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill_physics.c: bodies filled from a surface sag as conforming ones do.
+ * test_fill_physics.c: bodies filled from a surface deflect as conforming meshes do.
  *
- * A ball and a torus are held at x <= 0 and pulled along x, a beam is held at one end and hangs; all by their weight,
- * at small strain, and the place furthest from where they are held is looked at. The conforming mesh is refined until
- * that place moves by less than half a percent; the surface that is filled is its boundary. Cells are counted across
- * the ball, the beam's section and the torus' pipe. `make test` takes the ball at 6 and 10 cells, `make nightly` all of
- * them.
+ * A ball and a torus are held at x <= 0 and pulled along x, a beam is held at one end and hangs. The load is their
+ * weight at small strain, and the displacement is measured at the point farthest from the support. The conforming mesh
+ * is refined until this displacement changes by less than half a percent; the filled surface is its boundary. Cell
+ * counts are across the ball, the beam's section and the torus' pipe. `make test` runs the ball at 6 and 10 cells,
+ * `make nightly` all cases.
  */
 #include "solver_scenes.h"
 
@@ -15,10 +15,10 @@
 typedef struct body_shape {
     const char *name;
     sinew_mesh *(*make)(int refinement);
-    int longest;          /* thickness that the longest side of the box has */
-    double held;          /* what is held: x at most this */
-    int axis;             /* along which its weight pulls */
-    double place[3];      /* that is looked at */
+    int longest;          /* longest side of the bounding box in thicknesses */
+    double held;          /* vertices with x at most this are held */
+    int axis;             /* direction of the weight */
+    double place[3];      /* point whose displacement is measured */
     int coarsest, finest; /* refinements of the conforming mesh */
 } body_shape;
 
@@ -57,9 +57,9 @@ static const body_shape shapes[] = {
     {"torus", torus, 3, 0, 2, {0.75, 0, 0}, 4, 9},
 };
 
-/* ---- How far it sags --------------------------------------------------------------------------- */
+/* ---- Displacements ----------------------------------------------------------------------------- */
 
-/* Weights of a place in a tet; returns the smallest. */
+/* Barycentric weights of a point in a tet; returns the smallest. */
 static double weights_in(const sinew_real *x, const int32_t tet[4], const double place[3], double w[4])
 {
     double e[4][3], min = 1;
@@ -80,7 +80,7 @@ static double weights_in(const sinew_real *x, const int32_t tet[4], const double
     return min;
 }
 
-/* How far the place went along an axis: in the tet that it lies in, or lies nearest to. */
+/* Displacement of the point along an axis, in the tet that contains it or is nearest. */
 static double sag_at(const sinew_mesh *mesh, const sinew_real *q, const double place[3], int axis)
 {
     double best = -INFINITY, sag = 0;
@@ -130,9 +130,8 @@ static bool all_cases(void)
     return nightly && nightly[0] == '1';
 }
 
-/* Sag of the conforming mesh, refined until it moves by less than half a percent; *surface is its boundary. Negative
- * where the finest one that there is time for still moves by more. The sample of `make test` is content with a
- * percent. */
+/* Displacement of the conforming mesh, refined until it changes by less than half a percent (one percent in `make
+ * test`); *surface is its boundary. Negative if the finest mesh still changes by more. */
 static double reference_of(const body_shape *b, sinew_mesh **surface)
 {
     double last = 0, sag = 0;

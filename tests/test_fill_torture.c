@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_fill_torture.c: damaged surfaces are filled, and what comes of them runs fifty steps and stays finite; or they
- * are refused as flat or as enclosing nothing. Prints what was refused, the worst quality, the largest error of a
- * volume and the time. `make nightly` takes a thousand.
+ * test_fill_torture.c: damaged surfaces are filled, and the filled bodies stay finite for fifty steps; or the surfaces
+ * are refused as flat or as enclosing no volume. Prints the refusals, the worst quality, the largest volume error and
+ * the time. `make nightly` runs a thousand surfaces.
  */
 #include "fill_cases.h"
 
@@ -16,11 +16,11 @@ enum {
 };
 #endif
 
-/* The worst that was seen. */
+/* The worst values seen. */
 typedef struct tally {
     int filled, flat, nothing;
-    double quality[2]; /* of lattices as they are, and of those that conform */
-    double volume;     /* relative error of a closed surface with walls of a cell or more */
+    double quality[2]; /* minimum for lattice meshes, and for conforming ones */
+    double volume;     /* largest relative volume error of closed surfaces whose walls are at least one cell thick */
     double seconds;
 } tally;
 
@@ -31,7 +31,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Held nowhere, thrown and spinning, in a soft material. */
+/* Fifty steps of a free, thrown and spinning body of a soft material. */
 static void run_fifty_steps(const sinew_mesh *body, random_cases *r)
 {
     sinew_world_def def = sinew_default_world_def();

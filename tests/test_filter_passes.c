@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_filter_passes.c: step and project as a velocity filter (Goldenthal et al. 2007) beside a pass for collisions,
- * composed of two worlds by the caller. One world steps everything but inextensibility: weight, soft threads, contact,
- * by any solver that takes contact. The other has the hard threads alone; from where the first ended, at rest and
- * without weight, a step of sap is the projection in the metric of the masses. Velocities are what both have done.
+ * test_filter_passes.c: step and project as a velocity filter (Goldenthal et al. 2007) beside a collision pass,
+ * composed by the caller from two worlds. The first world steps everything but inextensibility (weight, soft threads,
+ * contact) by any solver that supports contact. The second world has the hard threads alone. Started at the end of the
+ * first, at rest and without weight, its sap step is the projection in the mass metric. Velocities follow from both
+ * displacements.
  *
- * Without contact and soft threads that is sap's own step, bit for bit but for round-off.
+ * Without contact and soft threads the composition equals sap's own step up to round-off.
  */
 #include <string.h>
 
@@ -26,7 +27,7 @@ enum {
     POINTS = 21
 };
 #define STEP   5e-3 /* s */
-#define RADIUS 0.15 /* m, of a ball in the origin */
+#define RADIUS 0.15 /* m, of a ball at the origin */
 #define THICK  2e-3 /* m */
 
 static sinew_world *make_rope_world(sinew_solver_kind solver, double gravity, double stiffness, bool hard, bool touch)
@@ -62,7 +63,7 @@ static sinew_world *make_rope_world(sinew_solver_kind solver, double gravity, do
     return world;
 }
 
-/* One step of both passes; v = (q'' - q) / h. Returns the largest |C| that the first pass left. */
+/* Takes one step of both passes; v = (q'' - q) / h. Returns the largest |C| that the first pass leaves. */
 static double take_passes(sinew_world *first, sinew_world *filter)
 {
     sinew_real start[3 * POINTS], q[3 * POINTS], v[3 * POINTS] = {0};
@@ -81,7 +82,7 @@ static double take_passes(sinew_world *first, sinew_world *filter)
     return open;
 }
 
-/* A free rope that is thrown turning: both passes against sap in one world. */
+/* A free, spinning rope: both passes against sap in one world. */
 static void without_contact_it_is_sap(void **unused)
 {
     (void)unused;
@@ -109,7 +110,7 @@ static void without_contact_it_is_sap(void **unused)
     sinew_world_destroy(filter);
 }
 
-/* m: from the ball to the nearest point, negative inside of it. */
+/* Distance from the ball to the nearest point, m; negative inside. */
 static double clearance_of(const sinew_world *world)
 {
     double min = HUGE_VAL;

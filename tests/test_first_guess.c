@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of the first guess of a step: where inertia would turn tets of neo_hookean_log inside out, whose energy is
- * infinite there, or where pins run ahead of their body, solvers begin at the other guess and find Newton's minimum.
+ * test_first_guess.c: the starting guess of a step. Inertia may invert tets of neo_hookean_log, whose energy is
+ * infinite there, or pins may run ahead of their body. Solvers then start at the alternative guess and find Newton's
+ * minimum.
  */
 #include "random_cases.h"
 #include "solver_scenes.h"
 
-/* Which solvers go downhill from where they begin; admm goes its own way through infeasible states. */
+/* Solvers whose objective decreases from the starting guess; admm passes through infeasible states. */
 static const sinew_solver_kind descending[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN, SINEW_SOLVER_PBNG};
 
 typedef struct rush {
     double E, nu, h, speed;
-    bool towed; /* the body flies and its pins with it; else its two ends fly through each other */
+    bool towed; /* body and pins fly together; otherwise the two ends fly through each other */
     bool previous;
     uint64_t seed;
 } rush;
@@ -65,12 +66,12 @@ static rush draw(random_cases *random)
               .towed = random_index(random, 2),
               .previous = random_index(random, 2),
               .seed = random_bits(random)};
-    /* The cell in the middle turns inside out, or the one at the pins. */
+    /* At this speed inertia inverts the cell in the middle, or the cell at the pins. */
     r.speed = (r.towed ? random_between(random, 0.25, 0.5) : random_between(random, 0.12, 0.2)) / r.h;
     return r;
 }
 
-/* Newton's minimum, or another one: a crash may end in several valleys. */
+/* Each solver finds Newton's minimum or another local one: a crash may have several. */
 static void every_solver_takes_the_step(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_foreign_energy.c: a stencil and energies that the library does not know (foreign_energies.h) are registered and
- * run in every solver that can: steps against newton's, derivatives against finite differences, refusals by name.
+ * test_foreign_energy.c: a stencil and energies outside the library (foreign_energies.h) are registered and run in
+ * every solver that supports them: steps against newton's, derivatives against finite differences, refusals by name.
  */
 #include "random_cases.h"
 #include "small_world.h"
@@ -111,7 +111,7 @@ static void check_differences(batch *b)
     batch_linearise(b, false);
     for (int e = 0; e < b->count; e++) {
         batch_hessian(b, e, H);
-        if (b->ops->inequalities && fabs((double)*batch_at(b, b->x, e, 1)) < 1e-3) /* a kink of the gradient */
+        if (b->ops->inequalities && fabs((double)*batch_at(b, b->x, e, 1)) < 1e-3) /* near a kink of the gradient */
             continue;
         for (int i = 0; i < b->size; i++) {
             double value[2], slope[2][SIZE_MAX3];
@@ -166,7 +166,7 @@ enum {
     VERTICES = 10
 };
 
-/* A rope of corners, out of shape, held by two vertices at each end. */
+/* A deformed rope of corners, held by two vertices at each end. */
 static sinew_world *make_corners(sinew_energy_kind kind, const sinew_solver_def *solver, bool quasistatic)
 {
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0};
@@ -197,7 +197,7 @@ static sinew_solver_def solver_of(sinew_solver_kind kind, int32_t iterations)
     return def;
 }
 
-/* Where one step ends. */
+/* The positions after one step. */
 static sinew_real *step_of(sinew_energy_kind energy, const sinew_solver_def *solver, bool quasistatic,
                            sinew_step_result *result)
 {
@@ -223,13 +223,13 @@ static void check_step(foreign_name name, const sinew_solver_def *solver, bool q
     if (!(apart <= NEAR))
         fail_msg("%s in %s: %g m from newton's step after %d iterations", wide[name].info.name, info->name, apart,
                  result.iterations);
-    /* The gap is found, whatever slots are missing. */
+    /* The gap is reported for every set of missing operations. */
     assert_true(result.gap_kind == SINEW_GAP_ESTIMATE || result.gap_kind == SINEW_GAP_BELOW);
     free(reference);
     free(q);
 }
 
-/* PBD has no stiffness to agree on: it straightens the rope. */
+/* PBD does not converge to an energy's minimum: the test checks that it straightens the rope. */
 static void check_pbd(foreign_name name)
 {
     const sinew_solver_def pbd = solver_of(SINEW_SOLVER_PBD, 20000);
@@ -245,24 +245,24 @@ static void check_solver(foreign_name name, sinew_solver_kind kind)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
     const int32_t order = sinew_solver_parameter(kind, "order");
-    /* Theirs are test_integrators and test_systems; sap is a filter after one linear step of the other energies. */
+    /* Integrators and sap do not converge to this step: test_integrators.c and test_systems.c cover them. */
     if (is_integrator(info) || kind == SINEW_SOLVER_SAP)
         return;
     if (kind == SINEW_SOLVER_PBD) {
         check_pbd(name);
         return;
     }
-    for (int choice = 0; choice < (order >= 0 ? 3 : 1); choice++) { /* coloured, mesh, Jacobi */
+    for (int choice = 0; choice < (order >= 0 ? 3 : 1); choice++) { /* orders: coloured, mesh, Jacobi */
         sinew_solver_def solver = solver_of(kind, info->static_only ? 200000 : 20000);
         if (order >= 0)
             solver.parameters[order] = (sinew_real)choice;
-        if (info->static_only) /* what a pseudo-time ends at is an equilibrium where its sweeps converge */
+        if (info->static_only) /* pseudo-time ends at an equilibrium only if its sweeps converge */
             solver.parameters[sinew_solver_parameter(kind, "sweeps")] = 200;
         check_step(name, &solver, info->static_only);
     }
 }
 
-/* The reason names both, and somebody who takes it; a world refuses with the same words. */
+/* The reason names energy and solver, and a solver that supports the energy; a world refuses with the same message. */
 static void check_refusal(foreign_name name, sinew_solver_kind kind, const char *why)
 {
     const sinew_solver_info *info = sinew_get_solver_info(kind);
@@ -283,7 +283,8 @@ static void check_refusal(foreign_name name, sinew_solver_kind kind, const char 
     sinew_world_destroy(world);
 }
 
-/* `expected`: who takes it of those that need something; who needs nothing takes all. */
+/* `expected`: bits of the solvers with requirements that support the energy; solvers without requirements support all.
+ */
 static void check_everywhere(foreign_name name, uint32_t expected)
 {
     for (int kind = 0; kind < SINEW_SOLVER_COUNT; kind++)
@@ -319,10 +320,10 @@ static void required_slots_alone(void **unused)
     check_everywhere(FOLD, 1u << SINEW_SOLVER_NEWTON);
 }
 
-/* ---- A system of constraints made of numbers ----------------------------------------------------- */
+/* ---- A constraint system from C, J and alpha ----------------------------------------------------- */
 
-/* Particles that fall through the ground: with C, J and alpha of the slot, (w J J^T + alpha / h^2) lambda = -C where
- * that pushes, as the ground is an inequality; newton on the energy finds the same places. */
+/* Particles fall through the ground. With C, J and alpha of the operation, (w J J^T + alpha / h^2) lambda = -C where
+ * that pushes, as the ground is an inequality; newton on the energy finds the same positions. */
 static void an_inequality_from_its_numbers(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_foreign_hands.c: the library leaves process state of the program unchanged: while worlds of every solver are
- * prepared and step, no signal changes its handler, not even for a moment, and the sequence of rand() goes on where it
- * was; no thread is there before there is work for it, and none after the last world.
+ * test_foreign_hands.c: the library leaves the process state of its host program unchanged. While worlds of every
+ * solver are prepared and stepped, no signal handler changes, even temporarily, and the sequence of rand() is
+ * undisturbed. No library thread exists before the first work or after the last world.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum {
 #ifdef SINEW_SANITIZED
     SIDE = 8,
 #else
-    SIDE = 14, /* METIS would take some ten milliseconds to order it */
+    SIDE = 14, /* large enough that ordering takes some ten milliseconds */
 #endif
     DRAWS = 5
 };
@@ -33,12 +33,12 @@ static void handler(int number)
     (void)number;
 }
 
-/* ---- A look at the handlers, again and again --------------------------------------------------- */
+/* ---- Polling of signal handlers ---------------------------------------------------------------- */
 
 typedef struct watch {
     pthread_t thread;
     _Atomic bool over;
-    _Atomic int changed; /* the signal that had another handler, 0: none */
+    _Atomic int changed; /* the signal whose handler changed, 0: none */
     _Atomic long looks;
 } watch;
 
@@ -77,7 +77,7 @@ static sinew_world *make_world(sinew_solver_kind kind, const char *linear)
     if (linear) {
         const int32_t parameter = sinew_solver_parameter(kind, "linear");
         const char *words = sinew_get_solver_info(kind)->parameters[parameter].choices;
-        int choice = 0; /* the words before it */
+        int choice = 0; /* index of `linear` among the choices */
         for (const char *c = words; c < strstr(words, linear); c++)
             choice += *c == '|';
         def.solver.parameters[parameter] = (sinew_real)choice;
@@ -123,7 +123,7 @@ static void no_thread_stays(void **state)
 {
     (void)state;
     const int before = thread_count();
-#ifndef SINEW_SANITIZED /* which may start one of their own */
+#ifndef SINEW_SANITIZED /* sanitizers may start a thread of their own */
     assert_int_equal(before, 1);
 #endif
     prepare_and_step(SINEW_SOLVER_PD, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_formats_app.c: what `sinew run` writes as a person asks for it: fields, frames of glTF, fps; what it says of
- * words that it does not know; and that a run which goes on writes as it began.
+ * test_formats_app.c: output options of `sinew run` as a user meets them: fields, glTF frames, fps; messages for
+ * unknown words; a resumed run continues its output with the same options.
  */
 #include "app_fixture.h"
 #include "sinew/scene.h"
 
-/* Whether a file of the scratch folder holds the text. */
+/* Whether a file of the scratch folder contains the text. */
 static bool holds(const char *path, const char *part)
 {
     size_t size;
@@ -44,7 +44,7 @@ static void test_wrong_words(void **state)
     assert_int_equal(count_files("wrong", ""), 0);
 }
 
-/* Any choice of fields, gone on with, is as if it had not been stopped; the options need not be said again. */
+/* A resumed run with any fields equals an uninterrupted one; options need not be repeated. */
 static void test_fields_go_on(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_fields_go_on(void **state)
     refuse("run twist --threads 1 --frames 6 --resume parts --fields all", "has other fields; leave out --fields");
     refuse("run twist --threads 1 --frames 6 --resume parts --morphs 7", "has another --morphs; leave it out");
     go("run twist --threads 1 --frames 5 --resume parts --fields reaction,stretches", 0);
-    /* Another run in the folder removes all arrays. */
+    /* A new run in the folder removes all arrays. */
     go("run twist --threads 1 --frames 1 --format csv --out parts --overwrite", 0);
     assert_int_equal(count_files("parts", ".npy"), 0);
 }
@@ -99,7 +99,7 @@ static void test_fps(void **state)
     assert_true(holds("film/summary.json", "\"steps_per_frame\": 4"));
 }
 
-/* `sinew info formats` has a line for each, and `sinew info run` names the files that are there. */
+/* `sinew info formats` has a line per format, and `sinew info run` lists the existing files. */
 static void test_info(void **state)
 {
     (void)state;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_free_body.c: a rigid body that nothing touches, against Euler's equations, and what implicit Euler takes from
- * it.
+ * test_free_body.c: a free rigid body against Euler's equations, and the energy and angular momentum that implicit
+ * Euler dissipates.
  *
- * Four particles of mass m, held by distances C: m (v' - v) = h J(q')^T lambda, q' = q + h v'. Of a step's energy
+ * Four particles of mass m are held by distances C: m (v' - v) = h J(q')^T lambda, q' = q + h v'. A step changes the
+ * energy by
  *
  *     E' - E = sum m v'.(v' - v) - sum m |v' - v|^2 / 2 = lambda . J(q') (q' - q) - sum m |v' - v|^2 / 2
  *
- * As C holds before and after, J(q') (q' - q) = h^2/2 v'.d2C v', and as it holds on the way, v.d2C v = -J a: the first
- * term is -h^2/2 (J^T lambda).a = -h^2/2 sum m |a|^2, as much as the second. So, to first order in h,
+ * C holds before and after the step, so J(q') (q' - q) = h^2/2 v'.d2C v'. C holds along the motion, so v.d2C v = -J a:
+ * the first term is -h^2/2 (J^T lambda).a = -h^2/2 sum m |a|^2, equal to the second. To first order in h,
  *
  *     dE/dt = -h sum m |a|^2          dL/dt = -h sum m v x a   (from L' = L + h sum m v' x v)
  *
- * which for a spin about a principal axis is d omega/dt = -h omega^3, omega = omega_0 (1 + 2 h omega_0^2 t)^-1/2. For
- * any spin Euler's equations with this torque are integrated by Runge and Kutta's method.
+ * For a spin about a principal axis this is d omega/dt = -h omega^3, omega = omega_0 (1 + 2 h omega_0^2 t)^-1/2. For
+ * other spins the test integrates Euler's equations with this torque by a Runge-Kutta method.
  */
 #include "rigid_world.h"
 
@@ -23,7 +24,7 @@
 
 /* ---- Angular velocity --------------------------------------------------------------------------- */
 
-/* Angular velocity of a body of four particles, from two of the ways between them. */
+/* Angular velocity of a body of four particles, in the body's axes. */
 static void spin_of(const sinew_world *world, sinew_body body, double axis[3][3], double omega[3])
 {
     const int32_t first = sinew_body_first_particle(world, body);
@@ -47,7 +48,7 @@ static void spin_of(const sinew_world *world, sinew_body body, double axis[3][3]
                 J[3 * i + j] += (i == j ? x[0] * x[0] + x[1] * x[1] + x[2] * x[2] : 0) - x[i] * x[j];
         }
     }
-    /* The particles of an upright box lie along (1 1 1), (1 -1 -1) ..: sums of ways are its axes. */
+    /* The particles of an axis-aligned box lie along (1 1 1), (1 -1 -1) ..: sums of two offsets are its axes. */
     for (int k = 0; k < 3; k++) {
         double length = 0;
         for (int i = 0; i < 3; i++) {
@@ -85,7 +86,7 @@ static void set_spin(sinew_world *world, sinew_body body, const double w[3])
 
 /* ---- Euler's equations --------------------------------------------------------------------------- */
 
-/* A box; moments over its mass. */
+/* A box; moments of inertia over its mass. */
 typedef struct plate {
     double size[3], I[3];
 } plate;
@@ -104,7 +105,8 @@ static void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* The torque of steps h over the mass, in the body's axes: -h sum v x a over four points with a quarter of it each. */
+/* The torque of implicit Euler over the mass, in the body's axes: -h sum v x a over four points, each with a quarter of
+ * the mass. */
 static void drift_torque(const plate *p, double h, const double w[3], const double rate[3], double torque[3])
 {
     for (int i = 0; i < 3; i++)
@@ -124,7 +126,7 @@ static void drift_torque(const plate *p, double h, const double w[3], const doub
     }
 }
 
-/* h: of the steps whose torque is added; 0: a body that keeps its energy. */
+/* Euler's equations; h: time step whose torque is added, 0: a body that conserves its energy. */
 static void spin_rate(const plate *p, double h, const double w[3], double rate[3])
 {
     double torque[3];
@@ -135,7 +137,7 @@ static void spin_rate(const plate *p, double h, const double w[3], double rate[3
         rate[i] += torque[i] / p->I[i];
 }
 
-/* One step of Runge and Kutta's method. */
+/* One step of the Runge-Kutta method. */
 static void spin_on(const plate *p, double h, double dt, double w[3])
 {
     double k[4][3];
@@ -150,7 +152,7 @@ static void spin_on(const plate *p, double h, double dt, double w[3])
         w[i] += dt / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
 }
 
-/* When the spin about the middle axis first changes its sign. */
+/* The time at which the spin about the middle axis first changes its sign. */
 static double flip_of_euler(const plate *p, double h, const double start[3])
 {
     const double dt = 1e-4;
@@ -188,7 +190,7 @@ static sinew_world *make_spinning(const plate *p, double h, const sinew_solver_d
     return world;
 }
 
-/* Exact steps, or 30 sweeps of xpbd. */
+/* A solver with exact steps, or xpbd with 30 sweeps. */
 static sinew_solver_def solver_of(sinew_solver_kind kind)
 {
     sinew_solver_def def = sinew_default_solver_def(kind);
@@ -234,15 +236,15 @@ static void a_spinning_plate_flips_at_its_time(void **unused)
         assert_true(fabs(exact - foretold) < (single ? 0.3 : 0.01) * fabs(off[k]));
     }
     printf("    half of h: smaller by %.2f, %.2f\n", off[0] / off[1], off[1] / off[2]);
-    assert_true(fabs(off[1] / off[2] - 2) < (single ? 0.5 : 0.05)); /* round-off grows as the spin does */
+    assert_true(fabs(off[1] / off[2] - 2) < (single ? 0.5 : 0.05)); /* round-off grows with the spin */
     const double h = single ? 5e-4 : 1e-4, sweeps = flip_of_steps(&p, h, SINEW_SOLVER_XPBD, start, 2 * wanted);
     printf("    h = %g s: xpbd with 30 sweeps %.4f s\n", h, sweeps);
     assert_true(fabs(sweeps - wanted) <= (single ? 0.15 : 0.03) * wanted);
 }
 
-/* ---- What is lost ------------------------------------------------------------------------------- */
+/* ---- Dissipation --------------------------------------------------------------------------------- */
 
-/* J and N m s over the mass, of the world. */
+/* Kinetic energy and angular momentum of the world over the mass. */
 static void measure_spin(sinew_world *world, double *E, double *L)
 {
     sinew_measures m;
@@ -251,7 +253,7 @@ static void measure_spin(sinew_world *world, double *E, double *L)
     *L = sqrt(pow(m.angular_momentum[0], 2) + pow(m.angular_momentum[1], 2) + pow(m.angular_momentum[2], 2)) / m.mass;
 }
 
-/* Parts of energy and momentum that are left after some seconds. */
+/* Fractions of energy and angular momentum that are left after `seconds`. */
 static void spin_down(const plate *p, double h, double seconds, const double start[3], double left[2])
 {
     sinew_body body;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_gap_slope.c: the gap of quadratic objectives, from far away down to round-off.
+ * test_gap_slope.c: the optimality gap of quadratic objectives, from far away down to round-off.
  *
- * One particle of mass m on a spring of no length: g has the Hessian K 1, K = m / h^2 + k, so that a residual r leaves
- * exactly g - min g = r^2 / (2 K). Differences of g show that down to a distance of about 1e-7 of the size of the
- * world; below, slopes do, to 1e-13 and less.
+ * One particle of mass m on a zero-length spring: g has the Hessian K 1, K = m / h^2 + k, so that a residual r gives
+ * exactly g - min g = r^2 / (2 K). Differences of g resolve the gap down to a distance of about 1e-7 of the world's
+ * size; below, slopes of g resolve it to 1e-13 and less.
  */
 #include "make_world.h"
 #include "world/world.h"
@@ -14,7 +14,7 @@ typedef struct left_over {
     sinew_gap_kind kind;
 } left_over;
 
-/* A step that ends where it is put: at a distance from the minimum, in a fixed direction. */
+/* A step whose end is prescribed: at a distance from the minimum, in a fixed direction. */
 static left_over end_at(double distance, double m, double k, double h)
 {
     sinew_error error = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_generators.c: every generator: exact counts, cells that fit together and point the right way, volume, shape of
- * the surface, and refusal of what makes no sense. Conformity is checked by brute force, not through the library.
+ * test_generators.c: every mesh generator: exact counts, conforming and positively oriented cells, volume, shape of the
+ * surface, and refusal of invalid parameters. Conformity is checked by brute force, independent of the library.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -21,9 +21,9 @@
 #define EXACT 1e-13
 #endif
 
-/* ---- A second way ---------------------------------------------------------------------------- */
+/* ---- Independent measures ---------------------------------------------------------------------- */
 
-/* Gradient-free volume by the other formula: divergence theorem over each tet's faces. */
+/* The volume of a tet by the divergence theorem over its faces. */
 static double volume_of(const sinew_mesh *mesh, int32_t t)
 {
     static const int faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -73,7 +73,7 @@ static double worst_quality(const sinew_mesh *mesh)
 
 typedef struct face {
     int32_t v[3];
-    int sign; /* of the permutation that sorted it */
+    int sign; /* sign of the permutation that sorts the face */
 } face;
 
 static int compare_faces(const void *left, const void *right)
@@ -95,7 +95,7 @@ static face sorted_face(int32_t a, int32_t b, int32_t c)
     return f;
 }
 
-/* Every face belongs to one tetrahedron or, seen from its two sides, to two. Returns how many belong to one. */
+/* Every face belongs to one tet, or with opposite orientations to two. Returns the number of faces with one tet. */
 static int32_t assert_conforming(const sinew_mesh *mesh)
 {
     static const int faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
@@ -121,7 +121,7 @@ static int32_t assert_conforming(const sinew_mesh *mesh)
     return single;
 }
 
-/* V - E + F of the surface; every edge must have two triangles that run along it in opposite directions. */
+/* V - E + F of the surface; every edge must have two triangles that traverse it in opposite directions. */
 static int32_t surface_euler(const sinew_mesh *mesh)
 {
     sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
@@ -179,7 +179,7 @@ static void box_has_exact_counts(void **state)
     sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
     assert_int_equal(sinew_mesh_triangle_count(surface), 6 * 31 * 31 * 2);
     sinew_mesh *skeleton = sinew_mesh_skeleton(mesh, NULL);
-    /* Along the axes, and one diagonal in every face of a cell. */
+    /* Edges along the axes, and one diagonal in every face of a cell. */
     assert_int_equal(sinew_mesh_edge_count(skeleton), 3 * 32 * 32 * 31 + 3 * 32 * 31 * 31);
     sinew_mesh_destroy(skeleton);
     sinew_mesh_destroy(surface);
@@ -201,7 +201,7 @@ static void boxes_are_sound(void **state)
         assert_sound(mesh, 0.76, 2);
         double volume = (double)def.size[0] * (double)def.size[1] * (double)def.size[2];
         assert_true(fabs(total_volume(mesh) - volume) < EXACT * volume * 4);
-        /* The last vertex is the far corner to the bit. */
+        /* The last vertex equals the far corner to the bit. */
         for (int k = 0; k < 3; k++)
             assert_true(mesh->positions[3 * (size_t)mesh->vertex_count - 3 + (size_t)k] ==
                         (sinew_real)((double)def.origin[k] + (double)def.size[k]));
@@ -254,8 +254,8 @@ static const struct round_case {
     round_maker *make;
     double (*volume)(const sinew_round_def *def);
     int32_t euler;
-    double quality;   /* at least, for cells about as long as wide */
-    int32_t cells[3]; /* segments, layers, rings of a first, coarse body; doubled from one body to the next */
+    double quality;   /* minimum, for cells about as long as wide */
+    int32_t cells[3]; /* segments, layers, rings of the coarsest body; doubled at each refinement */
 } round_cases[] = {
     {sinew_mesh_ball, ball_volume, 2, 0.3, {4, 1, 1}},
     {sinew_mesh_cylinder, cylinder_volume, 2, 0.3, {4, 4, 1}},
@@ -290,7 +290,7 @@ static void round_bodies_are_sound(void **state)
         }
 }
 
-/* Halving the cells divides the missing volume by four, and it is missing: the body is inscribed. */
+/* Halving the cells divides the volume deficit by four; the volume is too small since the body is inscribed. */
 static void round_volumes_converge_at_second_order(void **state)
 {
     (void)state;
@@ -328,14 +328,14 @@ static void round_bodies_have_exact_counts(void **state)
                 sinew_mesh *mesh = round_cases[c].make(&def, NULL);
                 assert_int_equal(sinew_mesh_vertex_count(mesh), expected[c][0]);
                 assert_int_equal(sinew_mesh_tet_count(mesh), expected[c][1]);
-                /* Odd counts close up too; cells as flat as these are poor, but right. */
+                /* Odd counts close up too; such flat cells have a poor quality but are valid. */
                 assert_sound(mesh, 0, round_cases[c].euler);
                 sinew_mesh_destroy(mesh);
             }
         }
 }
 
-/* Boundary vertices lie on the true surface, by its implicit equation. */
+/* The distance of a boundary vertex from the exact surface, by its implicit equation. */
 static double off_surface(int kind, const sinew_round_def *def, const double x[3])
 {
     double R = (double)def->radius, rho = hypot(x[0], x[1]), half = (double)def->height / 2;
@@ -382,7 +382,7 @@ static void cloth_has_exact_counts(void **state)
     }
 }
 
-/* The chosen diagonal of cell (i, j) as the header defines it. */
+/* Whether the mesh has the edge a b. */
 static bool has_edge(const sinew_mesh *mesh, int32_t a, int32_t b)
 {
     for (int32_t e = 0; e < mesh->edge_count; e++) {
@@ -416,7 +416,7 @@ static void cloth_cuts_the_chosen_diagonals(void **state)
     }
 }
 
-/* Facing up, area exact, and (one diagonal) the edges are those of the triangles. */
+/* Triangles face up, the area is exact, and with one diagonal the edges are those of the triangles. */
 static void cloth_triangles_match_its_edges(void **state)
 {
     (void)state;
@@ -483,7 +483,7 @@ static double edge_length(const sinew_mesh *mesh, int32_t e)
     return sqrt(squared);
 }
 
-/* All on a cylinder, edges of one length that sum up to the helix, ends where they belong. */
+/* All vertices lie on a cylinder, edges have equal lengths that sum to the helix, and both ends are exact. */
 static void coils_and_rings_are_even(void **state)
 {
     (void)state;
@@ -545,7 +545,7 @@ static void nonsense_is_refused(void **state)
     box = sinew_default_box_def();
     box.origin[0] = INFINITY;
     ASSERT_REFUSED(sinew_mesh_box(&box, &error), SINEW_ERROR_DATA, "origin along x");
-    /* Far more than fits, also in 64 bits. */
+    /* Counts beyond memory, also beyond 64 bits. */
     box = sinew_default_box_def();
     for (int k = 0; k < 3; k++)
         box.vertices[k] = INT32_MAX;
@@ -651,7 +651,7 @@ static void free_little(void *context, void *memory)
     free(memory);
 }
 
-/* The greatest numbers a def can hold, alone and together: refused, by count or for want of memory. */
+/* The largest values of every field of a def, alone and combined, are refused by count or for lack of memory. */
 static void greatest_numbers_are_refused(void **state)
 {
     (void)state;

@@ -2,8 +2,8 @@
  *
  * test_hard.c: hard and compliant constraints in one world, and PBD's stiffness per energy.
  *
- * Two ropes hang side by side, of the same springs; those of one are hard. At rest the soft one is as long as statics
- * says, each spring stretched by the weight below it, and the hard one as long as it was made.
+ * Two ropes of equal springs hang side by side; the springs of one are hard. At rest the soft rope has the length of
+ * statics, each spring stretched by the weight below it, and the hard rope has its rest length.
  */
 #include "make_world.h"
 
@@ -49,7 +49,7 @@ static sinew_world *hang_two(sinew_solver_kind solver, int order)
     return world;
 }
 
-/* The soft rope's spring between vertices i and i + 1 carries what is below it. */
+/* The spring of the soft rope between vertices i and i + 1 carries the weight below it. */
 static void check_lengths(const sinew_world *world)
 {
     sinew_real *q = positions_of(world);
@@ -69,7 +69,7 @@ static void check_lengths(const sinew_world *world)
 static void a_hard_rope_keeps_its_length(void **unused)
 {
     (void)unused;
-    for (int order = 0; order < 3; order++) { /* coloured, mesh, Jacobi */
+    for (int order = 0; order < 3; order++) { /* orders: coloured, mesh, Jacobi */
         sinew_world *world = hang_two(SINEW_SOLVER_XPBD, order);
         for (int step = 0; step < STEPS; step++)
             sinew_world_step(world, NULL);
@@ -78,7 +78,7 @@ static void a_hard_rope_keeps_its_length(void **unused)
     }
 }
 
-/* ---- Who refuses ------------------------------------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------------------------------ */
 
 static void minimisers_refuse_by_name(void **unused)
 {
@@ -109,7 +109,7 @@ static void minimisers_refuse_by_name(void **unused)
     }
 }
 
-/* A world that was made for xpbd cannot be handed to newton. */
+/* A world with hard energies cannot change its solver from xpbd to newton. */
 static void a_change_of_solver_is_refused(void **unused)
 {
     (void)unused;
@@ -143,8 +143,8 @@ static void stiffness_out_of_range_is_refused(void **unused)
 
 /* ---- PBD --------------------------------------------------------------------------------------- */
 
-/* Springs of two vertices, one pinned, pulled to twice their length in a world without gravity: what is left of the
- * stretch after n iterations is (1 - k)^n, or 1 - k by the other rule, with each energy's own k. */
+/* Springs of two vertices, one pinned, are stretched to twice their length in a world without gravity. After n
+ * iterations the fraction (1 - k)^n of the stretch is left, or 1 - k by the other rule, with each energy's own k. */
 static void check_pbd(int rule, int order, int iterations)
 {
     static const double own[] = {0, 0.25, 0.9};
@@ -192,7 +192,7 @@ static void pbd_takes_each_energys_stiffness(void **unused)
 
 /* ---- Scenes ------------------------------------------------------------------------------------ */
 
-/* Reads a rope with the given keys in its energy; false and the error where that is refused. */
+/* Reads a rope with the given keys in its energy; returns false and the error if it is refused. */
 static bool read_rope(const char *solver, const char *keys, sinew_error *error)
 {
     const char *path = "test_hard_" SINEW_PRECISION ".json";

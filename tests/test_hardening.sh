@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is installed is hardened: commands run at any address, tables of functions are read-only once the program has
-# started, stacks are not executable and are guarded, and calls of the C library know the sizes of their buffers.
+# Installed binaries are hardened: position-independent executables, read-only relocations (full RELRO), non-executable
+# stacks with stack protection, and fortified calls of the C library.
 # Usage: test_hardening.sh BUILD PREFIX
 set -euo pipefail
 build=$1
@@ -8,7 +8,7 @@ prefix=$2
 rm -rf "$prefix"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 
-# needs FILE WHAT PATTERN TEXT: the text has a line like the pattern
+# needs FILE WHAT PATTERN TEXT: fails unless a line of the text matches the pattern
 needs() {
     grep -qE "$3" <<<"$4" || {
         echo "$1: $2 is missing" >&2

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The hello world is the text in the comment at the top of include/sinew/sinew.h: taken from there, compiled as C17 and
-# as C++17, linked with either library, run. Usage: test_hello.sh BUILD SCRATCH
+# The hello world in the comment at the top of include/sinew/sinew.h is extracted, compiled as C17 and as C++17, linked
+# with either library and run. Usage: test_hello.sh BUILD SCRATCH
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
 scratch=$2
 mkdir -p "$scratch"
 
-# From the first #include of the comment to the brace that closes main, without the comment's left edge.
+# The program reaches from the first #include of the comment to the closing brace of main, without the comment's margin.
 awk '/^ \*     #include/ { on = 1 } on { sub(/^ \*(     )?/, ""); print } on && /^}/ { exit }' \
     "$root/include/sinew/sinew.h" >"$scratch/hello.c"
 grep -q 'int main(void)' "$scratch/hello.c"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hostile_files.c: inputs made to harm. Through the command each is refused with exit status 2 and one line, soon,
- * and takes less than 64 MB plus four times the size of its files; through the library every file that is refused takes
- * little memory, whatever was done to it.
+ * test_hostile_files.c: malicious input files. The command refuses each with exit status 2 and one line, within a time
+ * limit and within 64 MB plus four times the size of its files. In the library every refused file takes little memory.
  */
 #include "mesh_files.h"
 
@@ -25,9 +24,9 @@
 /* ---- The command --------------------------------------------------------------------------- */
 
 typedef struct outcome {
-    int status;      /* of exit; -1: ended by a signal */
-    long peak;       /* bytes that were resident at most */
-    char text[4096]; /* of standard error */
+    int status;      /* exit status; -1: ended by a signal */
+    long peak;       /* largest resident size, bytes */
+    char text[4096]; /* standard error */
 } outcome;
 
 static void become_command(const char *const *arguments)
@@ -38,7 +37,7 @@ static void become_command(const char *const *arguments)
     _exit(127);
 }
 
-/* Waits for half a minute: what is still running then hangs. */
+/* Waits for half a minute; a process that still runs then counts as hanging. */
 static void wait_for(pid_t child, outcome *o)
 {
     int status = 0;
@@ -82,7 +81,7 @@ static void assert_modest(const outcome *o, long file_bytes, const char *what)
 #endif
 }
 
-/* Exit status 2, exactly one line, no more memory than allowed; the line says `reason`. */
+/* Checks exit status 2, exactly one line that contains `reason`, and the memory limit. */
 static void refuse(const char *const *arguments, long file_bytes, const char *reason)
 {
     outcome o;
@@ -110,9 +109,9 @@ static void refuse_scene(const char *text, const char *reason)
            reason);
 }
 
-/* ---- Sizes that are only promised ----------------------------------------------------------- */
+/* ---- Announced sizes --------------------------------------------------------------------------- */
 
-/* A compressed array of `size` zero bytes, as one block with 64-bit words before it; returns its size in the file. */
+/* Writes a compressed array of `size` zero bytes as one block with a 64-bit header; returns its size in the file. */
 static long put_zeros(FILE *stream, uint64_t size)
 {
     static unsigned char zeros[1 << 16], packed[1 << 16];
@@ -140,7 +139,7 @@ static long put_zeros(FILE *stream, uint64_t size)
     return 32 + (long)words[3];
 }
 
-/* Pieces with so many points and, perhaps, cells; each of their arrays is the one appended run of zeros. */
+/* Writes pieces with the given numbers of points and cells; all their arrays refer to one appended run of zeros. */
 static long store_bomb(const char *path, long long points, long long cells, int pieces, uint64_t zeros)
 {
     static const char array[] = "<DataArray type=\"%s\" Name=\"%s\" format=\"appended\" offset=\"0\"/>";
@@ -171,12 +170,12 @@ static long store_bomb(const char *path, long long points, long long cells, int 
 static void compressed_arrays(void **state)
 {
     (void)state;
-    /* A hundred megabytes out of a hundred kilobytes: promised or not. */
+    /* A hundred megabytes from a hundred kilobytes, announced or not. */
     long size = store_bomb(SCRATCH("bomb.vtu"), 1, 1, 1, 100000000 / 24 * 24);
     refuse_mesh("bomb.vtu", size, "unpack to more than 32 times the file");
     size = store_bomb(SCRATCH("bomb.vtu"), 100000000 / 24, 0, 1, 100000000 / 24 * 24);
     refuse_mesh("bomb.vtu", size, "unpack to more than 32 times the file");
-    /* Little enough to pass by itself, shared by many pieces. */
+    /* Arrays that are small by themselves, shared by many pieces. */
     size = store_bomb(SCRATCH("bomb.vtu"), 10000, 0, 1000, 240000);
     refuse_mesh("bomb.vtu", size, "unpack to more than 32 times the file");
     size = store_bomb(SCRATCH("bomb.vtu"), 1000, 1, 1, 24000);
@@ -210,7 +209,7 @@ static void promised_counts(void **state)
     }
 }
 
-/* JSON of nothing but small values takes up to 77 times its text once it is parsed. */
+/* JSON of small values takes up to 77 times its text when parsed. */
 static void json_bombs(void **state)
 {
     (void)state;
@@ -265,7 +264,7 @@ static void generators_ask_for_too_much(void **state)
 
 #define GLTF_HEAD "{\"asset\":{\"version\":\"2.0\"},"
 
-/* One primitive of one buffer with this URI. */
+/* A glTF file with one primitive of one buffer with this URI. */
 static long store_gltf(const char *path, const char *uri)
 {
     char text[2048];
@@ -328,7 +327,7 @@ static void gltf_names_what_is_no_file(void **state)
                     i < 2 ? "is not a regular file" : "is a symbolic link");
 }
 
-/* However many buffers name a file, it is read once. */
+/* A file is read once, however many buffers name it. */
 static void gltf_reads_a_file_once(void **state)
 {
     (void)state;
@@ -373,7 +372,7 @@ static void gltf_reads_a_file_once(void **state)
     unlink(SCRATCH("large.bin"));
 }
 
-/* ---- What is no file ------------------------------------------------------------------------ */
+/* ---- Paths that are no regular files ----------------------------------------------------------- */
 
 static void make_odd_files(void)
 {
@@ -386,7 +385,7 @@ static void make_odd_files(void)
         snprintf(path, sizeof path, SCRATCH("device.%s"), endings[i]);
         assert_true(symlink("/dev/zero", path) == 0 || errno == EEXIST);
     }
-    /* A socket's path must be short: it is bound from within the folder. */
+    /* The path of a socket must be short, so it is bound from within the folder. */
     int here = open(".", O_RDONLY), one = socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, "socket.obj");
     assert_int_equal(chdir(SINEW_TEST_DIR), 0);
@@ -430,9 +429,9 @@ static void states_are_regular_files(void **state)
                names[i]);
 }
 
-/* ---- Any file that is refused --------------------------------------------------------------- */
+/* ---- Memory of refused files --------------------------------------------------------------------- */
 
-/* Counts what is allocated at one time; the size stands before each block. */
+/* Counts live bytes; the size is stored before each block. */
 typedef struct meter {
     size_t now, peak;
 } meter;
@@ -452,7 +451,7 @@ static void *meter_allocate(void *context, size_t size, size_t alignment)
 
 static void meter_release(void *context, void *memory)
 {
-    /* The alignment of the block is not known here: blocks of readers have at most 64. */
+    /* The alignment of the block is unknown here; readers use at most 64. */
     meter *m = context;
     if (!memory)
         return;
@@ -478,8 +477,8 @@ static void change_bytes(random_cases *r, char *bytes, size_t size)
     }
 }
 
-/* Files of other programs, changed at random: what is refused takes 300 kB (zlib's windows are the most of it) and
- * eight times the file at most. */
+/* Randomly changed files of other programs: a refused file takes at most 300 kB (mostly zlib's windows) plus eight
+ * times its size. */
 static void changed_files_take_little(void **state)
 {
     (void)state;

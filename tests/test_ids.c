@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ids.c: ids and particle numbers of bodies, energies and pins that come and go; what is refused, by name.
+ * test_ids.c: ids and particle numbers of bodies, energies and pins that are added and removed; refusals by name.
  */
 #include "changing_world.h"
 
@@ -35,7 +35,7 @@ static ropes make_ropes(void)
     return s;
 }
 
-/* Numbers of a removed body read as zero, are ignored when set, and go to the next body that fits. */
+/* Particles of a removed body read as zero, ignore writes, and are reused by the next body that fits. */
 static void holes(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void holes(void **state)
     assert_int_equal(sinew_world_set_positions(s.world, 0, 15, q), SINEW_OK);
     assert_int_equal(sinew_world_get_positions(s.world, 9, 1, q), SINEW_OK);
     assert_true(q[2] == 9);
-    assert_int_equal(sinew_body_first_particle(s.world, add_rope(s.world, 6, 5)), 15); /* does not fit the hole */
+    assert_int_equal(sinew_body_first_particle(s.world, add_rope(s.world, 6, 5)), 15); /* larger than the hole */
     const sinew_body small = add_rope(s.world, 3, 6);
     assert_int_equal(sinew_body_first_particle(s.world, small), 4);
     assert_int_equal(sinew_body_first_particle(s.world, add_rope(s.world, 2, 7)), 7);
@@ -68,7 +68,7 @@ static void holes(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* A body that has no spare numbers behind it moves to others; the last one grows where it is. */
+/* A body without spare particle numbers behind it is renumbered; the last body grows in place. */
 static void runs(void **state)
 {
     (void)state;
@@ -87,14 +87,14 @@ static void runs(void **state)
     assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK);
     assert_true(sinew_world_shape_version(s.world) > version);
     assert_int_equal(sinew_body_first_particle(s.world, s.body[0]), 17);
-    assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK); /* had room to spare */
+    assert_int_equal(sinew_body_add_vertices(s.world, s.body[0], &more, NULL, NULL), SINEW_OK); /* spare capacity */
     assert_int_equal(sinew_body_first_particle(s.world, s.body[0]), 17);
     assert_int_equal(sinew_mesh_vertex_count(sinew_body_mesh(s.world, s.body[0])), 8);
     assert_int_equal(sinew_body_first_particle(s.world, add_rope(s.world, 4, 7)), 0);
     sinew_world_destroy(s.world);
 }
 
-/* A rope is torn at a vertex: the mesh has other edges, and what is drawn, and springs that are added, follow. */
+/* A rope is torn at a vertex: the mesh has other edges, and the drawn surface and later springs follow. */
 static void tear(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void tear(void **state)
     cells.edges = (const int32_t[]){0, 1, 1, 2, 4, 3};
     sinew_mesh *mesh = sinew_mesh_create(&cells, &error);
     must(&error);
-    assert_int_equal(sinew_body_set_mesh(s.world, s.body[1], mesh, &error), SINEW_OK); /* has 5 vertices, too */
+    assert_int_equal(sinew_body_set_mesh(s.world, s.body[1], mesh, &error), SINEW_OK); /* also 5 vertices */
     assert_int_equal(sinew_body_set_mesh(s.world, s.body[0], mesh, &error), SINEW_OK);
     assert_int_equal(sinew_body_set_mesh(s.world, s.body[2], mesh, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "the mesh has 5 vertices, body 2 has 6"));
@@ -166,7 +166,7 @@ static void refuse_stale(ropes *s, const char *body, const char *energy, const c
     assert_says(sinew_pin_set_motion(s->world, s->pin[1], NULL, &e), SINEW_ERROR_USAGE, &e, pins);
 }
 
-/* Ids of what is gone, also when something else has its place; particles that are gone. */
+/* Ids of removed objects are refused, also if their index is reused, as are removed particles. */
 static void stale_ids(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void bad_vertices(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* A pin's motion is set anew, and taken away: it is where the keys say at the end of a step. */
+/* A pin's motion can be replaced and removed: the pin is at its key frames at the end of each step. */
 static void pin_motion(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void pin_motion(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* The last body goes, and another comes. */
+/* The last body is removed, and another one added. */
 static void empty_world(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An installed tree serves a stranger: examples/hello is built against it through pkg-config (shared and static) and
-# through CMake's find_package, in both precisions, and runs. Usage: test_install.sh BUILD PREFIX
+# An installed tree is usable by other projects: examples/hello is built against it through pkg-config (shared and
+# static) and through CMake's find_package, in both precisions, and runs. Usage: test_install.sh BUILD PREFIX
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -23,7 +23,7 @@ for package in sinew sinew_single; do
     "$prefix/hello_${package}_static"
 done
 
-# An energy and a solver of the program's own: the libraries export what sinew/extend.h declares.
+# A program with its own energy and solver: the libraries export the functions of sinew/extend.h.
 for package in sinew sinew_single; do
     cc -std=c17 -Wall -Wextra -Werror "$root"/examples/extend/*.c $(pkg-config --cflags --libs $package) -lm \
         -Wl,-rpath,"$libraries" -o "$prefix/extend_$package"
@@ -41,6 +41,6 @@ done
 # The installed command finds the installed scenes from any folder, and agrees with its pkg-config file on the version.
 [ "sinew $(pkg-config --modversion sinew) (double)" = "$("$prefix/bin/sinew" --version)" ]
 (cd / && env -u SINEW_SCENES "$prefix/bin/sinew" run cantilever --frames 1 --out "$prefix/out" --quiet)
-# README.md leads to every page from where it is installed.
+# Links of the installed README.md reach every installed page.
 documents=$(find "$prefix" -name README.md -path '*/doc/sinew/README.md')
 [ -e "${documents%/*}/docs/guides/contact.md" ]

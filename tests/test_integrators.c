@@ -2,9 +2,9 @@
  *
  * test_integrators.c: explicit-euler, symplectic-euler and linear-implicit: the updates of the thesis (3.2, 3.9).
  *
- * The explicit ones are done again by hand, particle by particle, from the gradient that the public API gives; the
- * linearly implicit one must be what one exact iteration of newton is. What they say about themselves: no gap, the bit
- * `explicit` and no verdict; what they cannot take is refused by name.
+ * References: the explicit updates are recomputed particle by particle from the gradient of the public API; the
+ * linearly implicit update equals one exact iteration of newton. The integrators report no gap, set the bit `explicit`
+ * and report neither solved nor unsolved; unsupported features are refused by name.
  */
 #include "linear_methods.h"
 #include "random_scene.h"
@@ -12,7 +12,7 @@
 #include "small_world.h"
 
 #ifdef SINEW_SINGLE
-#define SAME 2e-5 /* relative */
+#define SAME 2e-5 /* relative error */
 #define KEPT 1e-5
 #else
 #define SAME 1e-12
@@ -21,7 +21,7 @@
 
 static const sinew_solver_kind explicit_kinds[] = {SINEW_SOLVER_EXPLICIT_EULER, SINEW_SOLVER_SYMPLECTIC_EULER};
 
-/* ---- By hand --------------------------------------------------------------------------------- */
+/* ---- Reference steps ----------------------------------------------------------------------------- */
 
 typedef struct by_hand {
     int32_t count;
@@ -48,7 +48,7 @@ static void free_state(by_hand *b)
         free(arrays[i]);
 }
 
-/* grad g(q_n) = M/h^2 (q_n - q_tilde) + grad psi = -M/h^2 (h w + h^2 M^-1 f): what both updates need. Pins keep still.
+/* Both updates follow from grad g(q_n) = M/h^2 (q_n - q_tilde) + grad psi = -M/h^2 (h w + h^2 M^-1 f). Pins stay fixed.
  */
 static void step_by_hand(sinew_world *world, by_hand *b, bool symplectic)
 {
@@ -70,7 +70,7 @@ static double difference(const sinew_real *a, const sinew_real *b, int32_t count
     return max;
 }
 
-/* Velocities found by hand carry the round-off of positions, divided by h. */
+/* Reference velocities have the round-off of positions divided by h. */
 static void check_state(const sinew_world *world, const by_hand *b, const char *name, int step)
 {
     by_hand now = take_state(world);
@@ -112,7 +112,8 @@ static void explicit_steps_are_those_of_the_book(void **unused)
     }
 }
 
-/* A single particle falls: explicit Euler by h^2 g n (n - 1) / 2, symplectic by h^2 g n (n + 1) / 2. */
+/* A single particle falls by h^2 g n (n - 1) / 2 with explicit Euler and by h^2 g n (n + 1) / 2 with symplectic Euler.
+ */
 static void free_fall_tells_them_apart(void **unused)
 {
     (void)unused;
@@ -167,7 +168,7 @@ static void pins_go_where_they_are_led(void **unused)
     }
 }
 
-/* Forces between particles sum to zero, and velocities are summed from forces: linear momentum stays to round-off. */
+/* Internal forces sum to zero and velocities are sums of forces: linear momentum is conserved to round-off. */
 static void explicit_steps_keep_momentum(void **unused)
 {
     (void)unused;
@@ -197,7 +198,7 @@ static void explicit_steps_keep_momentum(void **unused)
     }
 }
 
-/* ---- What a step says ------------------------------------------------------------------------- */
+/* ---- Reported results ---------------------------------------------------------------------------- */
 
 static void explicit_steps_claim_nothing(void **unused)
 {
@@ -226,7 +227,7 @@ static void explicit_steps_claim_nothing(void **unused)
     }
 }
 
-/* All that is lost or gained is the integrator's, and the balance closes. */
+/* All gains and losses are attributed to the integrator, and the balance closes. */
 static void explicit_steps_balance(void **unused)
 {
     (void)unused;
@@ -252,7 +253,7 @@ static void explicit_steps_balance(void **unused)
     }
 }
 
-/* Explosions end in a status, with the last good state. */
+/* Unstable steps end with a status, and the last finite state is kept. */
 static void explosions_end_in_a_status(void **unused)
 {
     (void)unused;
@@ -279,7 +280,7 @@ static void explosions_end_in_a_status(void **unused)
 
 /* ---- Linearly implicit ------------------------------------------------------------------------ */
 
-/* One step of a drawn scene; NULL where it is not finite. */
+/* One step of a random scene; NULL if it is not finite. */
 static sinew_real *step_drawn(const drawn_scene *d, const sinew_solver_def *def)
 {
     sinew_world *world = drawn_world(d, def, NULL);
@@ -304,7 +305,7 @@ static void linear_implicit_is_one_iteration_of_newton(void **unused)
         sinew_solver_def linear = sinew_default_solver_def(SINEW_SOLVER_LINEAR_IMPLICIT);
         newton.iterations = 1;
         newton.tolerance = 0;
-        linear.iterations = 40; /* it takes one, whatever is allowed */
+        linear.iterations = 40; /* one iteration is taken for any limit */
         newton.measure = linear.measure = SINEW_MEASURE_RESIDUAL;
         sinew_solver_def_set_keyword(&newton, "hessian", "exact", &error);
         sinew_solver_def_set_keyword(&newton, "line_search", "off", &error);
@@ -328,7 +329,7 @@ static void linear_implicit_is_one_iteration_of_newton(void **unused)
     printf("linear-implicit and one exact iteration of newton: at most %.2g m apart in %d scenes\n", worst, r.count);
 }
 
-/* (M - h^2 K) v+ = M v_n + h f of one spring, along which a particle moves: solved with a pencil. */
+/* One spring with a particle that moves along it: (M - h^2 K) v+ = M v_n + h f in closed form. */
 static void linear_implicit_solves_the_equation(void **unused)
 {
     (void)unused;
@@ -344,7 +345,7 @@ static void linear_implicit_solves_the_equation(void **unused)
     add_springs(world, body, k);
     add_pins(world, body, &(int32_t){0}, 1, NULL);
     const double m = 1, v = (m * 3 - h * k * 0.25) / (m + h * h * k);
-    assert_int_equal(sinew_world_step(world, NULL), 0); /* the force is linear along the spring: this is the minimum */
+    assert_int_equal(sinew_world_step(world, NULL), 0); /* a linear force: the step reaches the minimum */
     sinew_real q[3], u[3];
     sinew_world_get_positions(world, 1, 1, q);
     sinew_world_get_velocities(world, 1, 1, u);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_intersections.c: intersecting primitives, against integer arithmetic on a lattice, and spheres and capsules
+ * test_intersections.c: intersection tests of primitives against integer arithmetic on a lattice; spheres and capsules
  * against distances.
  */
 #include "detect_cases.h"
@@ -24,7 +24,7 @@ static void exact_minus(const exact a, const exact b, exact out)
         out[k] = a[k] - b[k];
 }
 
-/* The point where p q meets the plane of t, times a common denominator, lies inside of all three sides. */
+/* Whether the point where p q meets the plane of t, scaled by a common denominator, lies inside all three sides. */
 static bool exact_passes(const exact p, const exact q, exact t[3])
 {
     exact e[2], n, from_p, from_q, at;
@@ -39,7 +39,7 @@ static bool exact_passes(const exact p, const exact q, exact t[3])
     over = llabs(over);
     under = llabs(under);
     for (int k = 0; k < 3; k++)
-        at[k] = p[k] * under + q[k] * over; /* over the sum of both */
+        at[k] = p[k] * under + q[k] * over; /* divided by under + over */
     for (int i = 0; i < 3; i++) {
         exact side, out, inward;
         exact_minus(t[(i + 1) % 3], t[i], side);
@@ -52,7 +52,7 @@ static bool exact_passes(const exact p, const exact q, exact t[3])
     return true;
 }
 
-/* Positions on a lattice: volumes are integers, and many are zero. */
+/* Positions lie on a lattice: volumes are integers, and many are zero. */
 static bool exact_intersection(const detect_case *c, const int32_t *a, const int32_t *b, double step)
 {
     exact p[3], q[3];

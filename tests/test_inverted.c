@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_inverted.c: sinew_world_inverted() names the tets whose signed volume has changed its sign, as many as the
+ * test_inverted.c: sinew_world_inverted() lists the tets whose signed volume has changed its sign, as many as the
  * measures count, in random states of two bodies.
  */
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void test_which_tets(void **state)
         const int32_t count = sinew_world_inverted(world, CAPACITY, energies, elements);
         assert_int_equal(count, measures.inverted_count);
         assert_int_equal(sinew_world_inverted(world, 0, NULL, NULL), count);
-        /* In order, and each of them and no other. */
+        /* The list is sorted and complete, without other tets. */
         for (int32_t body = 0; body < 2; body++)
             for (int32_t t = 0; t < tets; t++) {
                 const int32_t *tet = sinew_mesh_tets(mesh) + 4 * t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_jacobian.c: constraints as numbers: C, its Jacobian and the compliance, of every energy that offers them, every
- * SIMD variant of this processor and every form, on random elements.
+ * test_jacobian.c: constraint values C, Jacobians and compliances of every energy that provides them, every SIMD
+ * variant of this processor and every form, on random elements.
  *
  * References: the energy's own gradient, which must be sum C_i grad C_i / alpha_i; finite differences of C; and the
  * fused update, which must agree with thesis (4.27), (4.28) and XPBD (26):
@@ -24,7 +24,7 @@
 #include "energy_batch.h"
 
 #ifdef SINEW_SINGLE
-#define CLOSE       2e-3 /* relative, of a few operations on states that are not tame */
+#define CLOSE       2e-3 /* relative error of a few operations on strongly deformed states */
 #define DIFFERENCES 0    /* floats have too few digits for finite differences */
 #else
 #define CLOSE       1e-8
@@ -33,15 +33,15 @@
 
 enum {
     ELEMENTS = 5,
-    CONSTRAINTS = 6 /* most of an element */
+    CONSTRAINTS = 6 /* maximum per element */
 };
 
-/* Numbers of all elements of a batch. */
+/* Constraint values of all elements of a batch. */
 typedef struct numbers {
     sinew_real *C, *jacobian, *compliance;
 } numbers;
 
-/* A case: which energy, how it is asked. */
+/* A case: the energy and the options of the evaluation. */
 typedef struct drawn {
     const sinew_energy_ops *ops;
     int width, form;
@@ -75,7 +75,7 @@ static void numbers_free(numbers *n)
     free(n->compliance);
 }
 
-/* Number `row` of so many that each element e has. */
+/* Entry `row` of the numbers of element e. */
 static double number_at(const batch *b, const sinew_real *array, int e, int row, int rows)
 {
     return (double)array[(e / b->width * rows + row) * b->width + e % b->width];
@@ -86,7 +86,7 @@ static double jacobian_at(const batch *b, const numbers *n, int e, int i, int ro
     return number_at(b, n->jacobian, e, i * b->size + row, b->ops->constraint_count * b->size);
 }
 
-/* Whether constraint i costs anything: an inequality that holds does not. C = psi is zero there. */
+/* Whether constraint i is active: a satisfied inequality is not. C = psi is zero there. */
 static bool acts(const batch *b, const drawn *how, const numbers *n, int e, int i)
 {
     return !(b->ops->inequalities >> i & 1) || how->form == SINEW_FORM_ENERGY ||
@@ -101,7 +101,7 @@ static void failed(const batch *b, const drawn *how, int e, const char *what, do
 
 /* ---- Samples ------------------------------------------------------------------------------------- */
 
-/* Stretches that differ, so that no C is near zero where its gradient jumps; now and then inside out. */
+/* Distinct stretches, so that no C is near zero where its gradient jumps; sometimes inverted. */
 static state draw_state(random_cases *r)
 {
     state s = {.name = "drawn", .angle = random_between(r, 0, 3), .noise = 0.05};
@@ -112,8 +112,7 @@ static state draw_state(random_cases *r)
     return s;
 }
 
-static batch draw_batch(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops,
-                        bool *defined)
+static batch draw_batch(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, bool *defined)
 {
     sample samples[ELEMENTS];
     random_state = random_bits(r);
@@ -123,7 +122,7 @@ static batch draw_batch(random_cases *r, const sinew_simd_variant *padded_count,
         samples[e] = sample_make(&ops->info, &s);
         *defined &= !undefined_at(&ops->info, &s);
     }
-    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
+    batch b = batch_make(simd, ops, samples, ELEMENTS);
     for (int i = 0; i < b.group_count * b.width * b.vertex_count; i++)
         b.x[4 * i + 3] = (sinew_real)random_between(r, 0.1, 2); /* inverse masses, for the update */
     return b;
@@ -139,7 +138,7 @@ static void compliance_of(const batch *b, const numbers *n, int e, double alpha[
             alpha[i][j] = number_at(b, n->compliance, e, i * m + j, m * m);
 }
 
-/* Whether the constraints of an element have a common matrix of compliances: then they are solved for together. */
+/* Whether the constraints of an element share a compliance matrix; if so, they are solved together. */
 static bool is_joined(batch *b, const drawn *how)
 {
     drawn soft = *how;
@@ -155,7 +154,7 @@ static bool is_joined(batch *b, const drawn *how)
 
 /* ---- The energy's own gradient ------------------------------------------------------------------- */
 
-/* Springs and the like have C = 0 where they rest; with psi = C^2 / (2 alpha) everywhere. */
+/* grad psi = sum C_i grad C_i / alpha_i; springs and similar energies have C = 0 at rest and psi = C^2 / (2 alpha). */
 static void check_gradient(batch *b, const drawn *how)
 {
     numbers n = numbers_of(b, how);
@@ -185,12 +184,12 @@ static void check_gradient(batch *b, const drawn *how)
 
 /* ---- Finite differences -------------------------------------------------------------------------- */
 
-/* Whether the slopes along one coordinate are those of differences of C; fails where they are not and `last`. */
+/* Whether the slopes along one coordinate equal differences of C; fails the test if they do not and `last` is set. */
 static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, double step, bool last)
 {
     const int m = b->ops->constraint_count;
     bool agree = true;
-    numbers side[2]; /* ahead and behind */
+    numbers side[2]; /* at +step and -step */
     for (int k = 0; k < 2; k++) {
         for (int e = 0; e < b->count; e++)
             *batch_at(b, b->x, e, row) += (sinew_real)(k ? -2 * step : step);
@@ -203,11 +202,11 @@ static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, 
             const double slope = jacobian_at(b, n, e, i, row), C = number_at(b, n->C, e, i, m);
             const double ahead = (number_at(b, side[0].C, e, i, m) - C) / step;
             const double behind = (C - number_at(b, side[1].C, e, i, m)) / step, difference = (ahead + behind) / 2;
-            /* A length bends the more the shorter it is. */
+            /* The curvature of a length grows as the length shrinks. */
             const double bend = C == 0 ? 0 : 10 * step * step / (C * C), near = 1e-4 * (1 + fabs(slope));
             if (fabs(difference - slope) <= 1e-6 * (1 + fabs(slope)) + bend)
                 continue;
-            /* On one side another part of the set may be nearest. */
+            /* On one side another part of the set may be the nearest. */
             if (last && (fabs(ahead - slope) <= near || fabs(behind - slope) <= near))
                 continue;
             agree = false;
@@ -219,7 +218,7 @@ static bool slopes_agree(batch *b, const drawn *how, const numbers *n, int row, 
     return agree;
 }
 
-/* A flat element bends so much that it takes the shorter step. */
+/* Compares slopes with differences; a flat element has a high curvature and needs the shorter step. */
 static void check_differences(batch *b, const drawn *how)
 {
     numbers n = numbers_of(b, how);
@@ -231,7 +230,7 @@ static void check_differences(batch *b, const drawn *how)
 
 /* ---- The fused update ---------------------------------------------------------------------------- */
 
-/* One constraint of every element moved by hand. */
+/* Updates one constraint of every element by the formula. */
 static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_old, double lambda[][CONSTRAINTS])
 {
     const int m = b->ops->constraint_count;
@@ -246,7 +245,7 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
             mass += (double)x[3 - row % 3] * J * J;
             motion += J * ((double)*x - (double)x_old[x - b->x]);
         }
-        if (mass == 0 || !acts(b, how, &n, e, i)) /* a constraint that the form does not use, or that holds */
+        if (mass == 0 || !acts(b, how, &n, e, i)) /* a constraint that the form does not use, or that is inactive */
             continue;
         const double top = -number_at(b, n.C, e, i, m) - tilde * lambda[e][i] - gamma * motion;
         const double bottom = (1 + gamma) * mass + tilde, change = how->stiffness * top / bottom;
@@ -259,9 +258,8 @@ static void move_by_hand(batch *b, const drawn *how, int i, const sinew_real *x_
     numbers_free(&n);
 }
 
-/* All constraints of one element at once, XPBD (26) with matrices: with gamma = b alpha
- *     ((1 + gamma) J W J^T + c alpha) dlambda = -C - c alpha lambda - gamma J (x - x_old)
- */
+/* Updates all constraints of one element together, XPBD (26) with matrices: with gamma = b alpha
+ *     ((1 + gamma) J W J^T + c alpha) dlambda = -C - c alpha lambda - gamma J (x - x_old) */
 static void move_joined_element(batch *b, const drawn *how, const numbers *n, int e, const sinew_real *x_old,
                                 double lambda[CONSTRAINTS])
 {
@@ -305,7 +303,7 @@ static void move_joined(batch *b, const drawn *how, const sinew_real *x_old, dou
     numbers_free(&n);
 }
 
-/* The fused kernel moves the same positions with the same multipliers. */
+/* The fused kernel gives the same positions and multipliers. */
 static void move_fused(batch *b, const drawn *how, const sinew_real *x_old, double lambda[][CONSTRAINTS],
                        sinew_real *xw)
 {
@@ -362,17 +360,17 @@ static void check_update(random_cases *r, batch *b, const drawn *how)
 
 /* ---- Cases --------------------------------------------------------------------------------------- */
 
-/* psi = 1/2 C^T alpha^-1 C (+ const) holds for these; incompressible rubber has another psi, and of a constraint of a
- * whole surface an element has a share only. */
+/* Whether psi = 1/2 C^T alpha^-1 C (+ const) holds. Incompressible rubber has another psi, and an element has only its
+ * contribution to a global constraint. */
 static bool is_energy(const drawn *how)
 {
     return !how->hard && !how->ops->global_constraint && how->form != SINEW_FORM_ENERGY &&
            how->form != SINEW_FORM_INCOMPRESSIBLE;
 }
 
-static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, int form)
 {
-    drawn how = {.ops = ops, .width = padded_count->width, .form = form, .stiffness = 1};
+    drawn how = {.ops = ops, .width = simd->width, .form = form, .stiffness = 1};
     const bool pair_of_constraints = form == SINEW_FORM_SPLIT || form == SINEW_FORM_INCOMPRESSIBLE;
     bool defined;
     how.hard = form == SINEW_FORM_ENERGY || (!pair_of_constraints && random_index(r, 3) == 0);
@@ -382,7 +380,7 @@ static void run_case(random_cases *r, const sinew_simd_variant *padded_count, co
         how.compliance = random_magnitude(r, 0.1, 100);
     if (!how.hard && random_index(r, 2) == 0)
         how.damping = random_magnitude(r, 0.01, 1);
-    batch b = draw_batch(r, padded_count, ops, &defined);
+    batch b = draw_batch(r, simd, ops, &defined);
     if (defined && is_energy(&how))
         check_gradient(&b, &how);
     if (DIFFERENCES)
@@ -406,18 +404,18 @@ static void numbers_are_what_the_update_does(void **unused)
                         run_case(&r, variants[v], variants[v]->energies[kind], form);
 }
 
-/* Elements that only fill up a group have no constraint, and nothing that would make one of a division by zero. */
+/* Padding elements of a group have no constraint and divide nothing by zero. */
 static void fillers_have_no_constraint(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("fillers", 1, 1);
-    const sinew_simd_variant *padded_count = sinew_simd();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_COMBINED};
+        const drawn how = {.ops = simd->energies[kind], .form = SINEW_FORM_COMBINED};
         bool defined;
         if (!(how.ops->info.capabilities & SINEW_CAN_JACOBIAN))
             continue;
-        batch b = draw_batch(&r, padded_count, how.ops, &defined);
+        batch b = draw_batch(&r, simd, how.ops, &defined);
         const int m = how.ops->constraint_count;
         numbers n = numbers_of(&b, &how);
         for (int e = b.count; e < b.group_count * b.width; e++)
@@ -433,19 +431,19 @@ static void fillers_have_no_constraint(void **unused)
     }
 }
 
-/* Energies whose C is a root say so, and no others do: of the others C has either sign, as a system needs it. */
+/* Energies declare correctly whether C is a square root; any other C changes its sign, as constraint systems need. */
 static void roots_are_known(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("roots", 1, 1);
-    const sinew_simd_variant *padded_count = sinew_simd();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
+        const drawn how = {.ops = simd->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
         const int m = how.ops->constraint_count;
         int negative = 0;
         for (int draw = 0; draw < 40 && how.ops->info.capabilities & SINEW_CAN_JACOBIAN; draw++) {
             bool defined;
-            batch b = draw_batch(&r, padded_count, how.ops, &defined);
+            batch b = draw_batch(&r, simd, how.ops, &defined);
             numbers n = numbers_of(&b, &how);
             for (int i = 0; i < b.count * m; i++)
                 negative += number_at(&b, n.C, i / m, i % m, m) < 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_kill_app.c: runs that are stopped with SIGTERM or killed with SIGKILL at moments that nobody chose, some of them
- * twice, and then go on: files and state must equal those of a run that was left alone, byte for byte (times aside).
+ * test_kill_app.c: runs that are stopped with SIGTERM or killed with SIGKILL at random moments, some of them twice, and
+ * then resumed. Files and state must equal those of an uninterrupted run byte for byte, except for times.
  *
- * Moments are drawn over the whole life of a process, and one half of them from its first and last fifth: reading the
- * scene, ordering, creating the files; the last checkpoint, closing the files. Checkpoints come after every frame, so
- * that many kills hit one being written.
+ * Moments are drawn over the whole life of a process. Half of them are drawn from its first and last fifth: reading the
+ * scene, ordering, creating the files; the last checkpoint, closing the files. Checkpoints follow every frame, so that
+ * many kills hit a checkpoint that is being written.
  */
 #include "app_fixture.h"
 #include "random_cases.h"
 
 enum {
-    PATIENCE = 120 /* s after which a process hangs */
+    PATIENCE = 120 /* s after which a process counts as hanging */
 };
 
 static const char scene_text[] =
@@ -21,7 +21,7 @@ static const char scene_text[] =
     "0.75]}, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": \"100 kPa\", \"poisson\": 0.4}], \"pins\": "
     "[{\"select\": {\"half_space\": {\"point\": [-1.5, 0, 0], \"normal\": [-1, 0, 0]}}}]}]}";
 
-/* Two boxes that fall onto each other and a floor: contacts come, go and bear forces at every checkpoint. */
+/* Two boxes that fall on each other and on a floor: contacts begin, end and carry forces at every checkpoint. */
 static const char contact_text[] =
     "{\"sinew\": 1, \"time_step\": 0.01, \"steps_per_frame\": 3, \"frames\": 10, \"solver\": {\"name\": \"newton\", "
     "\"tolerance\": 0.3}, \"contact\": {\"thickness\": 0.01, \"friction\": 0.4}, \"colliders\": [{\"shape\": "
@@ -46,7 +46,7 @@ static void wait_for(double seconds)
     nanosleep(&pause, NULL);
 }
 
-/* Waits for the process; one that does not end is killed, and the test fails. */
+/* Waits for the process; a process that does not end is killed, and the test fails. */
 static outcome finish_in_time(pid_t child)
 {
     siginfo_t facts;
@@ -62,7 +62,7 @@ static outcome finish_in_time(pid_t child)
     return (outcome){0};
 }
 
-/* A part of the whole life: its middle, beginning or end. */
+/* A random moment: from the whole life of the process, or from its beginning or end. */
 static double draw_moment(random_cases *cases, double life)
 {
     const int part = random_index(cases, 4);
@@ -72,8 +72,8 @@ static double draw_moment(random_cases *cases, double life)
 
 typedef struct plan {
     const char *format;
-    double life;            /* s that an undisturbed run takes */
-    int kills, early, late; /* of the kills: before the first checkpoint, after the last */
+    double life;            /* s, duration of an undisturbed run */
+    int kills, early, late; /* all kills; those before the first and after the last checkpoint */
 } plan;
 
 static void command_line(const plan *p, const char *folder, bool resume, char *words, size_t size)
@@ -82,13 +82,13 @@ static void command_line(const plan *p, const char *folder, bool resume, char *w
              resume ? "--resume" : "--out", folder, resume ? "" : " --format ", resume ? "" : p->format);
 }
 
-/* A kill may come between the last word in summary.json and the exit: then there is nothing to go on with. */
+/* A kill may come between the end of summary.json and the exit: the resumed run then has nothing left and exits 0. */
 static bool is_over(const outcome *o)
 {
-    return o->status == 0 || (o->status == 2 && strstr(o->err, "raise --frames"));
+    return o->status == 0;
 }
 
-/* Starts a run, or goes on with it, and stops it after a while; true when it came to its end before. */
+/* Starts or resumes a run and stops it at a random moment; returns true if the run ended before. */
 static bool start_and_stop(plan *p, random_cases *cases)
 {
     char words[256];
@@ -112,7 +112,7 @@ static bool start_and_stop(plan *p, random_cases *cases)
     return false;
 }
 
-/* Goes on to the end, whatever the kill left. */
+/* Resumes the run to its end, from any state that the kill left. */
 static void go_on(const plan *p)
 {
     char words[256];
@@ -141,7 +141,8 @@ static void kill_scene(const char *format, const char *text)
     }
     p.life = (now() - began) / 3;
     int32_t runs = 0;
-    /* Moments after the end stop nothing and do not count; a machine that has become quicker must not draw for ever. */
+    /* Kills after the end of a run do not count; the bound on runs ends the loop on a machine that has become faster.
+     */
     for (; p.kills < cases.count && runs < 3 * cases.count; runs++) {
         const uint64_t seed = cases.state;
         remove_files("killed");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ldl.c: L D L^T of saddle points of random patterns against dense algebra of the test's own: pivots one by one,
- * which unknowns are left out, and solutions by Gaussian elimination with exchange of rows.
+ * test_ldl.c: L D L^T of saddle-point matrices of random patterns against dense algebra of this test: pivots one by
+ * one, the unknowns that are left out, and solutions by Gaussian elimination with pivoting.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,9 +16,9 @@
 #include "linear/factor/ldl.h"
 #include "random_cases.h"
 
-#define FLOOR 1e-9 /* pivots of hard rows that are none */
+#define FLOOR 1e-9 /* smallest pivot of a hard constraint; smaller pivots are left out */
 
-/* A saddle point in its order of elimination, dense [n][n] and as sinew_ldl_create has it. */
+/* A saddle-point matrix in elimination order, dense [n][n] and in the form of sinew_ldl_create(). */
 typedef struct saddle {
     int32_t n;
     double *dense;
@@ -70,8 +70,8 @@ static void list_columns(saddle *s)
     }
 }
 
-/* Which unknowns are rows: a row follows some unknowns that are none. Particles are joined with a few others, rows with
- * one to four; a hard row is sometimes a sum of two others, which must be left out. */
+/* A random pattern. A constraint follows some of its particles; particles couple to a few others, constraints to one to
+ * four. A hard constraint is sometimes the sum of two others and must be left out. */
 typedef struct drawing {
     uint8_t *is_row, *early;
 } drawing;
@@ -141,7 +141,7 @@ static saddle draw_saddle(random_cases *r, int32_t n, double stiffest)
 
 /* ---- Dense algebra ------------------------------------------------------------------------------- */
 
-/* Pivots in the given order; kept [n]. False where one is too near to its floor to tell. */
+/* Pivots in the given order; kept [n]. False if a pivot is too near its floor to decide. */
 static bool dense_pivots(const saddle *s, uint8_t *kept, sinew_pivots *inertia)
 {
     const size_t n = (size_t)s->n;
@@ -164,7 +164,7 @@ static bool dense_pivots(const saddle *s, uint8_t *kept, sinew_pivots *inertia)
     return clear;
 }
 
-/* x = A^-1 b, unknowns that are not kept as if A had neither their rows nor their columns. */
+/* x = A^-1 b without the rows and columns of unknowns that are not kept. */
 static void solve_kept(const saddle *s, const uint8_t *kept, const double *b, double *x)
 {
     const size_t n = (size_t)s->n;
@@ -185,7 +185,7 @@ typedef struct tally {
     int compared, dropped;
 } tally;
 
-/* Distance of two solutions over the size of the second. */
+/* Distance of two solutions relative to the second. */
 static double off_by(const double *x, const double *y, int32_t n)
 {
     double far = 0, size = 0;
@@ -249,7 +249,7 @@ static void saddles_as_dense_algebra_has_them(void **unused)
     assert_true(t.worst < 1e-7 && 2 * t.compared >= r.count);
 }
 
-/* Particles in a row, each joined to the one before by a rod of some compliance, which comes between them. */
+/* A chain of particles; each rod of compliance alpha comes between its particles in the order. */
 static saddle draw_rope(random_cases *r, int32_t particles, double alpha)
 {
     saddle s = saddle_begin(2 * particles);
@@ -265,7 +265,7 @@ static saddle draw_rope(random_cases *r, int32_t particles, double alpha)
     return s;
 }
 
-/* Rods come after one of their particles, and their diagonal is lifted: refinement takes the lift out. */
+/* Rods are eliminated after one of their particles, with a shifted diagonal; refinement removes the shift. */
 static void stiff_rows_may_come_early(void **unused)
 {
     (void)unused;
@@ -280,7 +280,7 @@ static void stiff_rows_may_come_early(void **unused)
     assert_true(t.worst < 1e-9);
 }
 
-/* A pivot of zero without a floor and a number that is none are told; the next matrix is factorised as ever. */
+/* A zero pivot without a floor and a NaN are reported; the next matrix is factorised as usual. */
 static void bad_numbers_are_told(void **unused)
 {
     (void)unused;
@@ -293,7 +293,7 @@ static void bad_numbers_are_told(void **unused)
     sinew_pivots pivots;
     sinew_ldl *ldl = sinew_ldl_create(&hooks, sinew_simd()->dense, 2, column, row, NULL);
     assert_non_null(ldl);
-    assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* 1 - 2^2 / 4 */
+    assert_false(sinew_ldl_factorise(ldl, values, none, &pivots)); /* the second pivot 1 - 2^2 / 4 is zero */
     assert_true(sinew_ldl_factorise(ldl, values, floors, &pivots));
     assert_true(pivots.positive == 1 && pivots.dropped == 1 && sinew_ldl_dropped(ldl, 1));
     assert_true(sinew_ldl_pivot(ldl, 0) == 4 && sinew_ldl_pivot(ldl, 1) == 0);

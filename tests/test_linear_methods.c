@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_linear_methods.c: linear solvers that a program registers (sinew/linear.h): without one, lu and qr are refused
- * by name; incomplete ones are refused; a dense elimination written here serves newton as lu, and gives Cholesky's
- * step.
+ * test_linear_methods.c: linear solvers that a program registers (sinew/linear.h). Without one, lu and qr are refused
+ * by name; incomplete ones are refused; a dense elimination in this file serves newton as lu and gives Cholesky's step.
  */
 #include <string.h>
 
@@ -36,7 +35,7 @@ static sinew_status dense_factorise(void *factors, const double *value, sinew_er
     return SINEW_OK;
 }
 
-/* Checks on the way that both triangles are there and agree. */
+/* Also checks that both triangles of the matrix are present and agree. */
 static sinew_status dense_solve_with(void *factors, const double *b, double *x, sinew_error *error)
 {
     (void)error;

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The library and the command load permissive libraries only, directly or through others: docs/reference/licences.md lists them.
+# The library and the command load permissive libraries only, directly or indirectly: docs/reference/licences.md lists
+# them.
 # Usage: test_linked_libraries.sh LIBRARY COMMAND
 set -euo pipefail
 
-# expect FILE NAME...: `ldd` prints no library but the C library's and those named
+# expect FILE NAME...: fails if `ldd` prints a library other than the C library's and the named ones
 expect() {
     local file=$1 loaded line name
     shift

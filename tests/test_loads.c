@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_loads.c: wind, traction and couples: closed forms, the bound on the wind's impulse for cases nobody chose, sums
- * and moments, balance, bodies that change, refusals; and a flag in a storm that stays finite in every solver.
+ * test_loads.c: wind, traction and couples: closed forms, the bound on the wind's impulse for random cases, sums and
+ * moments, energy balance, changing bodies, refusals; and a flag in a storm that stays finite in every solver.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"
@@ -54,7 +54,7 @@ static sinew_load_def wind_on(sinew_body body, double x, double y, double z)
     return def;
 }
 
-/* Forces of all loads on the world's particles, to be freed. */
+/* Forces of all loads on the world's particles; the caller frees them. */
 static sinew_real *forces_of(sinew_world *world)
 {
     sinew_error error = {0};
@@ -65,7 +65,7 @@ static sinew_real *forces_of(sinew_world *world)
     return f;
 }
 
-/* Sum and moment about the origin. */
+/* Sum of the forces and their moment about the origin. */
 static void resultant(sinew_world *world, double force[3], double moment[3])
 {
     sinew_real *f = forces_of(world), *q = positions_of(world);
@@ -113,14 +113,15 @@ static void a_sheet_takes_on_the_speed_of_the_wind(void **unused)
         printf("wind: %d steps, v = %.6f m/s, expected %.6f\n", steps, v, expected);
         assert_true(error < 0.2 * w / steps);
         if (last > 0 && sizeof(sinew_real) == 8)
-            assert_true(error < 0.6 * last); /* of first order in h */
+            assert_true(error < 0.6 * last); /* first order in h */
         last = error;
         sinew_mesh_destroy(mesh);
         sinew_world_destroy(world);
     }
 }
 
-/* The force that the textbook has, which the exponential becomes as h goes to zero, and quasistatic always. */
+/* The textbook drag, which the exponential law approaches as h goes to zero, and which quasistatic worlds always use.
+ */
 static void small_steps_and_equilibria_have_the_plain_drag(void **unused)
 {
     (void)unused;
@@ -146,7 +147,7 @@ static void small_steps_and_equilibria_have_the_plain_drag(void **unused)
     }
 }
 
-/* sum m |v + h f / m - w|^2 may not grow, whatever the step, the wind, the shape and the masses. */
+/* sum m |v + h f / m - w|^2 does not grow for any step, wind, shape and masses. */
 static void draw_bound(random_cases *r)
 {
     sinew_world_def def = calm(random_magnitude(r, 1e-6, 1e3));
@@ -221,7 +222,7 @@ static sinew_world *make_flag(sinew_solver_kind kind, double speed, double gust,
     return world;
 }
 
-/* 200 m/s, h = 1/30: finite for 10 000 steps in every solver that takes springs and goes on until a step is solved. */
+/* 200 m/s, h = 1/30: finite for 10 000 steps in every solver that supports springs and iterates to convergence. */
 static void a_flag_in_a_storm_stays_finite(void **unused)
 {
     (void)unused;
@@ -363,7 +364,7 @@ static void tractions_add_up(void **unused)
     resultant(world, force, moment);
     near3(force, 6, 0, 21, 30, "sum of a traction");
     near3(moment, 21 * 0.75, -21, -6 * 0.75, 30, "moment of a traction");
-    /* Stretched along x by 3: the dead part stays, the pressure sees the larger area. */
+    /* Stretched by 3 along x: the dead traction stays, the pressure acts on the larger area. */
     sinew_real *q = positions_of(world);
     const int32_t n = sinew_world_particle_count(world);
     for (int32_t i = 0; i < n; i++)
@@ -382,7 +383,7 @@ static void tractions_add_up(void **unused)
     sinew_world_destroy(world);
 }
 
-/* On a closed surface a pressure has neither sum nor moment. */
+/* On a closed surface a uniform pressure has no resultant force and no moment. */
 static void pressure_on_a_ball_is_in_balance(void **unused)
 {
     (void)unused;
@@ -440,7 +441,7 @@ static void couples_have_their_moment_and_no_sum(void **unused)
         draw_couple(&r);
 }
 
-/* A body that is turned by a rotation turns the axis of a follower and leaves that of a dead couple. */
+/* A rotation of the body rotates the axis of a follower couple and leaves that of a dead couple. */
 static void followers_turn_with_the_body(void **unused)
 {
     (void)unused;
@@ -471,7 +472,7 @@ static void followers_turn_with_the_body(void **unused)
 
 /* ---- Bodies that change ------------------------------------------------------------------------ */
 
-/* A sheet that is cut apart is blown as before by the plain drag, which does not depend on who has which mass. */
+/* Cutting a sheet apart does not change the drag, which is independent of the distribution of masses. */
 static void the_wind_follows_a_cut(void **unused)
 {
     (void)unused;
@@ -579,7 +580,7 @@ static void bad_loads_are_refused_by_name(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Every allocation of a world with loads fails once; nothing is lost, and the world is as it was. */
+/* Every allocation of a world with loads fails once: nothing is leaked, and the world stays unchanged. */
 static void failing_memory_loses_nothing(void **unused)
 {
     (void)unused;
@@ -601,7 +602,7 @@ static void failing_memory_loses_nothing(void **unused)
         if (sinew_world_add_load(world, &wind, &error).index >= 0)
             break;
         assert_int_equal(error.status, SINEW_ERROR_MEMORY);
-        assert_true(memory.live <= live + 1); /* the room for forces stays */
+        assert_true(memory.live <= live + 1); /* the buffer of forces is kept */
         assert_int_equal(sinew_world_load_count(world), 0);
     }
     assert_true(memory.fail_at > 5);

@@ -2,9 +2,9 @@
  *
  * test_local_steps.c: operations of energies for projective and constraint methods, one element at a time.
  *
- * Every energy with the capability, every SIMD variant of this processor, a different element in every lane. The
- * reference is the energy's own value and gradient: for any z there are positions x with D x = z (least norm, through
- * the Gram matrix of D), so psi and its derivative are known at any reduced coordinate.
+ * Covers every energy with the capability, every SIMD variant of this processor, and a different element in every SIMD
+ * lane. The reference is the energy's own value and gradient: for any z there are positions x with D x = z (least norm,
+ * through the Gram matrix of D), so psi and its derivative are known at any reduced coordinate.
  *
  *     reduce      D x against columns of F, differences of ends, ... computed here from the rest shape
  *     stiffness   exact where the energy is a distance; else against quadrature with 4000 intervals
@@ -18,7 +18,7 @@
 #include "reference_material.h"
 
 #ifdef SINEW_SINGLE
-#define EXACT      2e-5 /* relative, of a few operations */
+#define EXACT      2e-5 /* relative error of a few operations */
 #define STATIONARY 2e-4
 #define LOWER      1e-5
 #else
@@ -27,7 +27,7 @@
 #define LOWER      1e-12
 #endif
 
-/* Kernels load whole lanes. */
+/* Kernels load whole SIMD vectors. */
 #define ALIGNED _Alignas(64)
 
 enum {
@@ -39,7 +39,7 @@ enum {
 
 /* ---- Elements -------------------------------------------------------------------------------- */
 
-/* One group: W elements, each with vertices of its own. */
+/* One group: W elements, each with its own vertices. */
 typedef struct sample {
     const sinew_energy_ops *ops;
     sinew_energy_kind kind;
@@ -50,10 +50,10 @@ typedef struct sample {
     sinew_real parameters[WIDTH_MAX][SINEW_PARAMETER_MAX];
     double rest[WIDTH_MAX][3 * VERTEX_MAX];
     double pair[WIDTH_MAX][8], target[WIDTH_MAX][3];
-    double volume[WIDTH_MAX];           /* tets; area of triangles */
-    double D[WIDTH_MAX][3][VERTEX_MAX]; /* from `reduce` */
-    double gram[WIDTH_MAX][9];          /* inverse of D D^T, 1 beyond R */
-    double k[WIDTH_MAX];                /* from `stiffness` */
+    double volume[WIDTH_MAX];           /* volume of tets; area of triangles */
+    double D[WIDTH_MAX][3][VERTEX_MAX]; /* result of `reduce` */
+    double gram[WIDTH_MAX][9];          /* inverse of D D^T, identity beyond R */
+    double k[WIDTH_MAX];                /* result of `stiffness` */
     ALIGNED sinew_real x[4 * VERTEX_MAX * WIDTH_MAX];
 } sample;
 
@@ -130,7 +130,7 @@ static sinew_groups groups_of(const sample *s)
     return (sinew_groups){.count = 1, .vertex = s->vertex, .data = s->data};
 }
 
-/* (D D^T)^-1, padded with ones */
+/* (D D^T)^-1, padded with the identity */
 static void invert_gram(sample *s, int lane)
 {
     double G[9] = {0}, C[9];
@@ -190,7 +190,7 @@ static void set_reduced(sample *s, int lane, const double *z)
         }
 }
 
-/* z = D x, as the library would see it */
+/* z = D x in the library's precision */
 static void get_reduced(const sample *s, int lane, double *z)
 {
     for (int r = 0; r < s->R; r++)
@@ -201,7 +201,7 @@ static void get_reduced(const sample *s, int lane, double *z)
         }
 }
 
-/* out = (D D^T)^-1 D g: the reduced vector that D^T made g of */
+/* out = (D D^T)^-1 D g: the reduced vector whose image under D^T is g */
 static void lift(const sample *s, int lane, const sinew_real *g, double *out)
 {
     double Dg[Z_MAX] = {0};
@@ -217,7 +217,7 @@ static void lift(const sample *s, int lane, const sinew_real *g, double *out)
         }
 }
 
-/* psi at z of one lane (the others' weights are off for the moment); gradient over z may be NULL */
+/* psi at z of one lane, with the weights of the other lanes set to zero; `gradient` over z may be NULL */
 static double psi_at(sample *s, int lane, const double *z, double *gradient)
 {
     ALIGNED sinew_real kept[WIDTH_MAX], g[4 * VERTEX_MAX * WIDTH_MAX] = {0};
@@ -287,7 +287,7 @@ static double norm_of(const double *a, int count)
     return sqrt(sum);
 }
 
-/* Calls `check` for every energy with the capability in every usable variant. The second ways know five stencils. */
+/* Calls `check` for every energy with the capability in every usable SIMD variant. References cover five stencils. */
 static void for_samples(uint32_t capability, void (*check)(sample *s, uint32_t *seed))
 {
     int32_t count;
@@ -342,7 +342,7 @@ static void reference_reduced(const sample *s, int lane, double *z)
         }
 }
 
-/* The rotation Q of a tet's rest shape, in which z = F Q: z at rest. Column after column, as z. */
+/* The rotation Q of a tet's rest shape with z = F Q: z at rest, column-major. */
 static void frame_of(sample *s, int lane, double *Q)
 {
     for (int a = 0; a < s->n; a++)
@@ -351,7 +351,7 @@ static void frame_of(sample *s, int lane, double *Q)
     get_reduced(s, lane, Q);
 }
 
-/* zQ = z Q, both column after column */
+/* zQ = z Q, both column-major */
 static void turn_frame(const double *z, const double *Q, double *zQ)
 {
     for (int r = 0; r < 3; r++)
@@ -372,14 +372,14 @@ static void check_frame(const sample *s, int lane, const double *Q)
     HOLDS(s, lane, reference_det(Q) > 0);
 }
 
-/* z of a tet is all of F, or its first column: fibres along x. */
+/* z of a tet is all of F, or its first column for fibres along x. */
 static bool has_whole_F(const sample *s)
 {
     return s->n == 4 && s->R == 3;
 }
 
-/* A triangle's rows know no translation, and make two unit vectors of its plane of the rest shape: what rows of three
- * numbers do to three vertices is then fixed but for a turn in the plane. */
+/* The reduction D of a triangle is translation invariant and maps the rest shape to two unit vectors in its plane. This
+ * determines D up to a rotation in the plane. */
 static void check_sheet_rows(sample *s)
 {
     for (int lane = 0; lane < s->W; lane++) {
@@ -425,7 +425,7 @@ static void reduction_is_linear_map_of_rest_shape(void **unused)
     for_samples(SINEW_CAN_REDUCE, check_reduce);
 }
 
-/* dE/ds at F = diag(s, 1, 1); of triangles at diag(s, 1) or diag(1, s). */
+/* dE/ds at F = diag(s, 1, 1); for triangles at diag(s, 1) or diag(1, s). */
 static double slope_at(sample *s, int lane, double stretch, int axis)
 {
     if (s->is_surface) {
@@ -442,7 +442,7 @@ static double slope_at(sample *s, int lane, double stretch, int axis)
     return gradient[0] * Q[0] + gradient[3] * Q[3] + gradient[6] * Q[6];
 }
 
-/* Midpoints: the library's Simpson rule uses other points. */
+/* Midpoint rule, since the library's Simpson rule uses other points. */
 static double fitted_along(sample *s, int lane, double low, double high, int axis)
 {
     const int count = 4000;
@@ -455,7 +455,7 @@ static double fitted_along(sample *s, int lane, double low, double high, int axi
     return top / bottom;
 }
 
-/* Sheets with warp and weft take the stiffer of the two; for others both are alike. */
+/* Sheets with warp and weft take the stiffer direction; for others both are equal. */
 static double fitted_stiffness(sample *s, int lane, double low, double high)
 {
     const double first = fitted_along(s, lane, low, high, 0);
@@ -470,7 +470,7 @@ static double length_of(const sample *s, int lane)
     return norm_of(d, 3);
 }
 
-/* The factor beside the stiffness: rest volume; for strain of edges, whose z is a length, one over that at rest. */
+/* The factor of the stiffness: rest volume; for edge strain, whose z is a length, one over the rest length. */
 static double measure_of(const sample *s, int lane)
 {
     return s->kind == SINEW_ENERGY_EDGE_STRAIN ? 1 / length_of(s, lane) : s->volume[lane];
@@ -509,15 +509,15 @@ static void stiffness_is_exact_or_fitted(void **unused)
 
 /* ---- Project --------------------------------------------------------------------------------- */
 
-/* Brute force: random members of the set, none nearer than p. */
+/* Brute force: no random member of the set is nearer than p. */
 static void check_nearest(const sample *s, int lane, const double *z, const double *p, uint32_t *seed)
 {
     double apart[Z_MAX], other[Z_MAX];
     for (int i = 0; i < 3 * s->R; i++)
         apart[i] = z[i] - p[i];
-    const bool turns = has_whole_F(s) || s->is_surface; /* rotations are in all of these sets */
+    const bool turns = has_whole_F(s) || s->is_surface; /* these sets contain the rotations */
     const double nearest = norm_of(apart, 3 * s->R), length = norm_of(p, 3);
-    if (!turns && s->n != 2) /* test_set_energies.c knows more sets */
+    if (!turns && s->n != 2) /* test_set_energies.c covers further sets */
         return;
     for (int trial = 0; trial < 200; trial++) {
         if (turns)
@@ -570,7 +570,7 @@ static void check_project_state(sample *s, state which, uint32_t *seed)
             else
                 HOLDS(s, lane, norm_of(p, 3) > 0 && fabs(p[0] - s->target[lane][0]) <= EXACT);
         }
-        /* psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2: why PD never increases the objective */
+        /* psi(y) <= psi(z) + psi'(z) (y - z) + k/2 |y - z|^2: therefore PD never increases the objective */
         for (int trial = 0; trial < 100; trial++) {
             double bound = psi;
             for (int i = 0; i < m; i++) {
@@ -627,7 +627,7 @@ static void check_prox_wide(sample *s, int lane, state which, const double *z, c
         HOLDS(s, lane, reference_det(z) > 0);
     HOLDS(s, lane, !(prox_objective(s, lane, v, v, w2, NULL) < value - LOWER * scale));
     for (int trial = 0; trial < 60; trial++) {
-        const double reach = pow(10, -4 + trial % 3) * size; /* two minima may be further apart */
+        const double reach = pow(10, -4 + trial % 3) * size; /* small, since two minima may be further apart */
         for (int i = 0; i < m; i++)
             y[i] = z[i] + reach * next_random(seed);
         if (prox_objective(s, lane, y, v, w2, NULL) < value - LOWER * scale)
@@ -636,7 +636,7 @@ static void check_prox_wide(sample *s, int lane, state which, const double *z, c
     }
 }
 
-/* Where coordinate i of z lies in u: F is kept row by row, z has it column by column. */
+/* The index in u of coordinate i of z: u stores F row-major, z column-major. */
 static int dual_of(const sample *s, int i)
 {
     return s->R * (i % 3) + i / 3;
@@ -675,7 +675,8 @@ static void check_prox_state(sample *s, state which, double factor, uint32_t *se
     }
 }
 
-/* Rubber whose volume term stays finite at a point has no minimum there: it is at the end of where psi is defined. */
+/* Rubber with a volume term that stays finite at J = 0 has no stationary point there: the minimum is at the boundary.
+ */
 static bool has_prox(const sample *s, int which)
 {
     return which != POINT || s->kind != SINEW_ENERGY_NEO_HOOKEAN_ISOCHORIC;
@@ -696,7 +697,8 @@ static void prox_is_minimal(void **unused)
 
 /* ---- Constrain ------------------------------------------------------------------------------- */
 
-/* C and its gradient over the vertices of one lane, by hand: C = sqrt(2 alpha (psi + offset)). Springs stretched. */
+/* C = sqrt(2 alpha (psi + offset)) and its gradient over the vertices of one lane, computed from psi. Springs are
+ * stretched. */
 typedef struct constraint {
     double C, alpha;
     double gradient[3 * VERTEX_MAX];
@@ -738,13 +740,13 @@ static constraint by_hand(sample *s, int lane, const sinew_real *xw, bool combin
     return c;
 }
 
-/* The arguments of a call, and what must come out. */
+/* The options of an update. */
 typedef struct projection {
     const char *name;
     double compliance, stiffness, damping, share;
     int passes;
-    bool pinned; /* the first vertex */
-    bool far;    /* so far from rest that squares of forces are no numbers any more */
+    bool pinned; /* whether the first vertex is pinned */
+    bool far;    /* so far from rest that squared forces overflow */
     bool combined;
 } projection;
 
@@ -798,7 +800,7 @@ static void project_by_hand(sample *s, const projection *how, int lane, const si
 static void make_constrained(sample *s, uint32_t *seed, sinew_real *xw, bool pinned, double scale)
 {
     static const double corner[12] = {0, 0, 0, 1.3, 0, 0, 0, 1.1, 0, 0, 0, 0.9};
-    scale *= s->n == 4 && s->R == 1 ? 3 : 1; /* fibres are stretched, as springs are */
+    scale *= s->n == 4 && s->R == 1 ? 3 : 1; /* fibres are stretched like springs */
     for (int lane = 0; lane < s->W; lane++)
         for (int a = 0; a < s->n; a++) {
             const size_t at = 4 * (size_t)(lane * s->n + a);
@@ -857,7 +859,7 @@ static void check_projection(sample *s, const projection *how, uint32_t *seed)
     }
 }
 
-/* Several constraints that add up to psi: test_jacobian has the formula for each. */
+/* Energies with several constraints that add up to psi; test_jacobian.c has their formulas. */
 static bool has_parts(const sample *s)
 {
     return s->ops->constraint_count > 2;
@@ -995,7 +997,7 @@ static void constrain_softly(sample *s, sinew_real *xw, sinew_real *lambda)
     s->ops->constrain(&kernel);
 }
 
-/* Elements that only fill up a group do nothing, whatever their positions. */
+/* Padding elements of a group do nothing, for any positions. */
 static void check_filler(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, before[4 * VERTEX_MAX * WIDTH_MAX],
@@ -1008,7 +1010,7 @@ static void check_filler(sample *s, uint32_t *seed)
     assert_memory_equal(xw, before, sizeof xw);
 }
 
-/* Fillers that repeat the first element leave it to move as it does by itself. */
+/* Padding elements that repeat the first element do not change its motion. */
 static void check_repeated(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real alone[4 * VERTEX_MAX * WIDTH_MAX] = {0}, xw[4 * VERTEX_MAX * WIDTH_MAX],
@@ -1031,7 +1033,7 @@ static void check_repeated(sample *s, uint32_t *seed)
     HOLDS(s, 0, lambda[0][0] == lambda[1][0]);
 }
 
-/* Where an energy is not a number its constraint does nothing, and has no force; so has one that is met. */
+/* A constraint whose energy is NaN does nothing and has no force; nor does a satisfied one. */
 static void check_nothing(sample *s, uint32_t *seed)
 {
     ALIGNED sinew_real xw[4 * VERTEX_MAX * WIDTH_MAX] = {0}, before[4 * VERTEX_MAX * WIDTH_MAX],
@@ -1064,10 +1066,11 @@ static void fillers_do_nothing(void **unused)
     for_samples(SINEW_CAN_CONSTRAINT, check_repeated);
 }
 
-/* ---- A slip of the thesis -------------------------------------------------------------------- */
+/* ---- A correction to the thesis -------------------------------------------------------------------- */
 
-/* Section 4.1.6 calls the energy with logarithms (3.14) unbounded from below, so unfit for XPBD. It is not, for lambda
- * >= 0: |F|^2 >= 3 J^(2/3) >= 3 + 2 log J makes mu/2 (|F|^2 - 3) - mu log J >= 0, with equality at rotations only. */
+/* Section 4.1.6 calls the energy with logarithms (3.14) unbounded from below and therefore unfit for XPBD. It is
+ * bounded for lambda >= 0: |F|^2 >= 3 J^(2/3) >= 3 + 2 log J gives mu/2 (|F|^2 - 3) - mu log J >= 0, with equality at
+ * rotations only. */
 static void log_energy_is_bounded_from_below(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Energies, elements and pins of a world, as somebody who did not build it finds them: against what they were added
- * with, after bodies came and went.
+ * test_look.c: listing the energies, elements and pins of a world equals the values that they were added with, also
+ * after bodies were added and removed.
  */
 #include "small_world.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_low_rank.c: solves with rows beside a factor, against the matrix itself: random rows, added and taken away.
+ * test_low_rank.c: solves with a factor plus low-rank terms against the matrix itself: random terms, added and removed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const double near = 2e-3;
 static const double near = 1e-9;
 #endif
 
-/* A grid's graph Laplacian plus part of the identity, and the weight of each of its edges. */
+/* A grid's graph Laplacian plus a multiple of the identity, and the weight of each of its edges. */
 typedef struct grid {
     int32_t side, n;
     size_t *column;
@@ -72,7 +72,7 @@ static void free_grid(grid *g)
     free(g->value);
 }
 
-/* Half of an edge's weight, or random entries. */
+/* A rank-one term that removes part of an edge's weight, or adds random entries. */
 static sinew_rank_one_term draw_row(random_cases *r, const grid *g, bool taken)
 {
     sinew_rank_one_term row = {.weight = taken ? -0.45 : random_magnitude(r, 1e-2, 1e2)};
@@ -149,7 +149,7 @@ static void test_solves(void **state)
                 sinew_low_rank_set(&l, g.factor, rows, taken < count ? taken : count, count, g.index, scale, NULL);
             if (status == SINEW_OK)
                 check_solve(&r, &g, &l, rows, count, scale);
-            else /* the same edge more than twice */
+            else /* an edge was removed more than twice */
                 assert_true(taken > 2 && status == SINEW_ERROR_NUMERIC);
         }
         sinew_low_rank_destroy(&l, &allocator);
@@ -157,7 +157,7 @@ static void test_solves(void **state)
     }
 }
 
-/* Rows that leave nothing of a pivot, or make the matrix indefinite, are refused; afterwards there are no rows. */
+/* Terms that make a pivot zero or the matrix indefinite are refused; afterwards there are no terms. */
 static void test_refused(void **state)
 {
     (void)state;

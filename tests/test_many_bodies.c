@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_many_bodies.c: a world of many small bodies costs in proportion to their number, and each moves as the first.
+ * test_many_bodies.c: the cost of a world of many small bodies is proportional to their number, and each body moves as
+ * the first.
  *
- * Time is not looked at: what is asked of the allocator is, which shows every array over all particles that is made
- * anew for each body.
+ * The test measures allocator requests, not time: an array over all particles that is reallocated for each body would
+ * show.
  */
 #include "make_world.h"
 
 typedef struct meter {
-    double bytes; /* asked for in all */
+    double bytes; /* total number of bytes requested */
 } meter;
 
 static void *meter_allocate(void *context, size_t size, size_t alignment)
@@ -23,7 +24,7 @@ static void meter_release(void *context, void *memory)
     free(memory);
 }
 
-/* Cubes in a row, each of five tets and two pinned vertices, with an energy of its own. */
+/* A row of cubes, each of five tets with two pinned vertices and an energy of its own. */
 static sinew_world *make_row(meter *m, sinew_solver_kind solver, int32_t count)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -53,7 +54,7 @@ static sinew_world *make_row(meter *m, sinew_solver_kind solver, int32_t count)
     return world;
 }
 
-/* Bodies differ only by where they stand: they move alike, to the round-off of their places. */
+/* Bodies differ only in their positions: their displacements agree to the round-off of positions. */
 static void assert_alike(const sinew_world *world, int32_t count)
 {
     const int32_t n = sinew_world_particle_count(world) / count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_materials.c: material behaviour of the energies: linear elasticity at rest, homogeneous stretch against the
- * papers' formulas written out, and their behaviour at the edges: collapse, inversion, degenerate input.
+ * formulas of the papers, and the limits of collapse, inversion and degenerate input.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -100,7 +100,7 @@ static void check_rest_hessian(const sinew_simd_variant *simd, const sinew_energ
     batch_free(&b);
 }
 
-/* A tet whose moduli are those of linear elasticity, or one stiffness. Who has others (fibres) is not known here. */
+/* Whether a tet energy has the moduli of linear elasticity, or one stiffness; excludes energies such as fibres. */
 static bool has_plain_moduli(const sinew_energy_ops *ops)
 {
     int others = 0;
@@ -159,7 +159,7 @@ static void test_unmatched(void **context)
 
 /* ---- Homogeneous stretch ----------------------------------------------------------------------------- */
 
-/* psi as printed, up to a constant, and its derivative with respect to s[0]. */
+/* psi as published, up to a constant, and its derivative with respect to s[0]. */
 typedef struct material {
     sinew_energy_kind kind;
     double (*psi)(const double s[3], moduli m);
@@ -257,7 +257,7 @@ static double linear_stress(const double s[3], moduli m)
     return 2 * m.mu * (s[0] - 1) + m.lambda * (s[0] + s[1] + s[2] - 3);
 }
 
-/* As CalculiX and Abaqus have it: C10 (J^-2/3 |F|^2 - 3) + 1/D1 (J - 1)^2, C10 = mu/2, D1 = 2/kappa. */
+/* As in CalculiX and Abaqus: C10 (J^-2/3 |F|^2 - 3) + 1/D1 (J - 1)^2, C10 = mu/2, D1 = 2/kappa. */
 static double isochoric_psi(const double s[3], moduli m)
 {
     const double C10 = m.mu / 2, D1 = 2 / (m.lambda + 2 * m.mu / 3), J = volume(s);
@@ -284,7 +284,7 @@ enum {
     MATERIAL_COUNT = sizeof materials / sizeof materials[0]
 };
 
-/* The stretch t of the free directions (one, or two alike) without stress there, by bisection. */
+/* The stress-free stretch t of the free directions (one, or two equal ones), by bisection. */
 static double free_stretch(const material *model, double s, bool uniaxial, moduli m)
 {
     double low = 0.3, high = 1.7;
@@ -339,7 +339,7 @@ static void test_stretch(void **context)
     for_variants(stretches);
 }
 
-/* The formulas above, where a free bar has a solution in closed form: the second way checked by a third. */
+/* The formulas above against closed forms of a free bar: a check of the reference itself. */
 static void test_free_bar(void **context)
 {
     (void)context;
@@ -363,7 +363,7 @@ static double length(const double *a, const double *b)
     return sqrt(square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]));
 }
 
-/* Their values as printed. */
+/* Their values as published. */
 static double small_value(sinew_energy_kind kind, const sample *s)
 {
     if (kind == SINEW_ENERGY_SPRING)
@@ -401,7 +401,7 @@ static void test_small(void **context)
 
 /* ---- Edges -------------------------------------------------------------------------------------------- */
 
-/* The log energy is infinite for J <= 0, says so, and leaves finite forces. */
+/* The log energy reports infinity for J <= 0 and has finite forces there. */
 static void infinite(const sinew_simd_variant *simd)
 {
     const sinew_energy_ops *ops = simd->energies[SINEW_ENERGY_NEO_HOOKEAN_LOG];
@@ -431,7 +431,7 @@ static void test_infinite(void **context)
     for_variants(infinite);
 }
 
-/* Every other energy is finite where it is worst: collapsed to a plane, a line, a point; sigma1 + sigma2 = 0. */
+/* Every other energy is finite at degenerate states: collapsed to a plane, a line, a point; sigma1 + sigma2 = 0. */
 static void collapse(const sinew_simd_variant *simd)
 {
     static const state worst[] = {{"plane", 1, {1, 1, 0}, 0},
@@ -473,14 +473,14 @@ static void refusals(const sinew_simd_variant *simd)
         if (!is_tet(&ops->info))
             continue;
         const double before = (double)data[0];
-        for (int i = 0; i < 3; i++) { /* numbered inside out it is the same tetrahedron */
+        for (int i = 0; i < 3; i++) { /* with reversed numbering it is the same tetrahedron */
             const double swap = s.rest[i];
             s.rest[i] = s.rest[3 + i];
             s.rest[3 + i] = swap;
         }
         assert_null(batch_prepare(ops, &s, data));
         assert_near((double)data[0], before, before, "weight", ops->info.name);
-        for (int i = 0; i < 3; i++) /* flat: the fourth vertex in the plane of the others */
+        for (int i = 0; i < 3; i++) /* flat: the fourth vertex lies in the plane of the others */
             s.rest[9 + i] = s.rest[i] + 0.25 * (s.rest[3 + i] - s.rest[i]) + 0.5 * (s.rest[6 + i] - s.rest[i]);
         assert_non_null(batch_prepare(ops, &s, data));
         s.rest[9] = (double)NAN;
@@ -524,7 +524,7 @@ static void test_determinants(void **context)
     for_variants(determinants);
 }
 
-/* Elements of one group that share vertices add up: all eight on the same four vertices. */
+/* Elements of one group that share vertices are summed: all eight use the same four vertices. */
 static void shared(const sinew_simd_variant *simd)
 {
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
@@ -533,7 +533,7 @@ static void shared(const sinew_simd_variant *simd)
         for (int e = 0; e < 8; e++)
             samples[e] = sample_make(&ops->info, &states[4]);
         batch b = batch_make(simd, ops, samples, 8);
-        for (int e = 1; e < 8; e++) /* every element where the first is */
+        for (int e = 1; e < 8; e++) /* places every element on the first */
             for (int i = 0; i < b.size; i++)
                 *batch_at(&b, b.x, e, i) = *batch_at(&b, b.x, 0, i);
         const double value = batch_gradient(&b);
@@ -556,7 +556,7 @@ static void test_shared(void **context)
     for_variants(shared);
 }
 
-/* Values are added in double in both precisions: a sum of many is the sum of each, to double's round-off. */
+/* Values are summed in double in both precisions: the total equals the sum of single values to double's round-off. */
 static void sums(const sinew_simd_variant *simd)
 {
     enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_measure.c: the status of a step does not depend on unrelated measurements. Without measuring, a step is neither
- * solved nor unsolved, for every choice of records; and it ends where it ends with measuring.
+ * test_measure.c: the status of a step does not depend on unrelated measurements. Without measuring, a step reports
+ * neither solved nor unsolved, for every choice of records; it ends in the same positions as with measuring.
  */
 #include "solver_scenes.h"
 

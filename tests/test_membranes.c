@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_membranes.c: energies on triangles: random stretches of random triangles against the formulas of their pages
- * written out, strips and sheets with a solution in closed form, projections against brute-force search over their
- * sets, refusals, and a sheet that every solver pulls to where newton does.
+ * written out, strips and sheets with closed-form solutions, projections against brute-force search over their sets,
+ * refusals, and a stretched sheet on which every solver agrees with newton.
  */
 #include "random_cases.h"
 #include "small_world.h"
@@ -10,7 +10,7 @@
 #include "energy_batch.h"
 
 #ifdef SINEW_SINGLE
-#define EXACT 3e-5 /* relative, of a few operations */
+#define EXACT 3e-5 /* relative error of a few operations */
 #define NEAR  2e-3 /* m, of a sheet of 1 m */
 #else
 #define EXACT 1e-12
@@ -30,7 +30,7 @@ static void cross(const double *a, const double *b, double *out)
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* A rest triangle, its area, and two directions of its plane at a right angle. */
+/* A rest triangle, its area, and two orthonormal directions of its plane. */
 typedef struct sheet {
     double rest[9], t[2][3], area;
 } sheet;
@@ -54,7 +54,7 @@ static bool frame_sheet(sheet *s, const double *along)
     return twice > 0.1 * longest && length > 0.05 * sqrt(dot(along, along));
 }
 
-/* Well shaped, of any size and place; the first direction is the part of `along` in its plane. */
+/* A well-shaped triangle of random size and position; the first direction is the projection of `along` to its plane. */
 static sheet draw_sheet(random_cases *r, const double *along)
 {
     sheet s;
@@ -62,7 +62,7 @@ static sheet draw_sheet(random_cases *r, const double *along)
         const double size = random_magnitude(r, 0.1, 10);
         for (int i = 0; i < 9; i++)
             s.rest[i] = size * random_between(r, -1, 1);
-        for (int i = 0; i < 9; i++) /* as the library sees it */
+        for (int i = 0; i < 9; i++) /* rounded to the library's precision */
             s.rest[i] = (double)(sinew_real)s.rest[i];
     } while (!frame_sheet(&s, along));
     return s;
@@ -74,7 +74,7 @@ static bool ends_in(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-/* Parameters in their ranges, limits in order; the warp's direction in `along`, which others choose by chance. */
+/* Random parameters in their ranges, limits in order; the warp's direction is the random vector `along`. */
 static void draw_parameters(random_cases *r, const sinew_energy_info *info, double *p, double *along)
 {
     for (int i = 0; i < 3; i++)
@@ -100,7 +100,7 @@ static void draw_parameters(random_cases *r, const sinew_energy_info *info, doub
         p[3] *= fmin(1, sqrt(p[0] / p[1]));
 }
 
-/* x = F X with F given by the vectors that the two directions become. */
+/* x = F X, where F maps the two directions to u. */
 static sample place(const sheet *s, const double *parameters, const double u[2][3])
 {
     sample one = {0};
@@ -112,8 +112,8 @@ static sample place(const sheet *s, const double *parameters, const double u[2][
     return one;
 }
 
-/* The matrix, by the two vectors that it makes of the directions, whose forces on the vertices these are: a moment of
- * the forces, since sum_a b_a X_a^T = 1 in the plane for the rest gradients b. */
+/* Recovers the matrix P, by its images of the two directions, from its nodal forces: a first moment of the forces,
+ * since sum_a b_a X_a^T = 1 in the plane for the rest gradients b. */
 static void moments(const sheet *s, const batch *b, const sinew_real *g, int e, double out[2][3])
 {
     for (int j = 0; j < 2; j++)
@@ -125,9 +125,9 @@ static void moments(const sheet *s, const batch *b, const sinew_real *g, int e, 
     (void)b;
 }
 
-/* ---- Laws ----------------------------------------------------------------------------------------- */
+/* ---- Energy densities ----------------------------------------------------------------------------- */
 
-/* psi per rest area at principal stretches s (along warp and weft where these matter), and its slopes. */
+/* psi per rest area at principal stretches s (along warp and weft for orthotropic energies), and its slopes. */
 typedef double law(const double *s, const double *p, double *slope);
 
 static double lambda_of(double E, double nu, double plane)
@@ -210,7 +210,7 @@ typedef struct membrane {
     law *formula;
 } membrane;
 
-/* `area` is a distance in two dimensions: the search below has it. */
+/* `area` is a distance in two dimensions: the search over its set below tests it. */
 static const membrane membranes[] = {
     {SINEW_ENERGY_MEMBRANE_STVK, stvk},
     {SINEW_ENERGY_MEMBRANE_COROTATED, corotated},
@@ -224,8 +224,8 @@ enum {
     MEMBRANE_COUNT = sizeof membranes / sizeof membranes[0]
 };
 
-/* Answers of the kernels at the stretches s of a sheet that is turned in space as R says: psi and slopes per area; how
- * far the rest of P is from zero in *skew. */
+/* Evaluates the kernels at stretches s of a sheet that R rotates in space: psi and slopes per area; *skew is the norm
+ * of the other components of P. */
 static double measured(const sinew_simd_variant *simd, sinew_energy_kind kind, const sheet *s, const double *p,
                        const double *stretch, const double R[9], double *slope, double *skew)
 {
@@ -249,7 +249,7 @@ static double measured(const sinew_simd_variant *simd, sinew_energy_kind kind, c
     return psi;
 }
 
-/* Slopes change by about so much when a stretch changes by one. */
+/* Approximate change of a slope per unit of stretch. */
 static double stiffness_of(const membrane *m, const double *s, const double *p)
 {
     const double far[2] = {s[0] + 1, s[1] + 1};
@@ -289,7 +289,7 @@ static void stretches_follow_the_formulas(void **unused)
     print_message("stretches: worst error %.1e of the stiffness\n", worst);
 }
 
-/* Turned, turned over, moved: nothing to pay, no force. */
+/* Rotated, flipped and translated elements have no energy and no force. */
 static void rigid_motions_cost_nothing(void **unused)
 {
     (void)unused;
@@ -302,7 +302,7 @@ static void rigid_motions_cost_nothing(void **unused)
             if (!ops->is_surface)
                 continue;
             draw_parameters(&r, &ops->info, p, along);
-            for (int k = 0; k < ops->info.parameter_count; k++) { /* limits that leave room for the rest shape */
+            for (int k = 0; k < ops->info.parameter_count; k++) { /* limits must admit the rest shape */
                 const char *name = ops->info.parameters[k].name;
                 p[k] = ends_in(name, "minimum") ? fmin(p[k], 1) : ends_in(name, "maximum") ? fmax(p[k], 1) : p[k];
                 stiffest = fmax(stiffest, p[k]);
@@ -339,7 +339,7 @@ static void check_pull(const char *what, sinew_energy_kind kind, const double *g
                  across);
 }
 
-/* Strips with free sides, and sheets pulled in both directions. */
+/* Strips with free sides, and sheets stretched in both directions. */
 static void pulls_have_their_closed_forms(void **unused)
 {
     (void)unused;
@@ -365,7 +365,8 @@ static void pulls_have_their_closed_forms(void **unused)
     }
 }
 
-/* The pressure of a balloon, p R / (2 mu h) = s^-1 - s^-7 by the tension above, is greatest at 7^(1/6): 0.619731. */
+/* The pressure of a balloon, p R / (2 mu h) = s^-1 - s^-7 by the tension above, has its maximum at 7^(1/6): 0.619731.
+ */
 static void rubber_has_the_balloons_peak(void **unused)
 {
     (void)unused;
@@ -378,7 +379,7 @@ static void rubber_has_the_balloons_peak(void **unused)
         const double pair[2] = {stretch, stretch};
         double slope[2], skew;
         measured(sinew_simd(), SINEW_ENERGY_MEMBRANE_NEO_HOOKEAN, &s, p, pair, R, slope, &skew);
-        /* Tension per current width is slope / s, the radius s R: p = 2 slope / (s^2 R). */
+        /* Tension per current width is slope / s and the radius s R: p = 2 slope / (s^2 R). */
         const double pressure = slope[0] / (stretch * stretch);
         if (pressure > best) {
             best = pressure;
@@ -389,7 +390,7 @@ static void rubber_has_the_balloons_peak(void **unused)
     assert_true(fabs(best - 0.619731) <= 2e-6 + EXACT && fabs(at - pow(7, 1.0 / 6)) <= 2e-3);
 }
 
-/* In-plane collapse is where the energy of rubber ends; a triangle that leaves its plane misses it. */
+/* Rubber's energy becomes infinite when a triangle collapses in its plane; a triangle that leaves its plane passes. */
 static void rubber_ends_without_area(void **unused)
 {
     (void)unused;
@@ -406,7 +407,7 @@ static void rubber_ends_without_area(void **unused)
             u[k / 3][k % 3] = R[3 * (k % 3) + k / 3];
         const sample one = place(&s, p, (const double(*)[3])u);
         batch b = batch_make(simd, ops, &one, 1);
-        /* Vertex 2 moves through the edge between the others, at t = when, and on; then beside the plane. */
+        /* Vertex 2 moves through the edge between the others at t = when, and beyond; then out of the plane. */
         const double when = random_between(&r, 0.1, 5), share = random_between(&r, -0.5, 1.5);
         const double *x0 = one.x, *x1 = one.x + 3, *x2 = one.x + 6;
         for (int beside = 0; beside < 2; beside++) {
@@ -454,7 +455,7 @@ static double curve_distance(const search *at, double t)
     return x * x + y * y;
 }
 
-/* Least value by brute force: many samples, then a ternary search around each that is lower than its neighbours. */
+/* The minimum by brute force: many samples, then a ternary search around each local minimum of the samples. */
 static double min_distance(const search *at)
 {
     enum {
@@ -477,7 +478,7 @@ static double min_distance(const search *at)
     return best;
 }
 
-/* Distance of x to the interval, by samples of it. */
+/* Distance of x from the interval, by sampling it. */
 static double interval_distance(double x, double low, double high)
 {
     double best = HUGE_VAL;
@@ -486,8 +487,8 @@ static double interval_distance(double x, double low, double high)
     return best;
 }
 
-/* The distance of F to the set, by search. No matrix is nearer to F than its singular values are to those of F
- * (Mirsky), so that for sets of singular values a search over these is one over the set. */
+/* The distance of F from the set, by search. No matrix is nearer to F than its singular values are to those of F
+ * (Mirsky), so a search over singular values covers the sets that they define. */
 static double searched_distance(sinew_energy_kind kind, const double F[2][3], const double *p)
 {
     double s[2];
@@ -502,7 +503,7 @@ static double searched_distance(sinew_energy_kind kind, const double F[2][3], co
     return area < p[1] ? sqrt(min_distance(&low)) : area > p[2] ? sqrt(min_distance(&high)) : 0;
 }
 
-/* How far T is from being in the set. */
+/* Distance of T from the set. */
 static double outside(sinew_energy_kind kind, const double T[2][3], const double *p)
 {
     double s[2];
@@ -515,7 +516,7 @@ static double outside(sinew_energy_kind kind, const double T[2][3], const double
     return fmax(fmax(fmax(u - p[2], p[1] - u), fmax(v - p[4], p[3] - v)), 0);
 }
 
-/* Every state that is special: without area, without length, alike in all directions, far off. */
+/* Random and special states: zero area, zero length, isotropic, far from rest. */
 static void draw_columns(random_cases *r, double F[2][3])
 {
     double U[9];
@@ -525,9 +526,9 @@ static void draw_columns(random_cases *r, double F[2][3])
     if (special == 0)
         s[1] = 0; /* collapsed to a line */
     else if (special == 1)
-        s[1] = s[0] *= 0.4; /* alike */
+        s[1] = s[0] *= 0.4; /* isotropic */
     else if (special == 2)
-        s[1] = -s[1]; /* mirrored: turned over */
+        s[1] = -s[1]; /* mirrored, that is, flipped over */
     else if (special == 3)
         s[0] = s[1] = random_index(r, 2) ? 1 : 1e-9;
     random_state = random_bits(r);
@@ -561,7 +562,7 @@ static void check_projection(random_cases *r, const sinew_simd_variant *simd, si
     const double bound = 50 * EXACT * size, off = outside(kind, (const double(*)[3])T, p) / fmax(1, size);
     const double error = fmax(fabs(sqrt(2 * psi / p[0]) - sqrt(apart)), sqrt(apart) - min);
     *worst = fmax(*worst, fmax(error / size, off));
-    /* The root of a small psi shows the square root of its round-off. */
+    /* A root of a small psi has the square root of its round-off. */
     if (!(sqrt(apart) - min <= bound && fabs(psi / p[0] - apart / 2) <= bound * size && off <= bound))
         fail_msg("%s (%s): distance %.12g, psi says %.12g, search finds %.12g, outside by %g; limits %g %g %g %g",
                  ops->info.name, simd->name, sqrt(apart), sqrt(2 * psi / p[0]), min, off, p[1], p[2], p[3], p[4]);
@@ -587,7 +588,7 @@ static void projections_are_nearest(void **unused)
     }
 }
 
-/* Limits that are apart: derivatives against differences, away from the places where they jump. */
+/* Distinct limits: derivatives against differences, away from the jumps of the derivatives. */
 static void limits_have_their_derivatives(void **unused)
 {
     (void)unused;
@@ -603,7 +604,7 @@ static void limits_have_their_derivatives(void **unused)
         draw_parameters(&r, &ops->info, p, along);
         sheet s = draw_sheet(&r, along);
         for (int i = 0; i < 9; i++)
-            s.rest[i] /= sqrt(s.area); /* about 1 m */
+            s.rest[i] /= sqrt(s.area); /* area 1 m2 */
         frame_sheet(&s, along);
         do
             for (int i = 0; i < 6; i++)
@@ -631,7 +632,7 @@ static void limits_have_their_derivatives(void **unused)
         singular((const double(*)[3])F, sigma);
         const double lengths[4] = {sigma[0], sigma[1], sqrt(dot(F[0], F[0])), sqrt(dot(F[1], F[1]))};
         bool smooth = sigma[1] > 0.1 && sigma[0] - sigma[1] > 0.1;
-        for (int i = 0; i < 4; i++) /* no limit within reach of the differences */
+        for (int i = 0; i < 4; i++) /* no limit within the range of the differences */
             for (int k = 1; k < 5; k++)
                 smooth &= fabs(lengths[i] - p[k]) > 0.01;
         if (smooth && !(worst <= 1e-4 * scale))
@@ -694,7 +695,7 @@ static void bad_input_is_refused_by_name(void **unused)
     }
     def = with(SINEW_ENERGY_ORTHOTROPIC, "weft_young", 1e8);
     expect_refusal(&def, "poisson = 0.2", "warp_young / weft_young");
-    /* The second of three triangles is a line. */
+    /* The second of three triangles is degenerate. */
     static const int32_t elements[9] = {0, 1, 3, 0, 1, 2, 1, 2, 4};
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
@@ -709,7 +710,7 @@ static void bad_input_is_refused_by_name(void **unused)
 
 /* ---- Fields --------------------------------------------------------------------------------------- */
 
-/* A cloth that is stretched alike everywhere and turned in space has these stretches, and no stress in space. */
+/* A uniformly stretched cloth, rotated in space, has these stretches and no 3D stress. */
 static void stretches_are_a_field(void **unused)
 {
     (void)unused;
@@ -757,7 +758,7 @@ enum {
     SIDE = 4
 };
 
-/* A sheet of 1 m held along its edges, stretched by a tenth in both directions, its inner vertices out of place. */
+/* A sheet of 1 m held along its edges, stretched by a tenth in both directions, with displaced inner vertices. */
 static sinew_world *make_sheet(sinew_energy_kind kind, const sinew_solver_def *solver, bool quasistatic)
 {
     sinew_mesh *mesh = make_cloth(SIDE);
@@ -783,7 +784,7 @@ static sinew_world *make_sheet(sinew_energy_kind kind, const sinew_solver_def *s
     sinew_energy_def energy = sinew_default_energy_def(kind);
     energy.body = body;
     add_energy(world, &energy);
-    if (kind == SINEW_ENERGY_AREA) { /* alone it lets triangles slide into any shape */
+    if (kind == SINEW_ENERGY_AREA) { /* alone it allows triangles to shear freely */
         energy = sinew_default_energy_def(SINEW_ENERGY_TRIANGLE_STRAIN);
         energy.body = body;
         add_energy(world, &energy);
@@ -818,7 +819,7 @@ static double compare_with_newton(sinew_energy_kind energy, sinew_solver_kind ki
     const sinew_solver_info *info = sinew_get_solver_info(kind);
     const sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 100);
     sinew_solver_def solver = solver_of(kind, info->static_only ? 20000 : 4000);
-    if (info->static_only) /* what a pseudo-time ends at is an equilibrium where its sweeps converge */
+    if (info->static_only) /* pseudo-time ends at an equilibrium only if its sweeps converge */
         solver.parameters[sinew_solver_parameter(kind, "sweeps")] = 50;
     sinew_real *reference = step_of(energy, &newton, quasistatic), *q = step_of(energy, &solver, quasistatic);
     double apart = 0;
@@ -829,9 +830,8 @@ static double compare_with_newton(sinew_energy_kind energy, sinew_solver_kind ki
     return apart;
 }
 
-/* XPBD's multipliers belong to gradients that have turned since, so that it
- * ends near the minimum and not there; PBD has no stiffness to agree on, and integrators of one iteration end
- * elsewhere. */
+/* XPBD's multipliers belong to earlier gradients, so that it ends near the minimum. PBD does not converge to an
+ * energy's minimum, and integrators of one iteration end elsewhere. */
 static void solvers_pull_sheets_alike(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_memory_limit_app.c: short of memory, the command ends with exit 2 and one line, and the library with
- * SINEW_ERROR_MEMORY; nothing hangs, nothing dies of a signal, whatever the limit of address space (RLIMIT_AS, which
- * `ulimit -v` sets) is. Limits, solvers and scenes are drawn; `make nightly` goes through all of them.
+ * test_memory_limit_app.c: under any limit of address space (RLIMIT_AS, `ulimit -v`) the command ends with exit status
+ * 2 and one line, and the library with SINEW_ERROR_MEMORY. No process hangs or is killed by a signal. Limits, solvers
+ * and scenes are drawn at random; `make nightly` covers all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,20 +21,21 @@
 #include "sinew/sinew.h"
 
 enum {
-    LEAST = 40, /* MB */
-    MOST = 1000,
+    LIMIT_MIN = 40, /* MB */
+    LIMIT_MAX = 1000,
     STRIDE = 20,
-    LIMITS = (MOST - LEAST) / STRIDE + 1,
+    LIMITS = (LIMIT_MAX - LIMIT_MIN) / STRIDE + 1,
     SIZES = 2,
 #ifdef SINEW_SANITIZED
-    SANITIZED = true, /* they reserve terabytes */
+    SANITIZED = true, /* sanitizers reserve terabytes of address space */
 #else
     SANITIZED = false,
 #endif
     PATIENCE = 240 /* s that one run may take on a busy machine before it counts as hanging */
 };
 
-/* Vertices along each edge of the two blocks: one that is made at once, one whose every stage can fail. */
+/* Vertices along each edge of the two blocks: a small one, and one large enough that every stage can run out of memory.
+ */
 static const int sides[SIZES] = {5, 20};
 
 static void write_scene(int side, char *path, size_t size)
@@ -60,7 +61,7 @@ static void limit_memory(long megabytes)
         _exit(99);
 }
 
-/* Exit status of a child; a signal counts as minus its number, and a child that does not end is killed. */
+/* Returns the exit status of a child, or minus the number of its signal; kills a child that does not end. */
 static int wait_for(pid_t child)
 {
     int status = 0;
@@ -87,7 +88,7 @@ static int run_command(long megabytes, char **argv)
     dup2(err, STDERR_FILENO);
     limit_memory(megabytes);
     execv(SINEW_COMMAND, argv);
-    _exit(127); /* as a shell says where the loader has too little */
+    _exit(127); /* the status of a shell if the loader lacks memory */
 }
 
 static void read_errors(char *text, size_t size)
@@ -104,14 +105,14 @@ static void expect_end(int status, long megabytes, const char *what)
     char errors[2000];
     read_errors(errors, sizeof errors);
     const char *end = strchr(errors, '\n');
-    /* 1: it ran, and did not converge in the iterations it was given. */
+    /* 1: the run did not converge within its iterations. */
     const bool ran = status == 0 || status == 1 || status == 127;
     const bool refused = status == 2 && end && end[1] == '\0' && strstr(errors, "memory");
     if (!ran && !refused)
         fail_msg("%ld MB, %s: exit %d\n%s", megabytes, what, status, errors);
 }
 
-/* Systems of rows: that of all tets of a block takes minutes to factorise, so they leave its energy an energy. */
+/* Constraint systems: factorising all tets of a block as constraints takes minutes, so the tets remain an energy. */
 static bool takes_rows(sinew_solver_kind kind)
 {
     return sinew_solver_parameter(kind, "constraints") >= 0;
@@ -155,7 +156,8 @@ static void every_limit_ends_well(void **state)
     int ends[3] = {0};
     for (int i = 0; i < r.count; i++) {
         const int k = all ? i : random_index(&r, LIMITS * SINEW_SOLVER_COUNT * SIZES);
-        const long megabytes = all ? LEAST + STRIDE * (k % LIMITS) : (long)random_magnitude(&r, LEAST, MOST);
+        const long megabytes =
+            all ? LIMIT_MIN + STRIDE * (k % LIMITS) : (long)random_magnitude(&r, LIMIT_MIN, LIMIT_MAX);
         const int status = run_solver(megabytes, (sinew_solver_kind)(k / LIMITS % SINEW_SOLVER_COUNT),
                                       k / LIMITS / SINEW_SOLVER_COUNT);
         ends[status == 127 ? 2 : status == 2]++;
@@ -167,11 +169,11 @@ static void help_needs_little(void **state)
 {
     (void)state;
     char *argv[] = {"sinew", "--help", NULL};
-    for (long megabytes = LEAST; megabytes <= MOST; megabytes += STRIDE)
+    for (long megabytes = LIMIT_MIN; megabytes <= LIMIT_MAX; megabytes += STRIDE)
         expect_end(run_command(megabytes, argv), megabytes, "--help");
 }
 
-/* With enough of it, all is done: the limits above are what refuses, not the scene. */
+/* With enough memory the run succeeds: only the limits above cause refusals. */
 static void with_enough_it_runs(void **state)
 {
     (void)state;
@@ -217,7 +219,8 @@ static sinew_world *make_world(sinew_solver_kind kind, sinew_error *error)
     return NULL;
 }
 
-/* In a child with `megabytes` more than it has now: 0 done, 2 SINEW_ERROR_MEMORY, else what went wrong. */
+/* Steps in a child with `megabytes` more than its current size. Returns 0 on success, 2 for SINEW_ERROR_MEMORY, else an
+ * error. */
 static int step_in_child(sinew_solver_kind kind, long megabytes)
 {
     const pid_t child = fork();
@@ -239,7 +242,7 @@ static int step_in_child(sinew_solver_kind kind, long megabytes)
     sinew_world_destroy(world);
     if (status == SINEW_OK)
         _exit(bits & SINEW_STEP_UNPREPARED ? 51 : 0);
-    /* A step after that tries again, and may find what others gave back. */
+    /* A step after a failure tries again, and may succeed with memory freed meanwhile. */
     _exit(status == SINEW_ERROR_MEMORY ? 2 : 52);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_mesh.c: the mesh object, its surface and skeleton, topology, colours, the Hilbert order and selections, each
- * against a slower second way.
+ * against a slower independent computation.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static sinew_mesh *box_mesh(int32_t nx, int32_t ny, int32_t nz)
     return sinew_mesh_box(&def, NULL);
 }
 
-/* Two tetrahedra on a common face, a lone triangle, an edge, and a vertex that nothing uses. */
+/* Two tetrahedra with a common face, a lone triangle, an edge, and an unused vertex. */
 static const sinew_real mixed_positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1,
                                              1, 2, 0, 0, 2, 1, 0, 2, 0, 1, 9, 9, 9};
 static const int32_t mixed_tets[] = {0, 1, 2, 3, 1, 2, 3, 4};
@@ -196,7 +196,7 @@ static void surface_of_two_tets(void **state)
     sinew_mesh_def def = mixed_def();
     sinew_mesh *mesh = sinew_mesh_create(&def, NULL);
     sinew_mesh *surface = sinew_mesh_surface(mesh, NULL);
-    /* Eight faces, one of them met twice; the tets' own triangles and tets are gone, its edges stay. */
+    /* Eight faces, one of them shared by both tets; the mesh's own triangles and tets are dropped, its edges kept. */
     assert_int_equal(surface->triangle_count, 6);
     assert_int_equal(surface->tet_count, 0);
     assert_int_equal(surface->edge_count, 1);
@@ -234,7 +234,7 @@ static void surface_without_tets_is_its_triangles(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Outward also where two vertices of a boundary tet are exchanged. */
+/* The surface faces outward also if two vertices of a boundary tet are exchanged. */
 static void surface_of_inverted_tet_points_out(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void incidence_lists_each_element_once(void **state)
     (void)state;
     sinew_allocator hooks = sinew_allocator_or_system(NULL);
     sinew_mesh *mesh = box_mesh(3, 3, 4);
-    mesh->tets[5] = mesh->tets[4]; /* names a vertex twice */
+    mesh->tets[5] = mesh->tets[4]; /* a degenerate tet, which lists a vertex twice */
     sinew_elements tets = {mesh->tets, mesh->tet_count, 4};
     sinew_incidence incidence;
     assert_int_equal(sinew_incidence_build(&incidence, &hooks, mesh->vertex_count, &tets, NULL), SINEW_OK);
@@ -323,7 +323,7 @@ static void incidence_lists_each_element_once(void **state)
 static void components_are_numbered_by_lowest_vertex(void **state)
 {
     (void)state;
-    /* Pieces {1, 4, 6}, {2, 3}, {5, 7}; 0 and 8 are unused. */
+    /* Components {1, 4, 6}, {2, 3}, {5, 7}; 0 and 8 are unused. */
     const int32_t triangles[] = {6, 4, 1}, edges[] = {3, 2, 7, 5};
     const sinew_elements lists[] = {{triangles, 1, 3}, {edges, 2, 2}};
     int32_t component[9];
@@ -332,7 +332,7 @@ static void components_are_numbered_by_lowest_vertex(void **state)
     assert_memory_equal(component, expected, sizeof expected);
 }
 
-/* A long chain given from the far end is the hard case for trees. */
+/* A long chain listed from its far end is the worst case of union-find trees. */
 static void components_join_a_long_chain(void **state)
 {
     (void)state;
@@ -378,7 +378,7 @@ static void element_colours_are_first_fit(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* A hub with 200 spokes needs 200 colours: more than one round of 64. */
+/* A hub with 200 spokes needs 200 colours: more than one word of 64 bits. */
 static void many_colours_are_possible(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static void vertex_colours_share_no_element(void **state)
     (void)state;
     sinew_allocator hooks = sinew_allocator_or_system(NULL);
     sinew_mesh *mesh = box_mesh(5, 6, 7);
-    /* Springs across the box on top of the tets. */
+    /* Springs across the box in addition to the tets. */
     int32_t springs[40];
     uint32_t seed = 7;
     for (int i = 0; i < 40; i++)
@@ -464,7 +464,7 @@ static void sort_agrees_with_qsort(void **state)
     }
 }
 
-/* On a full 2^k grid consecutive cells of a Hilbert curve touch: every step has length one. */
+/* On a full 2^k grid consecutive cells of a Hilbert curve are adjacent: every step has length one. */
 static void hilbert_steps_have_length_one(void **state)
 {
     (void)state;
@@ -514,7 +514,7 @@ static void hilbert_order_keeps_ties_and_extremes(void **state)
 #else
     const sinew_real huge = 1.7e308;
 #endif
-    /* The extent overflows; the order is still along the line. */
+    /* The extent overflows; the order still follows the line. */
     const sinew_real line[18] = {huge, 0, 0, -huge, 0, 0, 0, 0, 0, huge / 2, 0, 0, -huge / 2, 0, 0, huge, 0, 0};
     assert_int_equal(sinew_hilbert_order(&hooks, line, 6, order, NULL), SINEW_OK);
     assert_int_equal(order[0] == 1 ? order[5] : order[0], order[0] == 1 ? 5 : 0);
@@ -531,7 +531,7 @@ static void regions_select_what_they_say(void **state)
     const sinew_real *x = mesh->positions;
     int32_t indices[1331];
 
-    /* 0.1 * 3 is not 0.3: points on the border count all the same. */
+    /* 0.1 * 3 is not 0.3: points on the border are still selected. */
     sinew_region box = {.kind = SINEW_REGION_BOX, .b = {(sinew_real)0.3, (sinew_real)0.3, (sinew_real)0.3}};
     assert_int_equal(sinew_region_select(&box, x, 1331, indices, 1331), 4 * 4 * 4);
     for (int n = 1; n < 64; n++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_app.c: `sinew mesh` as a person uses it: exit status, what is printed and where, what is written.
+ * test_mesh_app.c: `sinew mesh` as a user meets it: exit status, standard output, standard error and written files.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void read_text(const char *path, char *text, size_t size)
     fclose(stream);
 }
 
-/* Runs `sinew mesh ARGUMENTS` in the test's folder; fills printed and complaint, returns the exit status. */
+/* Runs `sinew mesh ARGUMENTS` in the test's folder; fills `printed` and `complaint`, returns the exit status. */
 static int run(const char *arguments)
 {
     char line[4096];
@@ -49,7 +49,7 @@ static void assert_says(const char *text, const char *part)
         fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
-/* Exit status 2, one line on standard error that begins and goes on as it should, nothing on standard output. */
+/* Checks exit status 2, one line on standard error that contains `part`, and nothing on standard output. */
 static void assert_refused(const char *arguments, const char *part)
 {
     assert_int_equal(run(arguments), 2);
@@ -96,7 +96,7 @@ static void check_prints_a_table_and_flaws(void **state)
 static void long_lists_are_cut(void **state)
 {
     (void)state;
-    /* Thirty vertices that nothing uses beside one tetrahedron. */
+    /* Thirty unused vertices beside one tetrahedron. */
     sinew_mesh *mesh = sinew_mesh_allocate(NULL, 34, 1, 0, 0, NULL);
     for (int32_t v = 0; v < 34; v++)
         for (int k = 0; k < 3; k++)
@@ -121,7 +121,7 @@ static void fix_repairs_and_says_what(void **state)
     assert_says(printed, "fixed.vtu: 64 vertices, 134 tets, 0 triangles, 0 edges\n");
     assert_says(printed, "done: 1 inverted tets turned\ndone: 1 degenerate tets dropped\n");
     assert_int_equal(run("check fixed.vtu"), 0);
-    /* Everything collapses into one vertex. */
+    /* A merge distance of 10 collapses the mesh into one vertex. */
     assert_refused("fix bad.msh nothing.vtu --merge 10", "nothing is left after fixing; merge over a smaller distance");
     assert_int_not_equal(access(FOLDER "nothing.vtu", F_OK), 0);
     assert_refused("fix bad.msh x.vtu --merge far", "\"far\" is not a number");
@@ -169,7 +169,7 @@ static void help_has_examples(void **state)
     assert_says(printed, "Example: sinew mesh convert");
 }
 
-/* z up and centimetres: (1, 2, 3) becomes (1, 3, -2) / 100, and what was above stays above. */
+/* z up and centimetres: (1, 2, 3) becomes (1, 3, -2) / 100, and orientation is preserved. */
 static void axes_and_units_are_given(void **state)
 {
     (void)state;

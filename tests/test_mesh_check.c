@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_check.c: every flaw is planted at a known element and must be found there and nowhere else; fixing leaves
- * nothing to find, says what it did, and changes nothing the second time.
+ * test_mesh_check.c: every flaw is planted at a known element and must be found there and nowhere else. Fixing removes
+ * all flaws, reports its changes, and changes nothing the second time.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static sinew_mesh *box_mesh(int32_t n)
     return sinew_mesh_box(&def, NULL);
 }
 
-/* The surface of a ball: a closed surface. Its inner vertices are unused. */
+/* The closed surface of a ball. Its inner vertices are unused. */
 static sinew_mesh *ball_surface(void)
 {
     sinew_round_def def = sinew_default_round_def();
@@ -47,7 +47,7 @@ static void exchange(int32_t *a, int32_t *b)
     *b = swap;
 }
 
-/* A mesh whose arrays have room for a few more cells, to plant flaws in. */
+/* A copy of a mesh whose arrays have capacity for a few more cells, to plant flaws in. */
 static sinew_mesh *with_capacity(const sinew_mesh *from, int32_t vertices, int32_t tets, int32_t triangles,
                                  int32_t edges)
 {
@@ -79,7 +79,7 @@ static int64_t check(const sinew_mesh *mesh, sinew_mesh_report *report, sinew_fl
     return count;
 }
 
-/* Exactly one flaw, of this kind at this element. */
+/* Checks that the mesh has exactly one flaw, of this kind at this element. */
 static void assert_only(const sinew_mesh *mesh, sinew_flaw_kind kind, int32_t element, int32_t other)
 {
     sinew_mesh_report report;
@@ -103,7 +103,7 @@ static bool same_mesh(const sinew_mesh *a, const sinew_mesh *b)
            memcmp(a->edges, b->edges, 2 * (size_t)a->edge_count * sizeof(int32_t)) == 0;
 }
 
-/* Fixes, checks that nothing is left to find and that a second fix changes nothing; returns the fixed mesh. */
+/* Fixes the mesh, checks that no flaw is left and that a second fix changes nothing; returns the fixed mesh. */
 static sinew_mesh *fixed(const sinew_mesh *mesh, double merge_distance, const char *note)
 {
     sinew_error error;
@@ -185,7 +185,7 @@ static void pieces_are_counted(void **state)
     sinew_mesh_destroy(box);
 }
 
-/* The same shape a million million times larger or smaller has the same flaws. */
+/* The same shape scaled by 1e12 or 1e-12 has the same flaws. */
 static void shape_does_not_depend_on_size(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void shape_does_not_depend_on_size(void **state)
             x[11] = (sinew_real)(scales[s] * apex[a]);
             assert_int_equal(sinew_shape_of_tet(x, tet).flaw, expected[a]);
         }
-    /* The regular one has quality 1. */
+    /* The regular tetrahedron has quality 1. */
     const sinew_real regular[12] = {1, 1, 1, -1, 1, -1, 1, -1, -1, -1, -1, 1};
     assert_true(fabs(sinew_shape_of_tet(regular, tet).quality - 1) < CLOSE);
     assert_true(fabs(sinew_shape_of_tet(regular, tet).volume - 8.0 / 3) < CLOSE);
@@ -232,7 +232,7 @@ static void degenerate_tets_are_found_and_dropped(void **state)
     (void)state;
     sinew_mesh *box = box_mesh(3);
     sinew_mesh *mesh = with_capacity(box, 0, 2, 0, 0);
-    const int32_t flat[8] = {0, 1, 3, 4, 5, 5, 13, 14}; /* four in a plane; one named twice */
+    const int32_t flat[8] = {0, 1, 3, 4, 5, 5, 13, 14}; /* four vertices in a plane; one vertex listed twice */
     memcpy(mesh->tets + 4 * box->tet_count, flat, sizeof flat);
     sinew_mesh_report report;
     sinew_flaw flaws[8];
@@ -301,7 +301,7 @@ static void duplicate_vertex_is_found_and_merged(void **state)
     (void)state;
     sinew_mesh *box = box_mesh(3);
     sinew_mesh *mesh = with_capacity(box, 1, 0, 0, 0);
-    /* Vertex 27 stands where vertex 13 is and takes its place in one tetrahedron. -0 is 0. */
+    /* Vertex 27 has the position of vertex 13 and replaces it in one tetrahedron. -0 equals 0. */
     set_point(mesh, 27, 0.5, 0.5, 0.5);
     int32_t at = 0;
     while (mesh->tets[at] != 13)
@@ -315,7 +315,7 @@ static void duplicate_vertex_is_found_and_merged(void **state)
     for (int32_t v = 0; v < 28; v++)
         assert_int_equal(map[v], v == 27 ? 13 : v);
     sinew_mesh_destroy(good);
-    /* Told to leave duplicates, it does. */
+    /* A negative merge distance keeps duplicates. */
     good = sinew_mesh_fix(mesh, -1, NULL, NULL);
     assert_true(same_mesh(good, mesh));
     sinew_mesh_destroy(good);
@@ -336,7 +336,7 @@ static void unused_vertex_is_found_and_dropped(void **state)
     (void)state;
     sinew_mesh *box = box_mesh(3);
     sinew_mesh *mesh = with_capacity(box, 1, 0, 0, 0);
-    /* Put it first, so that all others move. */
+    /* Moves the unused vertex to the front, so that all others are renumbered. */
     set_point(mesh, 0, 7, 7, 7);
     memcpy(mesh->positions + 3, box->positions, 81 * sizeof *box->positions);
     for (int32_t i = 0; i < 4 * mesh->tet_count; i++)
@@ -359,7 +359,7 @@ static void duplicate_cells_are_found_and_dropped(void **state)
     sinew_cloth_def def = sinew_default_cloth_def();
     sinew_mesh *cloth = sinew_mesh_cloth(&def, NULL);
     sinew_mesh *mesh = with_capacity(cloth, 0, 0, 0, 1);
-    /* Edge 30 again, the other way round. */
+    /* Duplicates edge 30 in the other direction. */
     mesh->edges[2 * cloth->edge_count] = mesh->edges[61];
     mesh->edges[2 * cloth->edge_count + 1] = mesh->edges[60];
     assert_only(mesh, SINEW_FLAW_DUPLICATE_CELL, cloth->edge_count, 30);
@@ -374,7 +374,7 @@ static void duplicate_cells_are_found_and_dropped(void **state)
 
     sinew_mesh *box = box_mesh(3);
     mesh = with_capacity(box, 0, 1, 0, 0);
-    /* A boundary tet again, its vertices turned round in a circle of three, which keeps the volume. */
+    /* Duplicates a boundary tet with three vertices rotated cyclically, which keeps the volume. */
     const int32_t again[4] = {box->tets[4 * 7 + 1], box->tets[4 * 7 + 2], box->tets[4 * 7], box->tets[4 * 7 + 3]};
     memcpy(mesh->tets + 4 * box->tet_count, again, sizeof again);
     sinew_mesh_report report;
@@ -392,7 +392,7 @@ static void duplicate_cells_are_found_and_dropped(void **state)
     sinew_mesh_destroy(box);
 }
 
-/* Three tetrahedra on one face; the third overlaps the second, but is sound by itself. */
+/* Three tetrahedra on one face; the third overlaps the second, but each is valid by itself. */
 static void non_manifold_face_is_found(void **state)
 {
     (void)state;
@@ -409,7 +409,7 @@ static void non_manifold_face_is_found(void **state)
     sinew_mesh_report report;
     check(mesh, &report, &flaw, 1);
     assert_true(flaw.measure == 3);
-    /* Nine outer faces, three at the common face, whose edges are each used three times. */
+    /* Nine outer faces, three at the common face, whose edges are used three times each. */
     assert_false(report.closed_surface);
     sinew_mesh_destroy(mesh);
 }
@@ -446,10 +446,10 @@ static void flipped_triangle_is_found_and_turned(void **state)
     assert_int_equal(check(mesh, &report, &flaw, 1), 1);
     assert_int_equal(flaw.kind, SINEW_FLAW_FLIPPED_TRIANGLE);
     assert_int_equal(flaw.element, 101);
-    assert_int_equal(flaw.other, 98); /* the lowest of its neighbours, in the cell before */
+    assert_int_equal(flaw.other, 98); /* its neighbour with the lowest index, in the cell before */
     sinew_mesh *good = fixed(mesh, 0, "1 triangles flipped");
     sinew_mesh_destroy(good);
-    /* Also when it is the first: the many are right, not the first. */
+    /* The first triangle may be the flipped one: the majority defines the orientation. */
     exchange(&mesh->triangles[3 * 101], &mesh->triangles[3 * 101 + 1]);
     exchange(&mesh->triangles[1], &mesh->triangles[2]);
     assert_only(mesh, SINEW_FLAW_FLIPPED_TRIANGLE, 0, 1);
@@ -466,7 +466,7 @@ static void closed_surface_faces_outwards(void **state)
     sinew_mesh *surface = ball_surface();
     double volume = enclosed_volume(surface);
     assert_true(volume > 0.4);
-    /* All inside out, but for three: the greater part is wrong, and the fix must see it. */
+    /* All triangles but three are inside out: the fix must flip the majority. */
     for (int32_t t = 0; t < surface->triangle_count; t++)
         if (t != 4 && t != 50 && t != 51)
             exchange(&surface->triangles[3 * t + 1], &surface->triangles[3 * t + 2]);
@@ -487,7 +487,7 @@ static void closed_surface_faces_outwards(void **state)
     sinew_mesh_destroy(surface);
 }
 
-/* A Moebius strip of eight quads: one edge at which no flip helps, found and left. */
+/* A Moebius strip of eight quads: at one edge no flip helps; the edge is reported and kept. */
 static void one_sided_surface_is_named(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static void one_sided_surface_is_named(void **state)
 
 /* ---- Merging at a distance ------------------------------------------------------------------- */
 
-/* By definition, one vertex after another against all that stay. */
+/* Reference: each vertex against all kept vertices, one after the other. */
 static void merging_agrees_with_brute_force(void **state)
 {
     (void)state;
@@ -546,7 +546,7 @@ static void merging_agrees_with_brute_force(void **state)
     }
 }
 
-/* Triangles that share no vertices, as in an STL file, become one surface. */
+/* Triangles without shared vertices, as in an STL file, become one surface. */
 static void loose_triangles_are_sewn_together(void **state)
 {
     (void)state;
@@ -593,7 +593,7 @@ static void merging_everything_leaves_nothing(void **state)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* All kinds at once: in the order of kind, then element; a short array gets the first. */
+/* A mesh with all kinds of flaws. They are listed by kind, then by element; a short array gets the first ones. */
 static sinew_mesh *ruined_mesh(const sinew_allocator *allocator, sinew_error *error)
 {
     sinew_mesh *mesh = sinew_mesh_allocate(allocator, 12, 5, 4, 3, error);

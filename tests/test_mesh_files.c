@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_files.c: files that other tools wrote are read as what they hold, and what is written comes back whole.
+ * test_mesh_files.c: files written by other tools are read with their contents, and written meshes are read back whole.
  *
- * tests/data/README.md says which command wrote each file. Volumes and areas are those of the shapes that were meshed.
+ * tests/data/README.md lists the command that wrote each file. Expected volumes and areas are those of the meshed
+ * shapes.
  */
 #include "mesh_files.h"
 
@@ -21,8 +22,8 @@
 typedef struct sample {
     const char *path;
     int32_t vertices, tets, triangles, edges;
-    double volume; /* of the tetrahedra */
-    double area;   /* of the triangles; -1: not known beforehand */
+    double volume; /* total volume of the tetrahedra */
+    double area;   /* total area of the triangles; -1: unknown */
     const char *notes;
 } sample;
 
@@ -31,7 +32,8 @@ typedef struct sample {
 #define BOX_AREA     (2 * (1.1 + 0.3 + 0.33))
 #define PRISM_VOLUME (1.1 * 0.7 * 0.4)
 #define PRISM_AREA   (2 * (1.1 * 0.7 + 1.1 * 0.4 + 0.7 * 0.4))
-/* A cube of hexahedra (both sides of each face) and a prism over a right triangle of legs 1, seen from all sides. */
+/* A cube of hexahedra (both sides of each face) and a prism over a right triangle of legs 1, each with all its faces.
+ */
 #define MIXED_AREA (6 + 2 * 0.5 + 2 + 1.4142135623730951)
 /* Three tetrahedra of legs 1/3, 1/7 and 1. */
 #define TRIO_VOLUME (3.0 / 6 / 3 / 7)
@@ -106,7 +108,7 @@ static void reads_what_tools_wrote(void **state)
         assert_int_equal(sinew_mesh_tet_count(mesh), s->tets);
         assert_int_equal(sinew_mesh_triangle_count(mesh), s->triangles);
         assert_int_equal(sinew_mesh_edge_count(mesh), s->edges);
-        /* Surfaces, and VTK's text, hold six to eleven digits. */
+        /* Surface formats and VTK's text store six to eleven digits. */
         assert_true(fabs(volume_of(mesh) - s->volume) < (s->tets == 3 ? 1e-7 : CLOSE));
         if (s->area >= 0)
             assert_true(fabs(area_of(mesh) - s->area) < (s->tets ? 10 * CLOSE : 3e-6));
@@ -115,7 +117,7 @@ static void reads_what_tools_wrote(void **state)
     }
 }
 
-/* One mesh in every dress: the same cells, and the same places to the digits that the text has. */
+/* One mesh in all formats of several tools: the same cells, and the same positions to the digits of the text. */
 static void dresses_agree(void **state)
 {
     (void)state;
@@ -134,7 +136,7 @@ static void dresses_agree(void **state)
     sinew_mesh_destroy(first);
 }
 
-/* VTK's XML writer in all its encodings: bit for bit the same. */
+/* All encodings of VTK's XML writer give the same bits. */
 static void xml_encodings_agree(void **state)
 {
     (void)state;
@@ -166,7 +168,7 @@ static void xml_encodings_agree(void **state)
 typedef struct dress {
     const char *path;
     sinew_mesh_format format;
-    bool tets; /* the format holds them */
+    bool tets; /* the format stores tets */
 } dress;
 
 static const dress dresses[] = {
@@ -221,7 +223,7 @@ static void round_trips(void **state)
     sinew_mesh_destroy(real);
 }
 
-/* STL is single precision and knows no vertex numbers: triangles come back in order, corner by corner. */
+/* STL stores single precision and no vertex numbers: triangles are read back in order, corner by corner. */
 static void stl_round_trip(void **state)
 {
     (void)state;
@@ -229,7 +231,7 @@ static void stl_round_trip(void **state)
     must_write(mesh, SCRATCH("a.stl"), SINEW_MESH_BY_ENDING);
     sinew_mesh *back = must_read(SCRATCH("a.stl"));
     assert_int_equal(sinew_mesh_triangle_count(back), 3);
-    assert_int_equal(sinew_mesh_vertex_count(back), 6); /* all but the one that no triangle uses */
+    assert_int_equal(sinew_mesh_vertex_count(back), 6); /* all but the vertex that no triangle uses */
     for (int i = 0; i < 9; i++)
         for (int axis = 0; axis < 3; axis++) {
             float wanted = (float)sinew_mesh_positions(mesh)[3 * sinew_mesh_triangles(mesh)[i] + axis];
@@ -259,7 +261,7 @@ static void boundary_of_a_body(void **state)
     sinew_mesh_destroy(box);
 }
 
-/* An old .face of another mesh must not be read with a new .ele. */
+/* Writing a mesh leaves no .face file of an earlier mesh beside the new .ele. */
 static void tetgen_leaves_no_stale_faces(void **state)
 {
     (void)state;
@@ -282,7 +284,7 @@ static sinew_mesh *must_parse(const char *path, const char *text)
     return must_read(path);
 }
 
-/* Numbers of nodes far apart, out of order, past 32 bits; tags to skip; a node that no element uses. */
+/* Sparse, unordered node numbers beyond 32 bits; tags to skip; a node that no element uses. */
 static void sparse_node_numbers(void **state)
 {
     (void)state;
@@ -320,7 +322,7 @@ static void put_text(bytes_out *out, const char *text)
     out->size += strlen(text);
 }
 
-/* Highest byte first. */
+/* Writes a big-endian number. */
 static void put_big(bytes_out *out, uint64_t value, int size)
 {
     for (int i = size - 1; i >= 0; i--)
@@ -334,7 +336,7 @@ static void put_big_real(bytes_out *out, double value)
     put_big(out, bits, 8);
 }
 
-/* A tetrahedron as a machine with the other byte order writes it. */
+/* A tetrahedron in the other byte order. */
 static void other_byte_order(void **state)
 {
     (void)state;
@@ -381,7 +383,7 @@ static void other_byte_order(void **state)
     }
 }
 
-/* An L of six corners: a fan from the first would cover 4 square metres instead of 3. */
+/* A concave L of six corners: a fan from its first corner would cover 4 m2 instead of 3 m2. */
 static void concave_polygons(void **state)
 {
     (void)state;
@@ -392,7 +394,7 @@ static void concave_polygons(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Every vertex of an OBJ keeps its number, used or not; indices may count back; lines become edges. */
+/* Every vertex of an OBJ keeps its number, used or not; indices may be negative; lines become edges. */
 static void obj_order(void **state)
 {
     (void)state;
@@ -408,7 +410,7 @@ static void obj_order(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* The mark that editors on Windows put before UTF-8 is no part of the first word: a vertex behind it was lost. */
+/* A UTF-8 byte order mark is not part of the first word; otherwise the vertex behind it would be lost. */
 static void marked_text(void **state)
 {
     (void)state;
@@ -449,7 +451,7 @@ static void medit_any_order(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Cells that are not read are counted by their names, and their numbers are not taken for cells. */
+/* Unsupported cells are counted by their names, and their numbers are not read as cells. */
 static void medit_names_what_it_ignores(void **state)
 {
     (void)state;
@@ -478,7 +480,7 @@ static void medit_names_what_it_ignores(void **state)
     }
 }
 
-/* Nodes of a glTF scene move, turn, scale and mirror; a mirrored triangle keeps its face outward. */
+/* Nodes of a glTF scene translate, rotate, scale and mirror; a mirrored triangle still faces outward. */
 static void gltf_nodes(void **state)
 {
     (void)state;
@@ -494,7 +496,8 @@ static void gltf_nodes(void **state)
                    "\"bufferViews\":[{\"buffer\":0,\"byteLength\":36}],"
                    "\"buffers\":[{\"byteLength\":36,\"uri\":\"data:application/octet-stream;base64,"
                    "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA\"}]}");
-    /* (0 0 0) (1 0 0) (0 1 0), scaled, turned by a quarter about z, moved; then mirrored in x instead, at height 5 */
+    /* (0 0 0) (1 0 0) (0 1 0), scaled, rotated by a quarter about z, translated; then mirrored in x instead, at height
+     * 5 */
     static const double wanted[] = {10, 0, 0, 10, 2, 0, 9, 0, 0, 10, 0, 5, 10, -1, 5, 9, 0, 5};
     static const int32_t triangles[] = {0, 1, 2, 3, 5, 4}, edges[] = {0, 1, 1, 2, 2, 0, 3, 4, 4, 5, 5, 3};
     assert_int_equal(sinew_mesh_vertex_count(mesh), 6);
@@ -507,9 +510,9 @@ static void gltf_nodes(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* ---- The world around ---------------------------------------------------------------------- */
+/* ---- Locale and file system ---------------------------------------------------------------------- */
 
-/* A host that writes 0,5 for a half must change nothing. */
+/* A locale with a decimal comma changes nothing. */
 static void other_locale(void **state)
 {
     (void)state;
@@ -558,7 +561,7 @@ static void refused_writes(void **state)
     sinew_mesh_destroy(rope);
 }
 
-/* The second of four files cannot be written: none of them changes. */
+/* If the second of four files cannot be written, none of them changes. */
 static void all_files_or_none(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mesh_refusals.c: broken, cut, hostile and missing mesh files give one line that names the place and the reason;
- * the corpus of the fuzzers and mutations of it do no harm; every allocation may fail.
+ * test_mesh_refusals.c: broken, truncated, malicious and missing mesh files give one line with location and reason. The
+ * fuzzers' corpus and mutations of it cause no crash; every allocation may fail.
  */
 #include "mesh_files.h"
 
@@ -15,8 +15,8 @@
 
 typedef struct bad_file {
     const char *name;
-    const char *text;  /* "%%%%" parts several files, see mesh_entry.h */
-    const char *place; /* starts the error, after the name */
+    const char *text;  /* "%%%%" separates several files, see mesh_entry.h */
+    const char *place; /* location at the start of the message, after the file name */
     const char *reason;
 } bad_file;
 
@@ -312,7 +312,7 @@ static const bad_file bad_files[] = {
     {"a.glb", "glTF\x02\x01\x01\x01????????JSON", "", "only version 2"},
 };
 
-/* How the error of a row must start: the file it is in, and the line or byte. */
+/* The expected start of an error: its file, and the line or byte. */
 static void wanted_start(const bad_file *bad, char *start, size_t size)
 {
     const char *stem_end = bad->place[0] == '.' ? strrchr(bad->name, '.') : bad->name + strlen(bad->name);
@@ -335,7 +335,7 @@ static void bad_files_are_refused(void **state)
             print_error("row %zu: \"%s\" is not \"%s ... %s\"\n", i, mesh ? "read" : error.text, start, bad->reason);
         wrong += !good;
         sinew_mesh_destroy(mesh);
-        /* Without an error to write to, all the same. */
+        /* The call also works without an error to write to. */
         assert_null(mesh_entry(bad->name, bad->text, strlen(bad->text), NULL, NULL));
     }
     assert_int_equal(wrong, 0);
@@ -360,12 +360,12 @@ static void bad_paths_are_refused(void **state)
     assert_int_equal(error.status, SINEW_ERROR_USAGE);
 }
 
-/* ---- Every file of the tools, cut and changed ---------------------------------------------- */
+/* ---- Truncated and mutated files --------------------------------------------------------------- */
 
 typedef void each_file(const char *name, const char *bytes, size_t size);
 
-/* Runs over the files of a folder, in the order of their names. The name given is `as` when that is not NULL. */
-static int for_files(const char *folder, const char *as, each_file *incidence)
+/* Calls a function for the files of a folder, sorted by name. The name passed is `as` unless that is NULL. */
+static int for_files(const char *folder, const char *as, each_file *visit)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, alphasort), visited = 0;
@@ -375,7 +375,7 @@ static int for_files(const char *folder, const char *as, each_file *incidence)
         if (entries[i]->d_name[0] != '.') {
             size_t size;
             char *bytes = load(path, &size);
-            incidence(as ? as : path, bytes, size);
+            visit(as ? as : path, bytes, size);
             free(bytes);
             visited++;
         }
@@ -399,17 +399,17 @@ enum {
     CORPORA = sizeof corpora / sizeof corpora[0]
 };
 
-static void for_corpora(each_file *incidence)
+static void for_corpora(each_file *visit)
 {
     for (int i = 0; i < CORPORA; i++) {
         char folder[1024];
         snprintf(folder, sizeof folder, SINEW_SOURCE_DIR "/tests/corpus/%s", corpora[i].folder);
-        if (for_files(folder, corpora[i].name, incidence) == 0)
+        if (for_files(folder, corpora[i].name, visit) == 0)
             fail_msg("%s holds no files", folder);
     }
 }
 
-/* A mesh or an error, never both, never neither (mesh_entry_fuzz aborts otherwise). */
+/* Every input gives a mesh or an error, never both (mesh_entry_fuzz() aborts otherwise). */
 static void run_one(const char *name, const char *bytes, size_t size)
 {
     mesh_entry_fuzz(name, bytes, size);
@@ -434,7 +434,7 @@ static void cut_files_are_harmless(void **state)
     for_files(SINEW_SOURCE_DIR "/tests/data", NULL, cut_short);
 }
 
-/* xorshift64: the same changes in every run. */
+/* xorshift64: the same mutations in every run. */
 static uint64_t dice = 88172645463325252u;
 
 static uint64_t roll(uint64_t sides)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_minimiser_options.c: choices of qn, pbng and pd that publications make: the first Hessian and the backtracking
- * of L-BFGS, steps of a node, acceleration as printed, a factor in 32 bits; and two things said of materials.
+ * test_minimiser_options.c: options of qn, pbng and pd from publications: the initial Hessian and the backtracking of
+ * L-BFGS, steps of a node, acceleration as printed, a factor in 32 bits; and two properties of materials: sheets stay
+ * in their plane, and uncorrected neo-Hookean deflates.
  *
- * Second ways: Newton's minimum, recurrences written out below over plain sweeps, closed forms.
+ * References: Newton's minimum, recurrences over plain sweeps written out below, closed forms.
  */
 #include "solver_scenes.h"
 
@@ -33,7 +34,7 @@ static int32_t size_of(int index)
 
 /* ---- qn ---------------------------------------------------------------------------------------- */
 
-/* Every first Hessian leads to the minimum; that of PD soonest where bodies are stiff. */
+/* Every initial Hessian leads to the minimum; that of PD needs the fewest iterations on stiff bodies. */
 static void every_first_hessian_gets_there(void **unused)
 {
     (void)unused;
@@ -55,15 +56,15 @@ static void every_first_hessian_gets_there(void **unused)
     }
 }
 
-/* Thesis algorithm 8 on the first iteration, whose direction d is what a full step makes: q0 + beta^k d is taken for
- * the first k with enough decrease, or, with t, for the first that is shorter than t. */
+/* Thesis algorithm 8 on the first iteration, whose direction d is the result of a full step. The line search takes q0 +
+ * beta^k d for the first k with sufficient decrease or, with t, for the first k with a step below t. */
 static void backtracking_is_what_it_says(void **unused)
 {
     (void)unused;
     static const scene hard_ball = {"ball, cubic", BALL, SINEW_ENERGY_ST_VENANT_KIRCHHOFF, 1e9, 0.3, 1e-2, {0}};
     const int size = size_of(BALL_SOFT);
     sinew_solver_def def = solver_of(SINEW_SOLVER_QN, 1);
-    /* This material is soft where it is squashed flat: fitted over such stretches, full steps go too far. */
+    /* This material is soft when squashed flat: a stiffness fitted over such stretches makes full steps too long. */
     set(&def, "stretch_low", 0.001);
     set(&def, "stretch_high", 1.001);
     def.iterations = 0;
@@ -94,7 +95,7 @@ static void backtracking_is_what_it_says(void **unused)
 
 /* ---- pbng -------------------------------------------------------------------------------------- */
 
-/* The exact block of neo_hookean makes the very step to a node's minimum: a second one changes nothing. The cheap block
+/* The exact block of neo_hookean steps exactly to a node's minimum: a second step changes nothing. The cheap block
  * stops short of it, and more steps lower the objective further. */
 static void inner_steps_go_to_the_minimum(void **unused)
 {
@@ -117,7 +118,7 @@ static void inner_steps_go_to_the_minimum(void **unused)
     free(b);
 }
 
-/* One plain sweep from q, in place: a step of one iteration of an equilibrium. */
+/* One plain sweep from q, in place: a quasistatic step of one iteration. */
 static void plain_sweep(sinew_world *world, sinew_real *q)
 {
     const int32_t n = sinew_world_particle_count(world);
@@ -126,7 +127,7 @@ static void plain_sweep(sinew_world *world, sinew_real *q)
     assert_int_equal(sinew_world_get_positions(world, 0, n, q), SINEW_OK);
 }
 
-/* PBNG 7.3 as printed, l from 0 on, x^{-1} = x^0. */
+/* PBNG 7.3 as printed, with l from 0 and x^{-1} = x^0. */
 static void printed_recurrences_run_as_printed(void **unused)
 {
     (void)unused;
@@ -135,7 +136,7 @@ static void printed_recurrences_run_as_printed(void **unused)
     };
     const int size = size_of(BEAM_STILL);
     const double rho = 0.9, gamma = 1.1, omega = 1.2;
-    for (int kind = 1; kind <= 3; kind += 2) { /* sor, chebyshev */
+    for (int kind = 1; kind <= 3; kind += 2) { /* kinds 1 and 3: sor, chebyshev */
         sinew_solver_def plain = solver_of(SINEW_SOLVER_PBNG, 1);
         set(&plain, "acceleration", 0);
         set(&plain, "coarse", 0);
@@ -173,8 +174,8 @@ static void printed_recurrences_run_as_printed(void **unused)
 
 /* ---- The plane --------------------------------------------------------------------------------- */
 
-/* PBNG is written for d = 2 and 3. A sheet in a plane needs no code of its own: forces out of the plane are zero, and
- * blocks do not couple it to the others, so that 3x3 systems hold the 2x2 ones. Nodes stay in the plane to the bit. */
+/* PBNG is written for d = 2 and 3. A sheet in a plane needs no separate code: out-of-plane forces are zero and blocks
+ * do not couple them to the others, so that 3x3 systems contain the 2x2 ones. Nodes stay in the plane to the bit. */
 static void sheets_stay_in_their_plane(void **unused)
 {
     (void)unused;
@@ -220,7 +221,7 @@ static void sheets_stay_in_their_plane(void **unused)
 
 /* ---- pd in 32 bits ----------------------------------------------------------------------------- */
 
-/* How far the centre of mass of a free, stiff, twisted beam goes in a step that should leave it. */
+/* Displacement of the centre of mass of a free, stiff, twisted beam in a step; zero in exact arithmetic. */
 static double drift(int factor, int form)
 {
     sinew_mesh *mesh = make_beam(10, 2, 2, 5, 1, 1);
@@ -265,11 +266,11 @@ static void a_factor_in_32_bits_drifts(void **unused)
     assert_true(IS_SINGLE || (wide < 1e-9 && narrow > 1e-4));
 }
 
-/* ---- Rubber without its correction ------------------------------------------------------------- */
+/* ---- Neo-Hookean without its correction ---------------------------------------------------------- */
 
-/* Thesis 3.6.3: without 1 + mu/lambda for 1, psi = mu/2 (|F|^2 - 3) + lambda/2 (J - 1)^2, rubber deflates at rest. That
- * is (3.15) and mu (J - 1), a pressure of -mu on the body's surface. A free box then shrinks alike in all directions,
- * to s + (lambda/mu) (s^3 - 1) s^2 = 0. */
+/* Thesis 3.6.3: with 1 in place of 1 + mu/lambda, psi = mu/2 (|F|^2 - 3) + lambda/2 (J - 1)^2, and rubber deflates at
+ * rest. That is (3.15) plus mu (J - 1), a pressure of -mu on the surface. A free box shrinks uniformly to s +
+ * (lambda/mu) (s^3 - 1) s^2 = 0. */
 static void uncorrected_rubber_deflates(void **unused)
 {
     (void)unused;

@@ -3,8 +3,8 @@
  * test_minimum.c: the minimum that a step finds, against one found without the library.
  *
  * This file has its own objective (lumped masses, inertia, gravity, materials from reference_material.h) and its own
- * minimiser: Newton's method with a Hessian made by central differences of its own gradient, dense elimination, and
- * halving of steps. Nothing but the mesh comes from the library. Small on purpose: 24 unknowns.
+ * minimiser: Newton's method with a Hessian by central differences of its own gradient, dense elimination and step
+ * halving. Only the mesh comes from the library. The problem has 24 unknowns, so that dense differences stay cheap.
  */
 #include "dense_solve.h"
 #include "make_world.h"
@@ -24,7 +24,7 @@ enum {
     VERTICES_MAX = 32
 };
 
-/* ---- The objective, again -------------------------------------------------------------------- */
+/* ---- The reference objective --------------------------------------------------------------------- */
 
 typedef struct problem {
     sinew_energy_kind kind;
@@ -32,11 +32,11 @@ typedef struct problem {
     double gravity[3];
     int32_t vertex_count, tet_count;
     const int32_t *tets;
-    double X[3 * VERTICES_MAX]; /* rest */
+    double X[3 * VERTICES_MAX]; /* rest positions */
     double m[VERTICES_MAX];
     double q_tilde[3 * VERTICES_MAX];
     int unknown_count;
-    int unknown[UNKNOWNS_MAX]; /* coordinates that are free */
+    int unknown[UNKNOWNS_MAX]; /* indices of free coordinates */
 } problem;
 
 static void edges_of(const problem *p, const double *x, int32_t t, double D[9])
@@ -87,9 +87,9 @@ static double reference_objective(const problem *p, const double *q, double *gra
     return g;
 }
 
-/* ---- The minimiser, again -------------------------------------------------------------------- */
+/* ---- The reference minimiser --------------------------------------------------------------------- */
 
-/* One step; returns |gradient| over the unknowns before it. */
+/* Takes one Newton step; returns |gradient| over the unknowns before it. */
 static double reference_step(const problem *p, double *q)
 {
     static double A[UNKNOWNS_MAX][UNKNOWNS_MAX];
@@ -112,7 +112,7 @@ static double reference_step(const problem *p, double *q)
     dense_solve(&A[0][0], UNKNOWNS_MAX, d, p->unknown_count, 0);
     for (int j = 0; j < p->unknown_count; j++)
         slope += d[j] * gradient[p->unknown[j]];
-    if (slope > 0) /* towards a saddle: the other way */
+    if (slope > 0) /* an ascent direction is reversed */
         for (int j = 0; j < p->unknown_count; j++)
             d[j] = -d[j];
     for (double alpha = 1; alpha > 1e-9; alpha /= 2) {
@@ -128,9 +128,9 @@ static double reference_step(const problem *p, double *q)
     return sqrt(residual);
 }
 
-/* ---- The same with the library --------------------------------------------------------------- */
+/* ---- The same problem in the library ------------------------------------------------------------- */
 
-/* Fills the problem from the mesh: left face held, right end pulled, thrown upwards. */
+/* Fills the problem from the mesh: left face held, right end pulled, initial velocity upwards. */
 static void pose(problem *p, const sinew_mesh *mesh, const double *start, double speed)
 {
     p->vertex_count = sinew_mesh_vertex_count(mesh);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_mixing.c: single particles against closed forms of impact and sliding: coefficients of two materials, the speed
- * below which nothing rebounds, pinned corners, the force on a particle, and contacts that pass from face to face.
+ * below which nothing rebounds, pinned corners, the force on a particle, and contacts that move from face to face.
  */
 #include "contact_worlds.h"
 #include "random_cases.h"
@@ -32,7 +32,7 @@ static sinew_world *make_impact_world(double gravity)
     return world;
 }
 
-/* One vertex of a given mass. */
+/* Adds a body of one vertex of a given mass. */
 static sinew_body add_particle(sinew_world *world, double mass, const double x[3], const double v[3])
 {
     sinew_error error = {0};
@@ -85,7 +85,7 @@ static sinew_body add_sheet(sinew_world *world, int n, double size, int32_t pinn
     return body;
 }
 
-/* NaN: the world's. */
+/* Sets friction and restitution; NaN: the world's values. */
 static void set_material(sinew_world *world, sinew_body body, double friction, double restitution)
 {
     sinew_error error = {0};
@@ -139,8 +139,9 @@ static void near(double found, double expected, double scale, const char *what)
 
 /* ---- Friction of two materials ----------------------------------------------------------------- */
 
-/* A particle slides at 5 m/s: in every step it loses mu g h of speed, with mu the root of the product. Its force is
- * that of Newton's second law, friction included. On a plane, and on a sheet whose vertices are all held. */
+/* A particle slides at 5 m/s: every step reduces its speed by mu g h, where mu is the root of the product of both
+ * coefficients. Its force obeys Newton's second law, friction included. On a plane, and on a sheet with all vertices
+ * held. */
 static void slide(random_cases *r, bool on_sheet, bool of_world)
 {
     sinew_world *world = make_impact_world(G);
@@ -182,7 +183,7 @@ static void friction_is_the_root_of_the_product(void **state)
 
 /* ---- Restitution of two materials ----------------------------------------------------------------- */
 
-/* The speed of a particle after the step in which it meets a plane at a speed, from a clearance. */
+/* The speed of a particle after the step in which it hits a plane, for a given speed and clearance. */
 static double rebound_speed(double of_body, double of_plane, double speed, double clearance)
 {
     sinew_world *world = make_impact_world(G);
@@ -197,7 +198,7 @@ static double rebound_speed(double of_body, double of_plane, double speed, doubl
     return after[1];
 }
 
-/* Torricelli: the speed at the plane is v^2 + 2 g d. */
+/* Torricelli: the squared speed at the plane is v^2 + 2 g d. */
 static void restitution_is_the_larger_one(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void restitution_is_the_larger_one(void **state)
     }
 }
 
-/* Resting contacts gain g h in every step: impacts below 2 g h do not rebound. */
+/* Resting contacts gain g h of speed in every step, so impacts below 2 g h do not rebound. */
 static void slow_impacts_do_not_rebound(void **state)
 {
     (void)state;
@@ -224,8 +225,8 @@ static void slow_impacts_do_not_rebound(void **state)
 
 /* ---- Pinned corners --------------------------------------------------------------------------------- */
 
-/* A particle falls on a sheet of two triangles of which some corners are held. The point of contact parts at e times
- * the speed of approach: held corners take no part of the impulse. The sheet turns a little within the step. */
+/* A particle falls on a sheet of two triangles with some corners held. The contact point separates at e times the speed
+ * of approach: held corners take no impulse. The sheet rotates a little within the step. */
 static void corners_that_are_held(void **state)
 {
     (void)state;
@@ -255,9 +256,10 @@ static void corners_that_are_held(void **state)
     }
 }
 
-/* ---- Contacts that pass from face to face ------------------------------------------------------------ */
+/* ---- Contacts that move from face to face -------------------------------------------------------- */
 
-/* A particle slides over the faces of a sheet: it is one contact, which begins once and ends when it is lifted. */
+/* A particle slides over the faces of a sheet: it is one contact, which begins once and ends when the particle is
+ * lifted. */
 static void a_contact_passes_from_face_to_face(void **state)
 {
     (void)state;
@@ -296,7 +298,7 @@ static void a_contact_passes_from_face_to_face(void **state)
     sinew_world_destroy(world);
 }
 
-/* A groove of two slopes at right angles along z, and beside it a shelf: one mesh. */
+/* A mesh with a groove of two slopes at right angles along z, and a shelf beside it. */
 static void add_groove(sinew_world *world)
 {
     static const double profile[4][2] = {{-0.5, 0.5}, {0, 0}, {0.5, 0.5}, {1.5, 0.5}};
@@ -324,7 +326,7 @@ static void add_groove(sinew_world *world)
     sinew_mesh_destroy(mesh);
 }
 
-/* A particle lies in a groove, on two faces, and is put on the shelf: the one contact there takes over one of the two,
+/* A particle in a groove touches two faces and is moved to the shelf: its one contact there continues one of the two,
  * and the other ends. */
 static void two_contacts_become_one(void **state)
 {
@@ -354,10 +356,10 @@ static void two_contacts_become_one(void **state)
     sinew_world_destroy(world);
 }
 
-/* ---- Contacts that outlive changes of the world ------------------------------------------------------ */
+/* ---- Contacts during changes of the world -------------------------------------------------------- */
 
-/* A particle rests on a sheet and on a plane beside it lies another. A body far away goes after four
- * steps, another comes after eight. Contacts stay, and the particles are where those of a world without the visitor are. */
+/* A particle rests on a sheet, another one on a plane beside it. A distant body is removed after four steps, another
+ * one added after eight. Contacts persist, and positions equal those of a world without the distant bodies. */
 static void contacts_outlive_visitors(void **state)
 {
     (void)state;
@@ -373,7 +375,7 @@ static void contacts_outlive_visitors(void **state)
         plane.position[1] = (sinew_real)-0.2;
         add_collider(world, &plane);
         sinew_body visitor = {.index = -1};
-        if (w == 1) /* in front of the others, so that their particles move when it goes */
+        if (w == 1) /* added before the others, so that its removal renumbers their particles */
             visitor = add_particle(world, 1, far_away, still);
         add_sheet(world, 3, 0.5, 9);
         const sinew_body a = add_particle(world, 0.5, above, slow), b = add_particle(world, 0.7, beside, slow);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of mpbng: what the simplified meshes of its layers are like, and that it ends at the minimum of the world's own
- * problem, that without layers it is pbng's plain sweep, bit for bit, and that threads and failing allocations do not
- * matter.
+ * test_mpbng.c: mpbng: properties of its simplified meshes; its steps end at the minimum of the world's own problem;
+ * without coarse layers it equals pbng's plain sweep bit for bit; threads do not change the bits; failing allocations
+ * are reported.
  */
 #include "failing_allocator.h"
 #include "mesh/edit/simplify.h"
@@ -12,8 +12,8 @@
 
 /* ---- Simplified meshes ---------------------------------------------------------------------------- */
 
-/* A sheet of n x n vertices in the plane, its inner vertices moved about by `noise` of a cell, in cells cut along
- * random diagonals; `bump` bends it. */
+/* A planar sheet of n x n vertices, with inner vertices displaced by `noise` of a cell and cells split along random
+ * diagonals; `bump` bends it. */
 typedef struct sheet {
     int32_t vertex_count, triangle_count;
     sinew_real *positions; /* [vertex_count][4] */
@@ -115,7 +115,7 @@ static void meshes_get_coarser_by_about_four(void **unused)
 
 /* ---- Worlds ---------------------------------------------------------------------------------------- */
 
-/* A cloth of n x n vertices and 0.3 m with a membrane, held at two corners and stretched a little. h = 0: quasistatic.
+/* A cloth of n x n vertices and 0.3 m with a membrane, held at two corners and slightly stretched. h = 0: quasistatic.
  */
 static sinew_world *hung(int n, double h, const sinew_solver_def *solver, const sinew_allocator *allocator, int threads)
 {
@@ -165,7 +165,8 @@ static double end_of(int n, double h, const sinew_solver_def *solver)
     return objective;
 }
 
-/* The layers go as kappa does, and the sweeps after the last iteration know the world's own problem alone. */
+/* The coupling of layers decreases with kappa, and the sweeps after the last iteration solve the world's own problem.
+ */
 static void long_steps_end_at_the_worlds_minimum(void **unused)
 {
     (void)unused;
@@ -183,7 +184,7 @@ static void long_steps_end_at_the_worlds_minimum(void **unused)
     assert_true(last < (IS_SINGLE ? 1e-4 : 1e-6));
 }
 
-/* The coarse layers carry what few sweeps do not. */
+/* Coarse layers reduce errors that a few sweeps do not. */
 static void layers_beat_sweeps(void **unused)
 {
     (void)unused;
@@ -215,7 +216,7 @@ static void one_layer_is_the_plain_sweep(void **unused)
     set(&plain, "acceleration", NONE);
     set(&plain, "coarse", 0);
     assert_true(hash_of(hung(10, 0.01, &one, NULL, 1)) == hash_of(hung(10, 0.01, &plain, NULL, 1)));
-    /* Tets have no layers. */
+    /* Tets have no coarse layers. */
     set(&one, "levels", 4);
     assert_true(hash_of(build(&scenes[RUBBER_STIFF], &one, 1, 1)) ==
                 hash_of(build(&scenes[RUBBER_STIFF], &plain, 1, 1)));
@@ -245,7 +246,7 @@ static void failing_allocations_are_reported(void **unused)
         memory.fail_at = next;
         done = sinew_world_prepare(world, &error) == SINEW_OK;
         assert_true(done || error.status == SINEW_ERROR_MEMORY);
-        memory.fail_at = done ? memory.calls + 1 : 0; /* a step asks for nothing */
+        memory.fail_at = done ? memory.calls + 1 : 0; /* a step allocates nothing */
         if (done)
             step_of(world);
         memory.fail_at = next;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_mpbng_contact.c: layers where something touches. A floor bears the weight of a cloth that lies on it, at the
- * right distance: its coarse layers lie there too. A cloth that nothing but a bar under its middle holds comes down
- * nearer to newton's with layers than without. Nothing crosses. States, threads and failing allocations, with layers
- * that touch.
+ * test_mpbng_contact.c: mpbng's layers in contact. The contact force on a cloth on a floor equals its weight, at the
+ * right offset, and its coarse layers lie there too. A cloth over a bar sags closer to newton's shape with layers than
+ * without. No surfaces intersect. Saved states, threads and failing allocations are tested with layers in contact.
  *
- * mpbng solves another problem than the world's while its layers are bound, so that it is not asked to end where newton
- * does; what is asked is that residuals are those of the world's own objective.
+ * While its layers are bound, mpbng solves another problem than the world's, so that its end state is not compared with
+ * newton's. The reported residuals are those of the world's own objective.
  */
 #include "contact_worlds.h"
 #include "failing_allocator.h"
 
-#define LENGTH    1.0 /* m: of the cloth across the bar */
+#define LENGTH    1.0 /* m: length of the cloth across the bar */
 #define WIDTH     0.5
 #define BAR       0.2 /* m */
 #define THICKNESS 4e-3
@@ -19,7 +18,7 @@
 #define H         0.01
 
 #ifdef SINEW_SINGLE
-#define BORNE 1e-2 /* of the weight */
+#define BORNE 1e-2 /* fraction of the weight */
 #else
 #define BORNE 1e-3
 #endif
@@ -39,7 +38,7 @@ static sinew_solver_def layered(int iterations, int levels)
     return def;
 }
 
-/* A level cloth of 2 n - 1 times n vertices, its middle near x = z = 0. */
+/* A level cloth of (2 n - 1) x n vertices, centred near x = z = 0. */
 static sinew_world *level_cloth(int n, double height, const sinew_solver_def *solver, const sinew_allocator *allocator,
                                 int threads)
 {
@@ -78,7 +77,7 @@ static sinew_world *level_cloth(int n, double height, const sinew_solver_def *so
     return world;
 }
 
-/* Just above a bar along z, a little off the cloth's middle. */
+/* A cloth just above a bar along z, slightly off the cloth's centre. */
 static sinew_world *over_a_bar(int n, const sinew_solver_def *solver, const sinew_allocator *allocator, int threads)
 {
     sinew_world *world = level_cloth(n, BAR, solver, allocator, threads);
@@ -114,9 +113,9 @@ static double height_of(sinew_world *world)
     return m.centre_of_mass[1];
 }
 
-/* ---- Forces and rows --------------------------------------------------------------------------- */
+/* ---- Forces and residuals ------------------------------------------------------------------------ */
 
-/* The last sweeps of a step know the world's own problem alone. */
+/* The last sweeps of a step solve the world's own problem, so the contact force equals the weight. */
 static void the_floor_bears_the_cloth(void **state)
 {
     (void)state;
@@ -136,8 +135,8 @@ static void the_floor_bears_the_cloth(void **state)
     sinew_world_destroy(world);
 }
 
-/* Few iterations on bound layers end far from the world's minimum, and the step says so: the residual of result and
- * error row is that of the world's own objective. */
+/* Few iterations on bound layers end far from the world's minimum, and the status reports it: the residuals of result
+ * and contact report are those of the world's own objective. */
 static void rows_are_of_the_worlds_objective(void **state)
 {
     (void)state;
@@ -154,7 +153,7 @@ static void rows_are_of_the_worlds_objective(void **state)
 
 /* ---- Layers ------------------------------------------------------------------------------------- */
 
-/* Nothing but contact holds the layers. */
+/* Contact alone supports the layers. */
 static void layers_help_where_contact_holds(void **state)
 {
     (void)state;
@@ -221,8 +220,8 @@ static void threads_do_not_matter(void **state)
     }
 }
 
-/* Once the cloth lies still a step asks for nothing; a step that cannot have what it asks for says so, and the next one
- * is made. */
+/* Once the cloth lies still, a step allocates nothing. A step with a failed allocation reports it, and the next step
+ * succeeds. */
 static void failing_allocations_are_reported(void **state)
 {
     (void)state;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_newton.c: Newton reaches the minimum: for every tet material, soft to very stiff, long steps, short steps and
- * none; from a good start, a bad one and an inverted one; quadratically at the end; with Cholesky and with conjugate
- * gradients alike.
+ * test_newton.c: Newton reaches the minimum for every tet material, soft to very stiff, with long and short time steps
+ * and quasistatic; from a good, a bad and an inverted start; with quadratic convergence at the end; with Cholesky and
+ * with conjugate gradients.
  *
- * The bar has twelve by four by four cells, density 1000 kg/m3, both end faces pinned, the right one turned by half a
- * turn about its axis. `relative` below is the residual over the residual at the start of the step.
+ * The bar has twelve by four by four cells, density 1000 kg/m3 and both end faces pinned, the right one rotated by half
+ * a turn about its axis. `relative` below is the residual over the residual at the start of the step.
  *
- * The bar twisted in every material, stiffness and step is 1.2 x 0.4 x 0.4 m, and in double precision 1e-10 is asked
- * for in all cases. Elsewhere the bar is 3 x 1 x 1 m, and 1e-10 (single 1e-4) is asked for or round-off in the
- * positions, whichever is more: a position rounded by half a unit in the last place changes the force on a particle by
- * that times its stiffness, which for short steps is mostly m/h^2. Masses grow with the third power of the size,
- * coordinates with the first and elastic forces with the second, so the floor grows with the second. test_round_off.c
- * measures it, on 3 m, where it is above 1e-10.
+ * The bar twisted in every material, stiffness and step is 1.2 x 0.4 x 0.4 m; in double precision the bound is 1e-10 in
+ * all cases. Elsewhere the bar is 3 x 1 x 1 m, and the bound is the larger of 1e-10 (single 1e-4) and the round-off of
+ * positions. A position rounded by half a unit in the last place changes the force on a particle by that times its
+ * stiffness, which for short steps is mostly m/h^2. With the size of the bar masses grow cubically, coordinates
+ * linearly and elastic forces quadratically, so this floor grows quadratically. test_round_off.c measures it on 3 m,
+ * where it is above 1e-10.
  */
 #include "make_world.h"
 
@@ -20,7 +20,7 @@
 
 #ifdef SINEW_SINGLE
 #define TOLERANCE  1e-4
-#define SAME_PLACE 1e-3 /* m, two ways to one minimum */
+#define SAME_PLACE 1e-3 /* m, distance of two solutions of one minimum */
 #define LAST_PLACE 1.2e-7
 #else
 #define TOLERANCE  1e-10
@@ -33,7 +33,7 @@ enum {
     H_COUNT = 5,
     E_COUNT = 8, /* 1e5 .. 1e12 */
 #ifdef SINEW_SANITIZED
-    E_STRIDE = 7 /* the ends */
+    E_STRIDE = 7 /* both ends only */
 #else
     E_STRIDE = 1
 #endif
@@ -41,16 +41,16 @@ enum {
 enum {
     LINEAR,
     HESSIAN
-}; /* parameters of Newton */
+}; /* indices of Newton's parameters */
 enum {
     DIRECT,
     CG
-}; /* linear */
+}; /* values of `linear` */
 enum {
     HESSIAN_AUTO,
     HESSIAN_PROJECTED,
     HESSIAN_EXACT
-}; /* hessian */
+}; /* values of `hessian` */
 
 static const double steps[H_COUNT] = {1e-1, 1e-2, 1e-3, 1e-4, 0}; /* s; 0: quasistatic */
 
@@ -65,7 +65,7 @@ typedef struct bar {
     sinew_mesh *mesh;
     int32_t n;
     int32_t *ends, end_count;
-    sinew_real *twisted; /* [3 n] rest positions turned in proportion to x */
+    sinew_real *twisted; /* [3 n] rest positions rotated in proportion to x */
     sinew_real *targets; /* [3 end_count] of the pins */
 } bar;
 
@@ -103,13 +103,13 @@ typedef struct task {
     double h, E, nu; /* h = 0: quasistatic */
     int linear, hessian, iterations;
     double tolerance;
-    const sinew_real *start; /* NULL: at rest */
+    const sinew_real *start; /* initial positions; NULL: at rest */
 } task;
 
 static sinew_world *world_of(const bar *b, const task *t)
 {
     sinew_world_def def = sinew_default_world_def();
-    def.thread_count = 1; /* many small worlds */
+    def.thread_count = 1; /* many small worlds do not profit from threads */
     def.quasistatic = t->h == 0;
     if (t->h > 0)
         def.time_step = (sinew_real)t->h;
@@ -126,7 +126,7 @@ static sinew_world *world_of(const bar *b, const task *t)
     return world;
 }
 
-/* The force that half a unit in the last place of every coordinate makes, N. */
+/* The force, N, that half a unit in the last place of every coordinate causes. */
 static double round_off_of(sinew_world *world)
 {
     sinew_error error = {0};
@@ -143,7 +143,7 @@ static double round_off_of(sinew_world *world)
     return sqrt(sum);
 }
 
-/* Whether the step came as near to the minimum as was asked, or as numbers allow. */
+/* Whether the step reached the tolerance or the round-off of positions. */
 static bool is_solved(sinew_world *world, const sinew_step_result *result)
 {
     if (result->bits & (SINEW_STEP_NOT_CONVERGED | SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED))
@@ -186,7 +186,7 @@ static void test_twist(void **state)
     free_bar(&b);
 }
 
-/* Under its own weight from rest: strains of 1e-8 at the stiff end, where energies are all round-off. */
+/* A bar sags from rest: strains are 1e-8 for the stiffest material, and energy differences are round-off. */
 static void test_sag(void **state)
 {
     (void)state;
@@ -223,9 +223,9 @@ static void test_finer_mesh(void **state)
     free_bar(&b);
 }
 
-/* ---- How fast at the end --------------------------------------------------------------------- */
+/* ---- Convergence order ----------------------------------------------------------------------- */
 
-/* log(r2/r1) / log(r1/r0) of the last three residuals that are well above round-off; 0 when there are none. */
+/* log(r2/r1) / log(r1/r0) of the last three residuals that are well above round-off; 0 if there are none. */
 static double observed_order(const sinew_iteration *records, int32_t count, double round_off)
 {
     for (int32_t i = count - 1; i >= 2; i--)
@@ -235,7 +235,7 @@ static double observed_order(const sinew_iteration *records, int32_t count, doub
     return 0;
 }
 
-/* At its minimum, is the exact Hessian definite? One iteration with it says so. */
+/* Whether the exact Hessian is definite at the minimum, by one iteration with it. */
 static bool definite_at_minimum(sinew_world *world)
 {
     sinew_error error = {0};
@@ -250,7 +250,7 @@ static bool definite_at_minimum(sinew_world *world)
     return !(bits & SINEW_STEP_INDEFINITE);
 }
 
-/* From the minimum, shaken by a little, back to it. */
+/* Newton returns to the minimum from a small perturbation with second order. */
 static void test_quadratic_convergence(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void test_quadratic_convergence(void **state)
         assert_true(is_solved(world, &result));
         assert_true(definite);
         if (kind == SINEW_ENERGY_LINEAR)
-            assert_true(records[1].residual < 1e-12 * records[0].residual); /* a quadratic objective: one iteration */
+            assert_true(records[1].residual < 1e-12 * records[0].residual); /* quadratic: one iteration */
         else
             assert_true(order >= 1.8);
         free(q);
@@ -333,8 +333,7 @@ static void test_conjugate_gradients_agree(void **state)
 
 /* ---- Bad starts ------------------------------------------------------------------------------ */
 
-/* The body at rest, its end turned by half a turn within one step: the last layer of cells is crushed through itself.
- */
+/* The end of a body at rest is rotated by half a turn within one step: the last layer of cells is inverted. */
 static void test_sudden_twist(void **state)
 {
     (void)state;
@@ -364,7 +363,8 @@ static void test_sudden_twist(void **state)
                     t.h > 0                      ? "not asked"
                     : definite_at_minimum(world) ? "definite"
                                                  : "indefinite: a saddle");
-                /* The nearest rotation jumps where a tet is inside out: those two may crawl along the kink. */
+                /* The nearest rotation jumps at inverted tets: these two materials may converge slowly along the kink.
+                 */
                 if (kind == SINEW_ENERGY_STRAIN || kind == SINEW_ENERGY_COROTATED)
                     assert_true(result.relative_residual < fmax(1e-6, TOLERANCE));
                 else
@@ -375,7 +375,7 @@ static void test_sudden_twist(void **state)
     free_bar(&b);
 }
 
-/* A tenth and more of the tets turned inside out by shaking the inner vertices. */
+/* Random displacements of inner vertices invert a tenth or more of the tets. */
 static void test_inverted_start(void **state)
 {
     (void)state;

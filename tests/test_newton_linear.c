@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_newton_linear.c: Newton's linear solvers against each other, against dense matrices written out by hand and
- * against differences of the gradient; fixed numbers of inner iterations; what becomes of steps that diverge.
+ * against finite differences of the gradient; fixed numbers of inner iterations; the handling of diverging steps.
  */
 #include "dense_solve.h"
 #include "solver_scenes.h"
@@ -27,7 +27,7 @@ enum {
 
 static const char *const names[LINEAR_COUNT] = {"direct", "cg", "bicgstab", "lu", "gs", "qr"};
 
-/* LU and QR are there where UMFPACK and SPQR are installed. */
+/* Whether a linear solver exists: LU and QR need UMFPACK and SPQR. */
 static bool available(int linear)
 {
     return (linear != LU && linear != QR) || linear_methods_register();
@@ -43,7 +43,7 @@ static sinew_solver_def newton_of(int linear, int hessian, int iterations)
 
 /* ---- Dense matrices -------------------------------------------------------------------------- */
 
-/* Six block rows, as many as fit a ring with two chords; lower triangle by block columns, diagonal first. */
+/* Six block rows, coupled as a ring with two chords; lower triangle by block columns, diagonal first. */
 enum {
     N = 6,
     BLOCKS = 14,
@@ -53,7 +53,7 @@ static const int32_t column[N + 1] = {0, 4, 7, 9, 11, 13, 14};
 static const int32_t row[BLOCKS] = {0, 1, 3, 5, 1, 2, 4, 2, 3, 3, 4, 4, 5, 5};
 static const int32_t colours[N] = {0, 1, 0, 1, 0, 1};
 
-/* Random numbers, `shift` on the diagonal; values as the linear solvers want them and dense. */
+/* A random matrix with `shift` on the diagonal, in the layout of the linear solvers and dense. */
 static void make_matrix(double shift, double *values, double A[SIZE][SIZE])
 {
     uint32_t seed = 5;
@@ -74,7 +74,7 @@ static void make_matrix(double shift, double *values, double A[SIZE][SIZE])
                         A[3 * row[k] + r][3 * j + c];
 }
 
-/* One sweep by hand: block rows in the order 0 2 4 1 3 5, each solved for exactly and gone beyond by omega. */
+/* Reference sweep: block rows in the order 0 2 4 1 3 5, each solved exactly and over-relaxed by omega. */
 static void dense_sweep(double A[SIZE][SIZE], double omega, const double *b, double *x)
 {
     static const int order[N] = {0, 2, 4, 1, 3, 5};
@@ -168,7 +168,7 @@ static sinew_real *positions_after(const scene *s, const sinew_solver_def *def, 
     return q;
 }
 
-/* One full step along the solution of one linear system, solved tightly by each. */
+/* Each solver solves one linear system tightly and takes a full step along its solution. */
 static void linear_solvers_agree(void **unused)
 {
     (void)unused;
@@ -202,7 +202,7 @@ static void linear_solvers_agree(void **unused)
     }
 }
 
-/* All of them, with line search, go to the same minimum. */
+/* With line search, all linear solvers reach the same minimum. */
 static void every_linear_solver_reaches_the_minimum(void **unused)
 {
     (void)unused;
@@ -230,7 +230,7 @@ static void every_linear_solver_reaches_the_minimum(void **unused)
 
 /* ---- The exact Hessian ----------------------------------------------------------------------- */
 
-/* |H d + g| / |g| at q with H d by differences of the gradient. */
+/* |H d + g| / |g| at q with H d by finite differences of the gradient. */
 static double miss_of(sinew_world *world, const sinew_real *q, const sinew_real *d, const sinew_real *g, int32_t n)
 {
     double value, reach = 0, miss = 0, size = 0;
@@ -255,7 +255,7 @@ static double miss_of(sinew_world *world, const sinew_real *q, const sinew_real 
     return sqrt(miss / size);
 }
 
-/* A squashed and shaken ball, whose exact Hessian is indefinite. */
+/* A squashed and perturbed ball, whose exact Hessian is indefinite. */
 static sinew_world *shaken_ball(const sinew_solver_def *def)
 {
     scene s = scenes[RUBBER_BALL];
@@ -271,15 +271,15 @@ static sinew_world *shaken_ball(const sinew_solver_def *def)
     return world;
 }
 
-/* H d = -grad g, H by differences of the gradient along d. */
+/* H d = -grad g, where H d is a finite difference of the gradient along d. */
 static void exact_directions_solve_the_exact_system(void **unused)
 {
     (void)unused;
     if (IS_SINGLE)
-        skip(); /* differences of single precision gradients tell nothing */
+        skip(); /* differences of single-precision gradients are too inaccurate */
     for (int linear = 0; linear < LINEAR_COUNT; linear++) {
         if (linear == GS || !available(linear))
-            continue; /* sweeps diverge */
+            continue; /* sweeps diverge on an indefinite matrix */
         sinew_solver_def def = newton_of(linear, EXACT, 1);
         set(&def, "line_search", 1);
         set(&def, "cg_iterations", 2000);
@@ -299,7 +299,8 @@ static void exact_directions_solve_the_exact_system(void **unused)
                       slope, bits & SINEW_STEP_INDEFINITE ? ", indefinite" : "");
         if (linear == LU || linear == QR || linear == BICGSTAB)
             assert_true(miss < 1e-5);
-        /* Cholesky shifts, conjugate gradients stop: neither solves the system, both say why and descend. */
+        /* Cholesky shifts and conjugate gradients stop early: neither solves the system, both report why and descend.
+         */
         if (linear == DIRECT || linear == CG)
             assert_true((bits & SINEW_STEP_INDEFINITE) && slope < 0 && miss > 1e-3);
         free(q);
@@ -310,7 +311,7 @@ static void exact_directions_solve_the_exact_system(void **unused)
     }
 }
 
-/* Sweeps over an indefinite matrix grow without bound: the step says so and leaves the state alone. */
+/* Sweeps over an indefinite matrix diverge: the step reports it and keeps the state. */
 static void divergence_ends_with_bits_and_the_last_state(void **unused)
 {
     (void)unused;
@@ -323,7 +324,7 @@ static void divergence_ends_with_bits_and_the_last_state(void **unused)
     sinew_step_result result;
     assert_true(sinew_world_step(world, &result) & SINEW_STEP_NOT_FINITE);
     assert_true(sinew_world_state_hash(world) == before);
-    /* With line search, no direction is good enough: it stops where it was. */
+    /* With line search no step is accepted, and the state is kept. */
     set(&def, "line_search", 0);
     sinew_error error = {0};
     assert_int_equal(sinew_world_set_solver(world, &def, &error), SINEW_OK);
@@ -334,7 +335,7 @@ static void divergence_ends_with_bits_and_the_last_state(void **unused)
     sinew_world_destroy(world);
 }
 
-/* ---- Fixed numbers --------------------------------------------------------------------------- */
+/* ---- Fixed numbers of iterations ----------------------------------------------------------------- */
 
 /* PBNG, table 2 and section 11.1.3: 2 x 7 and 11 x 10 conjugate gradients, 2 x 3 and 6 x 7 sweeps; no line search. */
 static void inner_iterations_are_as_many_as_asked(void **unused)
@@ -363,11 +364,11 @@ static void bits_do_not_depend_on_threads(void **unused)
         if (!available(linear))
             continue;
         sinew_solver_def def = newton_of(linear, PROJECTED, 1);
-        const bool factors = linear == LU || linear == QR; /* by a library, on one thread */
+        const bool factors = linear == LU || linear == QR; /* an external library factorises, on one thread */
         set(&def, "inner", factors ? 0 : 3);
         uint64_t hash[2];
         for (int threads = 1; threads <= 2; threads++) {
-            /* Large enough for the rows of a colour to be shared out among threads. */
+            /* Large enough that the rows of a colour are divided among threads. */
             sinew_world *world = build(&scenes[BEAM_STIFF], &def, factors ? 2 : 5, threads);
             step_of(world);
             hash[threads - 1] = sinew_world_state_hash(world);

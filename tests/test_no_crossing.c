@@ -2,12 +2,12 @@
  *
  * test_no_crossing.c: no surfaces intersect, for every solver, iteration count, time step and stiffness.
  *
- * The matrix has a run for every solver, scene and number of iterations; time step and stiffness are spread over these
- * so that every pair of settings occurs. Every frame is written, and tools/crossings, which trusts nothing of the
- * library, counts what crosses. Also: bodies fall as if there were no contact until they touch, and where the bits say
- * that a step is solved no surfaces are nearer than they should be by more than 1 % of the thickness (TOO NEAR).
- * Printed, not asserted: at 50 iterations where a scene comes to rest beside newton. `make test` draws a few short
- * runs, `make nightly` takes all, each for SECONDS at most; SINEW_RUN=N takes one.
+ * The matrix has a run for every solver, scene and number of iterations; time steps and stiffnesses are distributed so
+ * that every pair of settings occurs. Every frame is written, and tools/crossings, which shares no code with the
+ * library, counts intersections. Also asserted: bodies fall as without contact until they touch; in a step whose status
+ * is solved, no violation of the offset exceeds 1 % of the thickness (TOO NEAR). Printed, not asserted: at 50
+ * iterations, the rest state of a scene beside newton's. `make test` draws a few short runs, `make nightly` runs all,
+ * each for SECONDS at most; SINEW_RUN=N selects one.
  */
 #include "no_crossing_scenes.h"
 #include "random_cases.h"
@@ -24,7 +24,7 @@ enum {
 enum {
     SAMPLE = 6,
     SAMPLE_FRAMES = 40,
-    SAMPLE_SECONDS = 5, /* of processor time, after which a run ends, whatever its frames */
+    SAMPLE_SECONDS = 5, /* s of processor time, after which a run ends early */
     FRAMES = 300,
     SECONDS = 40
 };
@@ -33,15 +33,15 @@ enum {
 static const sinew_solver_kind solvers[] = {SINEW_SOLVER_NEWTON, SINEW_SOLVER_QN,   SINEW_SOLVER_PD,
                                             SINEW_SOLVER_ADMM,   SINEW_SOLVER_PBNG, SINEW_SOLVER_XPBD,
                                             SINEW_SOLVER_PBD,    SINEW_SOLVER_MPBNG};
-#define MAX_FILTERED_RESIDUAL 0.01   /* of the weight, force of the step filter in the last step */
-#define MAX_VIOLATION         0.0101 /* of the thickness in steps that are solved: 1 %, and the digits of frames */
+#define MAX_FILTERED_RESIDUAL 0.01   /* fraction of the weight; force of the step filter in the last step */
+#define MAX_VIOLATION         0.0101 /* fraction of the thickness in solved steps: 1 % plus the rounding of frames */
 
 static const int iterations[] = {1, 5, 50};
 static const double time_steps[] = {1.0 / 30, 1.0 / 60, 1.0 / 240};
 static const double moduli[] = {1e3, 1e5, 1e7};
 enum {
     SOLVERS = sizeof solvers / sizeof solvers[0],
-    LEVELS = 3, /* of iterations, time step, stiffness */
+    LEVELS = 3, /* levels of iterations, time step and stiffness */
     RUNS = SOLVERS * TIGHT_SCENES * LEVELS
 };
 
@@ -50,23 +50,23 @@ typedef struct run {
     int solver, scene, iterations, h, E;
 } run;
 
-/* What a run came to. */
+/* Results of a run. */
 typedef struct findings {
-    int crossings;                 /* frames that the referee finds fault with */
-    int failed;                    /* steps that did not end in numbers */
-    int fall;                      /* steps before the first touch that were not as without contact */
-    int frames, solved, truncated; /* steps */
-    double violation, worst;       /* in thicknesses: where the step was solved, anywhere */
-    double fallen;                 /* m: of the twin without contact */
+    int crossings;                 /* frames with intersections */
+    int failed;                    /* steps that ended non-finite */
+    int fall;                      /* steps before the first contact that differ from the world without contact */
+    int frames, solved, truncated; /* numbers of steps */
+    double violation, worst;       /* in thicknesses: of solved steps, of all steps */
+    double fallen;                 /* m: fall of the twin without contact */
     double filtered_residual;      /* force of the step filter in the last step, in weights */
-    double moved;                  /* m: largest way of a particle in the last tenth of the run */
-    double height;                 /* m: mean of all particles at the end */
+    double moved;                  /* m: largest displacement of a particle in the last tenth of the run */
+    double height;                 /* m: mean height of all particles at the end */
     double seconds;
 } findings;
 
 /* ---- The matrix -------------------------------------------------------------------------------- */
 
-/* How many triples (solver or scene or iterations, h, E) and (solver, scene, h or E) a choice would be the first of. */
+/* The number of new triples (solver or scene or iterations, h, E) and (solver, scene, h or E) that a choice adds. */
 static int new_to(const run *r, bool seen[5][64][9])
 {
     const int of[5] = {r->solver, r->scene, r->iterations, r->solver * TIGHT_SCENES + r->scene,
@@ -85,8 +85,7 @@ static void mark(const run *r, bool seen[5][64][9])
     seen[3][pair][r->h] = seen[4][pair][r->E] = true;
 }
 
-/* Greedy: each run takes the time step and stiffness that are newest to it, from a start that differs from run to run.
- */
+/* Greedy: each run takes the time step and stiffness that add the most new triples, from a start that varies by run. */
 static void make_matrix(run runs[RUNS])
 {
     bool seen[5][64][9] = {0};
@@ -111,7 +110,7 @@ static void make_matrix(run runs[RUNS])
     }
 }
 
-/* Every two settings of different columns occur together. */
+/* Every two settings of different columns occur in a common run. */
 static void test_every_pair_occurs(void **state)
 {
     (void)state;
@@ -156,7 +155,7 @@ static sinew_world *make_run(const run *r, int max_iterations, bool touching)
     return world;
 }
 
-/* The surface of a world, of which frames differ in positions only. */
+/* The surface of a world; frames differ in positions only. */
 static sinew_mesh *surface_of(const sinew_world *world)
 {
     sinew_error error = {0};
@@ -195,7 +194,7 @@ static void write_frame(const sinew_mesh *surface, const sinew_real *q, int fram
 
 /* ---- The referee ------------------------------------------------------------------------------- */
 
-/* Of one line that the referee prints. `solved` [frames] says which frames end a step that was solved. */
+/* Parses one line of tools/crossings. `solved` [frames] marks the frames that end a solved step. */
 static void take_line(const char *line, double thickness, const bool *solved, findings *f)
 {
     int frame, crossings;
@@ -251,8 +250,8 @@ static void take_end(sinew_world *world, const sinew_real *q, const sinew_real *
     f->filtered_residual = last->filtered_residual / weight_of(world);
 }
 
-/* Steps the twin, and compares as long as it has fallen less than `drop`. Contacts that bear nothing yet may change
- * round-off, and nothing else. Returns whether it is still falling. */
+/* Steps the twin without contact and compares positions until it has fallen by `drop`. Contacts without force may
+ * change round-off only. Returns whether it is still falling. */
 static bool step_twin(const sinew_world *world, sinew_world *twin, double drop, findings *f)
 {
     const double round_off = sizeof(sinew_real) == 4 ? 2e-5 : 1e-9; /* m */
@@ -272,7 +271,7 @@ static bool step_twin(const sinew_world *world, sinew_world *twin, double drop, 
     return f->fallen < drop;
 }
 
-/* Steps a world and its twin without contact, which goes along until the first touch. */
+/* Steps a world and, until the first contact, its twin without contact. */
 static sinew_contact_report step_both(sinew_world *world, sinew_world **twin, double drop, bool *solved, findings *f)
 {
     sinew_error error = {0};
@@ -293,7 +292,7 @@ static sinew_contact_report step_both(sinew_world *world, sinew_world **twin, do
     return report;
 }
 
-/* Takes the steps, writes all frames where they are to be judged. */
+/* Runs the steps; `judged`: writes all frames and checks them for intersections. */
 static findings go(const run *r, int max_iterations, int frames, int seconds, bool judged)
 {
     findings f = {0};
@@ -331,7 +330,7 @@ static findings go(const run *r, int max_iterations, int frames, int seconds, bo
 
 /* ---- The test ---------------------------------------------------------------------------------- */
 
-/* At 50 iterations: beside newton with as many as it needs, once for each scene, time step and stiffness. */
+/* At 50 iterations: compares with a converged newton, once for each scene, time step and stiffness. */
 static void compare_with_newton(const run *r, int frames, const findings *f, findings references[TIGHT_SCENES][9])
 {
     findings *reference = &references[r->scene][3 * r->h + r->E];
@@ -339,10 +338,10 @@ static void compare_with_newton(const run *r, int frames, const findings *f, fin
     if (reference->seconds == 0)
         *reference = go(&newton, 200, frames, SECONDS, false);
     if (reference->frames < frames)
-        return;                                  /* newton took too long */
-    const double low = r->scene == 0 ? -0.4 : 0; /* m: of the floor */
+        return;                                  /* newton exceeded the time limit */
+    const double low = r->scene == 0 ? -0.4 : 0; /* m: height of the floor */
     const double height = f->height - low, wanted = reference->height - low;
-    print_message("    %s: moves %.2g m in the end (newton %.2g), filtered_residual %.2g of the weight, mean height "
+    print_message("    %s: moves %.2g m in the end (newton %.2g), filtered residual %.2g of the weight, mean height "
                   "%.4f m (newton "
                   "%.4f, %+.1f %%)\n",
                   f->moved < 1e-3 ? "at rest" : "not at rest", f->moved, reference->moved, f->filtered_residual,
@@ -365,7 +364,7 @@ static bool judge(int number, const run *r, int frames, findings references[TIGH
     const bool compared = iterations[r->iterations] == 50 && f.frames == FRAMES && scene->drop > 0;
     if (compared)
         compare_with_newton(r, frames, &f, references);
-    /* With iterations enough, cells bear nothing of the weight in the end. */
+    /* With enough iterations the step filter carries no weight at the end. */
     const bool light = !compared || f.filtered_residual <= MAX_FILTERED_RESIDUAL;
     return f.crossings == 0 && f.failed == 0 && f.fall == 0 && f.violation <= MAX_VIOLATION && light;
 }

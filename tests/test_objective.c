@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_objective.c: the objective and the linear algebra under Newton, each part against a second way:
+ * test_objective.c: the objective and the linear algebra under Newton, each part against an independent reference:
  *
  *     gradient              fourth-order central differences of the value, a world with all energies at once
  *     matrix-free product   fourth-order central differences of the gradient
  *     assembled matrix      the product, column by column; symmetry; any row order
  *     projected matrix      its eigenvalues, by LAPACK
  *     sparse Cholesky       LAPACK's dense dposv
- *     conjugate gradients   the same
+ *     conjugate gradients   LAPACK's dense dposv
  */
 #include "make_world.h"
 
@@ -18,10 +18,10 @@
 #include "world/world.h"
 
 #ifdef SINEW_SINGLE
-#define STEP                0.02 /* of differences, m; cells are 0.33 m and larger */
+#define STEP                0.02 /* m, of finite differences; cells are 0.33 m and larger */
 #define STEP_ERROR          5e-5
 #define AGREE               1e-6
-#define SOLVE_ERROR         1e-11 /* the factorisation is double in both builds */
+#define SOLVE_ERROR         1e-11 /* the factorisation is in double in both builds */
 #define EIGENVALUE_NEGATIVE 1e-5
 #else
 #define STEP                2e-4
@@ -38,9 +38,9 @@ void dposv_(const char *uplo, const int *n, const int *nrhs, double *A, const in
 void dsyev_(const char *jobz, const char *uplo, const int *n, double *A, const int *lda, double *w, double *work,
             const int *lwork, int *info);
 
-/* ---- A world with everything in it ------------------------------------------------------------ */
+/* ---- A world with all energies ------------------------------------------------------------------- */
 
-/* Every seventh tet of the beam carries material `kind`. */
+/* Assigns material `kind` to every seventh tet of the beam. */
 static void add_material_share(sinew_world *world, sinew_body body, const sinew_mesh *mesh, int kind)
 {
     const int32_t count = sinew_mesh_tet_count(mesh), *tets = sinew_mesh_tets(mesh);
@@ -69,7 +69,8 @@ static void add_anchors_and_sutures(sinew_world *world, sinew_body beam, sinew_b
     position.targets = targets;
     add_energy(world, &position);
 
-    /* A point inside a tet of the beam tied to a point on the rope; a vertex on both sides of the second one. */
+    /* Couples a point inside a tet of the beam to a point on the rope; the second pair has a common vertex on both
+     * sides. */
     const int32_t first = sinew_body_first_particle(world, rope);
     const int32_t pairs[16] = {10, 11, 14, 17, first, first + 1, first + 2, first + 3, 20, 21, 22, 23, 20, 5, 6, 7};
     static const double shares[16] = {0.1, 0.2, 0.3, 0.4, 0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0, 0.5, 0.25, 0.25, 0};
@@ -94,8 +95,8 @@ static sinew_real *random_vector(int32_t count, double size, uint32_t seed)
     return vector;
 }
 
-/* Beam with all seven materials, rope of springs, anchors, sutures, pins, damping, gravity, forces; all of it crooked
- * and pressed together, so that the Hessian has something to project. */
+/* Beam with all seven materials, rope of springs, anchors, sutures, pins, damping, gravity, forces; deformed and
+ * compressed, so that the Hessian has negative eigenvalues to project. */
 static sinew_world *everything(bool quasistatic)
 {
     static const int32_t held[4] = {0, 1, 2, 35};
@@ -188,7 +189,7 @@ static void test_gradient(void **state)
     check_gradient(true);
 }
 
-/* The inside of a world ready for internals: q [][4], inside order. */
+/* Positions q [][4] of a prepared world in internal order. */
 static sinew_real *inside_positions(sinew_world *world)
 {
     sinew_error error = {0};
@@ -196,14 +197,14 @@ static sinew_real *inside_positions(sinew_world *world)
     assert_int_equal(sinew_objective_need_tangents(&world->objective, &error), SINEW_OK);
     sinew_world_predict(world);
     const size_t size = 4 * (size_t)world->particle_count;
-    /* aligned as the library's own */
+    /* aligned like the library's own arrays */
     sinew_real *q = sinew_allocate(&world->allocator, size, sizeof *q);
     assert_non_null(q);
     memcpy(q, world->q, size * sizeof *q);
     return q;
 }
 
-/* H [n][n], n = 3 particles, inside numbers, column by column through the matrix-free product; zero at pins. */
+/* H [n][n], n = 3 particles, in internal order, column by column by the matrix-free product; zero at pins. */
 static double *product_matrix(sinew_world *world, const sinew_real *q, bool project)
 {
     sinew_objective *o = &world->objective;
@@ -226,7 +227,7 @@ static double *product_matrix(sinew_world *world, const sinew_real *q, bool proj
     return H;
 }
 
-/* The same by differences of the gradient. */
+/* H by finite differences of the gradient, as in product_matrix(). */
 static double *difference_matrix(sinew_world *world, sinew_real *q)
 {
     sinew_objective *o = &world->objective;
@@ -255,7 +256,7 @@ static double *difference_matrix(sinew_world *world, sinew_real *q)
     return H;
 }
 
-/* The same from the sparse matrix; row order as given, NULL: ascending. */
+/* H from the sparse matrix, as in product_matrix(); row order as given, NULL: ascending. */
 static double *assembled_matrix(sinew_world *world, const sinew_real *q, bool project, const int32_t *order)
 {
     sinew_objective *o = &world->objective;
@@ -322,7 +323,7 @@ static void check_hessian(bool quasistatic)
     assert_true(by_assembly < AGREE);
     assert_true(by_projected < AGREE);
     assert_true(asymmetry(product, n) < AGREE);
-    assert_true(distance(projected, product, n * n) > 1e-6); /* the projection changes something here */
+    assert_true(distance(projected, product, n * n) > 1e-6); /* the projection has an effect here */
 
     double *diagonal = make_array(3 * n, sizeof *diagonal);
     sinew_objective_diagonal(&world->objective, q, false, diagonal);
@@ -346,7 +347,7 @@ static void test_hessian(void **state)
     check_hessian(true);
 }
 
-/* Free rows and columns of H [n][n] next to each other, column-major (symmetric anyway). */
+/* The free rows and columns of H [n][n], compacted; H is symmetric, so column-major equals row-major. */
 static double *free_part(const sinew_world *world, const double *H, int *free_count)
 {
     const size_t n = 3 * (size_t)world->particle_count;
@@ -363,7 +364,7 @@ static double *free_part(const sinew_world *world, const double *H, int *free_co
     return A;
 }
 
-/* Quasistatic, so that no mass hides a negative eigenvalue. */
+/* Quasistatic, since inertia would hide negative eigenvalues. */
 static void test_projection_is_semidefinite(void **state)
 {
     (void)state;
@@ -380,7 +381,7 @@ static void test_projection_is_semidefinite(void **state)
         if (project)
             assert_true(w[0] > -EIGENVALUE_NEGATIVE * w[n - 1]);
         else
-            assert_true(w[0] < -1e-3 * w[n - 1]); /* there was something to project */
+            assert_true(w[0] < -1e-3 * w[n - 1]); /* the exact matrix has a negative eigenvalue */
         free(A);
         free(w);
         free(H);
@@ -391,7 +392,7 @@ static void test_projection_is_semidefinite(void **state)
 
 /* ---- Linear systems ---------------------------------------------------------------------------- */
 
-/* Reverses the rows; a different pattern for the same matrix. */
+/* Reverses the rows: another pattern of the same matrix. */
 static void test_row_order(void **state)
 {
     (void)state;
@@ -453,7 +454,7 @@ static void test_cholesky(void **state)
         printf("sparse Cholesky against LAPACK dposv, %d unknowns, shift %g: relative difference %.1e\n", n, shift,
                distance(y, x, (size_t)n));
         assert_true(distance(y, x, (size_t)n) < SOLVE_ERROR);
-        /* Between them, one that must be refused and leave the next unharmed. */
+        /* Between the solves, an indefinite matrix must be refused and not affect the next factorisation. */
         assert_int_equal(sinew_cholesky_factorise(cholesky, -1e9, &error), SINEW_ERROR_NUMERIC);
         assert_non_null(strstr(error.text, "not positive definite"));
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_one_sided.c: hard rods that only pull, only push, or are free between two lengths (edge_strain with limits), as
- * inequalities of a system. The truth: all choices of rods that are at one of their limits, each solved as a dense
- * system of equalities (spring_system.h), of which the one is right whose rods at limits push and whose others are
- * free.
+ * inequalities of a constraint system. Reference: all active sets, each solved as a dense system of equalities
+ * (spring_system.h); the right one has multipliers of the right sign for active rods and feasible inactive rods.
  */
 #include "spring_system.h"
 
@@ -12,7 +11,7 @@
 
 enum {
     LIMITED_MAX = 5,
-    SIDES = 3 /* of a limited rod: free, at its least length, at its greatest */
+    SIDES = 3 /* states of a limited rod: free, at its minimum, at its maximum length */
 };
 
 #ifdef SINEW_SINGLE
@@ -25,7 +24,7 @@ enum {
 
 typedef struct limited_rod {
     system_spring rod;
-    double min, greatest; /* over its length at rest; 0 and 1000: none */
+    double min, greatest; /* relative to the rest length; 0 and 1000: no limit */
 } limited_rod;
 
 typedef struct limited_net {
@@ -47,7 +46,7 @@ static bool is_new(const limited_net *net, const int32_t ends[2])
     return true;
 }
 
-/* Rods begin at their lengths at rest; limits are there or a little beyond, on one side or on both. */
+/* Rods start at their rest lengths; limits are there or slightly beyond, on one side or on both. */
 static limited_net draw_limited(random_cases *r)
 {
     limited_net net = {.s = draw_system(r, random_index(r, 5), 8)};
@@ -90,7 +89,7 @@ static sinew_world *limited_world(limited_net *net, const sinew_solver_def *solv
     return world;
 }
 
-/* The system in which rod k is held at its least (side 1) or greatest (2) length, or not there (0). */
+/* The system in which rod k is fixed at its minimum (side 1) or maximum (2) length, or absent (0). */
 static spring_system held_system(const limited_net *net, const int *side)
 {
     spring_system held = net->s;
@@ -110,7 +109,8 @@ static spring_system held_system(const limited_net *net, const int *side)
     return held;
 }
 
-/* Whether the choice is right: its dense solution q has lambda of one sign and no other rod beyond its limits. */
+/* Whether the active set is right: its dense solution q has multipliers of the right sign and all other rods within
+ * limits. */
 static bool choice_holds(const limited_net *net, const int *side, double *q)
 {
     const spring_system held = held_system(net, side);
@@ -126,14 +126,14 @@ static bool choice_holds(const limited_net *net, const int *side, double *q)
         const double l = spring_between(q, &rod->rod, n) / rod->rod.length;
         if (side[k] == 0 && !(l >= rod->min - 1e-12 && l <= rod->greatest + 1e-12))
             return false;
-        /* J^T lambda pushes apart where lambda > 0: what a least length may do. */
+        /* J^T lambda pushes apart for lambda > 0, as a minimum length does. */
         if (side[k] != 0 && !((side[k] == 1 ? 1 : -1) * lambda[row++] >= 0))
             return false;
     }
     return true;
 }
 
-/* All choices; returns how many are right, *at the first of them, q where it ends. */
+/* Tries all active sets; returns the number of right ones, with the first in *at and its solution in q. */
 static int try_all(const limited_net *net, int *at, double *q)
 {
     int choices = 1, right = 0;
@@ -157,7 +157,7 @@ static int try_all(const limited_net *net, int *at, double *q)
     return right;
 }
 
-/* Multipliers have the sign of l - p, as those of sweeps: a rod at its greatest length pulls, with lambda < 0. */
+/* Multipliers have the sign of l - p, as those of sweeps: a rod at its maximum length pulls, with lambda < 0. */
 static void check_multipliers(const limited_net *net, const sinew_world *world, sinew_energy limited, const int *side)
 {
     double lambda[SYSTEM_SPRINGS];
@@ -185,7 +185,7 @@ static void limits_act_as_all_choices_say(void **unused)
         const int right = try_all(&net, side, q);
         sinew_real *at = positions_of(world);
         const double far = right > 0 ? system_distance(q, at, net.s.vertex_count) : INFINITY;
-        /* Where the dense method finds none, or several minima, nothing is said. */
+        /* Cases without a dense solution, or with several minima, are skipped. */
         unclear += right != 1;
         if (right == 1 && (bits != 0 || far > NEAR))
             fail_msg("case %d: bits %x, %g m from the right choice; violation %g, stationarity %g, %s", c, bits, far,
@@ -205,9 +205,8 @@ static void limits_act_as_all_choices_say(void **unused)
     assert_true(at_limits > 0 && free_rods > 0 && 4 * unclear <= r.count + 4);
 }
 
-/* Over many steps rods go slack and taut again; none is ever beyond its limits, and slack ones are not called
- * redundant.
- */
+/* Over many steps rods go slack and taut again; no rod exceeds its limits, and slack rods are not reported as
+ * redundant. */
 static void limits_come_and_go(void **unused)
 {
     (void)unused;
@@ -228,7 +227,8 @@ static void limits_come_and_go(void **unused)
                 int32_t count;
                 const uint32_t bits = sinew_world_step(world, &result);
                 assert_false(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_UNPREPARED | SINEW_STEP_NOT_FINITE));
-                /* sap may not flush which limits act within its iterations, and then says that rows are open. */
+                /* The active set of sap may not settle within its iterations; the status bit then reports unsatisfied
+                 * constraints. */
                 const bool open = bits & SINEW_STEP_CONSTRAINTS;
                 if (!(result.violation <= (sizeof(sinew_real) == 4 ? 1e-2
                                            : open                  ? 1e-4
@@ -251,7 +251,7 @@ static void limits_come_and_go(void **unused)
     assert_true(all > 0);
 }
 
-/* Both limits the same: a rod as any other. */
+/* A rod with equal limits behaves like a hard rod. */
 static void limits_of_one_length_are_equalities(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_ordering.c: elimination orders: each is a permutation, the same every time; the fill of dissection and minimum
- * degree against each other (bench/bench_order.c has METIS beside them); factors of random matrices against their
- * products.
+ * test_ordering.c: elimination orders. Each is a permutation and reproducible. The fill of nested dissection and of
+ * minimum degree are compared with each other (bench/bench_order.c adds METIS). Factors of random matrices are checked
+ * by their products.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Pairs of vertices, in any order and more than once; the diagonal is added. */
+/* A graph from pairs of vertices, in any order and with duplicates; adds the diagonal. */
 static problem from_pairs(int32_t count, const int32_t *pairs, size_t pair_count)
 {
     problem p = {.count = count};
@@ -105,7 +105,7 @@ static void release(problem *p)
 
 /* ---- Fill -------------------------------------------------------------------------------------- */
 
-/* Entries of L in an order; releases it. */
+/* The number of entries of L in an order; frees the order. */
 static double fill_of(const problem *p, int32_t *order)
 {
     sinew_elimination e;
@@ -134,7 +134,7 @@ static int32_t *dissect(const problem *p, const sinew_real *points)
     return order;
 }
 
-/* Fill of minimum degree alone; AMD's own estimate is an upper bound. */
+/* The fill of minimum degree alone; AMD's own estimate is an upper bound. */
 static double minimum_degree_fill(const problem *p)
 {
     double estimate;
@@ -146,10 +146,10 @@ static double minimum_degree_fill(const problem *p)
     return fill;
 }
 
-/* The two orders are compared by AMD's estimate of its fill, which is a little above the fill. */
+/* The library compares both orders by AMD's estimate of its fill, which is slightly above the fill. */
 #define ESTIMATE 1.02
 
-/* Entries of L as the library has it: dissection or minimum degree. */
+/* The number of entries of L in the library's order: nested dissection or minimum degree. */
 static double own_fill(const problem *p)
 {
     sinew_elimination e;
@@ -160,8 +160,9 @@ static double own_fill(const problem *p)
     return fill;
 }
 
-/* to_amd, blind_to_amd: bounds of the dissection's fill over minimum degree's, with and without points: 5 % above what
- * this test prints; then the fill that is taken was within 1.2 of METIS's for all (bench/bench_order.c). */
+/* to_amd, blind_to_amd: bounds of the fill of nested dissection over that of minimum degree, with and without points.
+ * They are 5 % above the printed values; the library's fill is then within 1.2 of METIS's for all
+ * (bench/bench_order.c). */
 static void expect_fill(const char *name, problem p, double to_amd, double blind_to_amd)
 {
     int32_t *order = dissect(&p, p.points), *again = dissect(&p, p.points);
@@ -192,7 +193,7 @@ static void dissection_fills_in_little(void **state)
     expect_fill("ball", from_mesh(sinew_mesh_ball(&ball, NULL)), 0.88, 0.87);
 }
 
-/* Points anywhere, some of them in the same place or all on one line, joined to near ones and to a few far away. */
+/* Random points, some of them coincident or all collinear, joined to near ones and to a few distant ones. */
 static problem random_problem(random_cases *r)
 {
     const int32_t count = 1 + random_index(r, 900), shape = random_index(r, 4);
@@ -241,7 +242,7 @@ static void any_graph_is_ordered(void **state)
 
 static const sinew_amalgamation rule = {{4, 16, 48}, {0.8, 0.1, 0.05}};
 
-/* The matrix in its elimination order, with random numbers and a diagonal that outweighs them. */
+/* The matrix in elimination order, with random entries and a dominant diagonal. */
 static sinew_reordered_matrix reorder(const problem *p, random_cases *r, const int32_t *index)
 {
     sinew_reordered_matrix matrix;
@@ -255,7 +256,7 @@ static sinew_reordered_matrix reorder(const problem *p, random_cases *r, const i
     return matrix;
 }
 
-/* max |A x - b| for A of which the lower triangle is given */
+/* max |A x - b| for A given by its lower triangle */
 static double residual_of(const sinew_lower_triangle *A, const double *x, const double *b)
 {
     double *y = calloc((size_t)A->n, sizeof *y), worst = 0;
@@ -270,7 +271,7 @@ static double residual_of(const sinew_lower_triangle *A, const double *x, const 
     return worst;
 }
 
-/* A diagonal entry far below zero is found, at the latest, in its own column. */
+/* A diagonal entry far below zero is detected in its own column at the latest. */
 static void expect_indefinite(sinew_supernodal *factor, const sinew_lower_triangle *A, int32_t at)
 {
     assert_in_range(sinew_supernodal_factorise(factor, A, -1000), 0, 0);
@@ -322,7 +323,7 @@ static void factors_solve(void **state)
 
 /* ---- Dense kernels ----------------------------------------------------------------------------- */
 
-/* A panel whose square block is L0 L0^T and whose rows below are X L0^T gives back L0 and X. */
+/* A supernode with square block L0 L0^T and rows X L0^T below must factorise to L0 and X. */
 static double panel_error(const sinew_dense_kernels *k, int32_t rows, int32_t columns, random_cases *r)
 {
     const size_t height = (size_t)rows, size = height * (size_t)columns;
@@ -342,7 +343,7 @@ static double panel_error(const sinew_dense_kernels *k, int32_t rows, int32_t co
         for (size_t i = j; i < height; i++)
             worst = fmax(worst, fabs(A[j * height + i] - L[j * height + i]));
     for (size_t i = 0; i < SINEW_DENSE_PAD; i++)
-        assert_true(A[size + i] == 0); /* not written to */
+        assert_true(A[size + i] == 0); /* the kernel leaves this entry unwritten */
     free(L);
     free(A);
     free(C);

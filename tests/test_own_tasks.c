@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_own_tasks.c: worlds on the task system of the program that embeds them. Whatever it does with its tasks (a pool,
- * fresh threads, one after the other before or after the caller's share, backwards, not at all), every solver gives the
- * bits that it gives on the library's threads; no thread of the library is started; tasks go to the system of the world
- * that asks, also when another world steps on the same thread meanwhile; and threads with another rounding do no harm.
- * The thread sanitizer runs this program, too.
+ * test_own_tasks.c: worlds on the task system of the host program. The host may run its tasks by a pool, by fresh
+ * threads, serially before or after the caller's part, backwards, or not at all: every solver gives the same bits
+ * as on the library's threads. No library thread is started. Tasks go to the task system of their own world, also when
+ * another world steps on the same thread meanwhile. Threads with another rounding mode do not change results. The
+ * thread sanitizer runs this program.
  */
 #include <fenv.h>
 #include <pthread.h>
@@ -41,12 +41,12 @@ typedef struct call {
     int32_t count;
 } call;
 
-/* Enough for all of them. Only one `start` is open at a time. */
+/* State of all task systems below. Only one `start` is open at a time. */
 typedef struct program {
-    int32_t starts, finishes, bad; /* bad: calls that break what the header promises */
+    int32_t starts, finishes, bad; /* bad: calls that violate the header's contract */
     call open;
     pthread_t threads[MEMBERS_MAX];
-    pthread_mutex_t mutex; /* the pool's, for all below */
+    pthread_mutex_t mutex; /* protects the members below, of the pool */
     pthread_cond_t changed;
     int32_t next, running;
     bool over;
@@ -64,7 +64,7 @@ static void note_finish(program *p, const void *handle)
     p->bad += p->starts != ++p->finishes || handle != p;
 }
 
-/* All before the caller's share. */
+/* Runs all tasks before the caller's own part. */
 static void *at_once_start(void *context, sinew_task_call *task, void *data, int32_t count)
 {
     note_start(context, task, data, count);
@@ -84,7 +84,7 @@ static void *only_note_start(void *context, sinew_task_call *task, void *data, i
     return context;
 }
 
-/* All after the caller's share, the last member first. */
+/* Runs all tasks after the caller's own part, in reverse order. */
 static void backwards_finish(void *context, void *handle)
 {
     program *p = context;
@@ -93,7 +93,7 @@ static void backwards_finish(void *context, void *handle)
     note_finish(p, handle);
 }
 
-/* Steps another world before the tasks are done: what engines do whose threads help while they wait. */
+/* Steps another world before the tasks are done, as engines do whose threads help while they wait. */
 static void step_other_finish(void *context, void *handle)
 {
     program *p = context;
@@ -137,7 +137,7 @@ static void fresh_finish(void *context, void *handle)
     note_finish(p, handle);
 }
 
-/* A pool of threads, rounding upwards, which take members one by one; `next` is behind the last where none is open. */
+/* Threads of a pool, rounding upwards, that take tasks one by one; `next` is beyond the last task if none is open. */
 static void *serve_pool(void *context)
 {
     program *p = context;
@@ -173,7 +173,7 @@ static void *pool_start(void *context, sinew_task_call *task, void *data, int32_
     return p;
 }
 
-/* Members that nobody has begun are called off. */
+/* Tasks that no thread has begun are cancelled. */
 static void pool_finish(void *context, void *handle)
 {
     program *p = context;
@@ -190,7 +190,7 @@ typedef struct variant {
     void *(*start)(void *context, sinew_task_call *task, void *data, int32_t count);
     void (*finish)(void *context, void *handle);
     int32_t thread_count, pool;
-    bool at_the_same_time; /* the others have nothing for the thread sanitizer */
+    bool at_the_same_time; /* tasks run concurrently; other variants need no thread sanitizer */
 } variant;
 
 static const variant variants[] = {
@@ -246,7 +246,7 @@ static sinew_world *make_world(const setup *s)
     def.solver.measure = SINEW_MEASURE_RESIDUAL;
     if (s->krylov)
         def.solver.parameters[sinew_solver_parameter(s->solver, "linear")] = 1;
-    /* Systems of rows: that of all tets takes long to factorise, so they leave the energy an energy. */
+    /* Constraint systems: factorising all tets as constraints takes long, so the tets remain an energy. */
     if (sinew_solver_parameter(s->solver, "constraints") >= 0)
         def.solver.parameters[sinew_solver_parameter(s->solver, "constraints")] = 1;
     sinew_world *world = sinew_world_create(&def, NULL);
@@ -257,7 +257,7 @@ static sinew_world *make_world(const setup *s)
     return world;
 }
 
-/* The state's, and the residuals' and energies'; zero where a step failed. */
+/* A hash of the state, the residuals and the energies; zero if a step failed. */
 static uint64_t hash_of_steps(sinew_world *world)
 {
     uint64_t hash = 0;
@@ -324,7 +324,8 @@ static void test_every_solver(void **state)
         const int kind = i % SINEW_SOLVER_COUNT;
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         setup s = {.mesh = mesh, .solver = (sinew_solver_kind)kind, .krylov = kind == SINEW_SOLVER_NEWTON};
-        /* One system of rows stands for all: they share what threads do, and factorise for long on one. */
+        /* One constraint system stands for all: their parallel code is shared, and their factorisation on one thread is
+         * slow. */
         if (sinew_solver_parameter(s.solver, "constraints") >= 0 && kind != SINEW_SOLVER_SAP)
             continue;
         if (!info->static_only)
@@ -336,7 +337,7 @@ static void test_every_solver(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Two worlds step in turns on one thread, each with a system of its own, and a third without any. */
+/* Two worlds with their own task systems and a third without one step in turns on one thread. */
 static void test_each_world_its_own(void **state)
 {
     (void)state;
@@ -368,7 +369,7 @@ static void test_each_world_its_own(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* A world whose tasks are waited for by stepping another one (NULL: none). Returns how often it asked for tasks. */
+/* Steps a world that waits for its tasks by stepping `other` (NULL: none). Returns the number of its task requests. */
 static int32_t starts_around(setup s, sinew_world *other, uint64_t *hash)
 {
     program p;
@@ -380,7 +381,7 @@ static int32_t starts_around(setup s, sinew_world *other, uint64_t *hash)
     return p.starts;
 }
 
-/* The other has a system of its own, or none: all tasks of the first go on to its own in both cases. */
+/* The other world has a task system or none: in both cases all tasks of the first go to its own. */
 static void test_worlds_within_each_other(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pages_app.c: pages of `sinew compare` and `sinew reproduce` as a reader sees them, without a browser: the words
- * of every chart are parsed back and must neither overlap nor leave it, no style is wider than a phone, the index says
- * what the summaries say, and nobody's results are replaced.
+ * test_pages_app.c: HTML pages of `sinew compare` and `sinew reproduce`, without a browser. The texts of every chart
+ * are parsed and must neither overlap nor leave the chart; no style is wider than a phone; the index agrees with the
+ * summaries; other results are not overwritten.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@
 enum {
     PAGE_MAX = 8 << 20,
     WORD_MAX = 400,
-    PHONE = 360 /* pixels that a page has on a phone at least */
+    PHONE = 360 /* smallest width of a phone in pixels */
 };
 
 static char page[PAGE_MAX];
@@ -22,14 +22,14 @@ static void read_page(const char *name)
     assert_true(read_text(scratch(name), page, sizeof page) > 0);
 }
 
-/* ---- Words of a chart ------------------------------------------------------------------------ */
+/* ---- Texts of a chart -------------------------------------------------------------------------- */
 
 typedef struct word {
     double left, right, base, size;
     char text[80];
 } word;
 
-/* The number of an attribute within one tag. */
+/* The value of a numeric attribute within one tag. */
 static double attribute(const char *tag, const char *name)
 {
     const char *end = strchr(tag, '>'), *at = strstr(tag, name);
@@ -43,7 +43,7 @@ static bool tag_has(const char *tag, const char *part)
     return at && at < strchr(tag, '>');
 }
 
-/* The letters of an element, an entity being one. */
+/* The characters of an element; an entity counts as one. */
 static void read_letters(const char *tag, char text[80])
 {
     size_t length = 0;
@@ -55,7 +55,7 @@ static void read_letters(const char *tag, char text[80])
     text[length] = '\0';
 }
 
-/* A letter is 0.6 of its size wide on average, in DejaVu Sans, which is wider than most; bold ones are wider. */
+/* The box of a text: a character is 0.6 of its size wide on average in DejaVu Sans, which is wide; bold is wider. */
 static word read_word(const char *tag)
 {
     word w = {.base = attribute(tag, " y=\""), .size = tag_has(tag, "ch-t") ? 14 : 12};
@@ -73,7 +73,7 @@ static bool overlap(const word *a, const word *b)
            b->base - 0.75 * b->size < a->base + 0.1 * a->size;
 }
 
-/* Returns how many words the chart has. */
+/* Checks one chart; returns its number of texts. */
 static int32_t check_chart(const char *name, const char *chart, const char *end)
 {
     static word words[WORD_MAX];
@@ -94,13 +94,13 @@ static int32_t check_chart(const char *name, const char *chart, const char *end)
     return count;
 }
 
-/* Returns how many charts there are. */
+/* Checks all charts; returns their number. */
 static int32_t check_charts(const char *name)
 {
     int32_t charts = 0;
     read_page(name);
     for (const char *at = page; (at = strstr(at, "<svg class=\"ch\"")); at++) {
-        /* The plot's area is an svg within the chart's. */
+        /* The plot area is an svg within the chart's svg. */
         const char *inner = strstr(at, "</svg>"), *end = inner ? strstr(inner + 1, "</svg>") : NULL;
         assert_true(end && check_chart(name, at, end) >= 4);
         charts++;
@@ -110,7 +110,7 @@ static int32_t check_charts(const char *name)
 
 /* ---- Widths ---------------------------------------------------------------------------------- */
 
-/* Lengths of a style that no phone has; "min(100%,430px)" and the conditions of media queries are not such. */
+/* Fixed widths of a style must fit a phone; "min(100%,430px)" and conditions of media queries do not count. */
 static void check_widths(const char *name)
 {
     read_page(name);
@@ -128,7 +128,7 @@ static void check_widths(const char *name)
     assert_true(!strstr(style, "overflow-x") || strstr(style, "overflow-x") > end);
 }
 
-/* Every cell of a table that becomes cards says what it is, but the first, which is the heading. */
+/* Every cell of a table that becomes cards on a phone has a label, except the first, which is the heading. */
 static void check_cells(const char *name)
 {
     read_page(name);
@@ -159,7 +159,7 @@ static void test_compare_pages(void **state)
     run_sinew("compare untwist --threads 1 --quiet --size 64x48 --out one", 0);
     check_page("one/report.html");
     assert_int_equal(check_charts("one/report.html"), 8);
-    /* Long names, many curves, steps that begin at the minimum, and few iterations. */
+    /* Long names, many curves, steps that start at the minimum, and few iterations. */
     run_sinew(
         "compare stretch_twist --size 64x48 --steps 3 --threads 1 --iterations 30 --quiet --out many --solvers "
         "newton,newton:linear=cg:inner=7,newton:linear=cg:inner=12:line_search=off,qn,admm,admm:weight=0.5,xpbd-qs,"
@@ -170,7 +170,7 @@ static void test_compare_pages(void **state)
     check_page("few/report.html");
 }
 
-/* Time steps, iterations and stiffnesses that nobody has chosen: axes over any number of decades. */
+/* Random time steps, iterations and stiffnesses: axes over any number of decades. */
 static void test_random_comparisons(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void test_compare_spares_others(void **state)
     o = sinew("compare twist --solvers newton --quiet --out foreign");
     expect(&o, 2, "compare into a folder with somebody's summary");
     assert_non_null(strstr(o.err, "is not of a comparison and would be replaced"));
-    /* Its own results it replaces. */
+    /* The command replaces its own results. */
     run_sinew("compare untwist --solvers newton --quiet --size 64x48 --out own", 0);
     run_sinew("compare untwist --solvers newton --quiet --size 64x48 --out own", 0);
 }
@@ -246,7 +246,7 @@ static void test_index(void **state)
 {
     (void)state;
     char words[200];
-    /* One after the other: what an earlier command left stays in the index. */
+    /* Commands run one after the other: the index keeps earlier results. */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(words, sizeof words, "reproduce %s --quick --alone --out index", names[i]);
         run_sinew(words, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_pbng.c: pbng against tightly solved Newton, at rest and in motion, from inverted states, with every kind of
- * energy in one world; that a sweep never raises the objective; its layout against brute force; the same bits for any
- * number of threads; and what it refuses. Run with -V (ctest) for the figures of docs/reference/solvers/pbng.md.
+ * energy in one world. A sweep never increases the objective; the layout is checked by brute force; bits do not depend
+ * on the number of threads; refusals. Run with -V (ctest) for the figures of docs/reference/solvers/pbng.md.
  */
 #include "layout_checks.h"
 #include "pbng_worlds.h"
@@ -17,7 +17,7 @@ static const sinew_energy_kind materials[] = {
     SINEW_ENERGY_LINEAR,
 };
 enum {
-    PAPERS = 4, /* those that may start inverted */
+    PAPERS = 4, /* the first materials, which may start inverted */
     MATERIALS = sizeof materials / sizeof materials[0]
 };
 
@@ -29,7 +29,7 @@ static void reaches_newtons_minimum(void **unused)
     for (int m = 0; m < MATERIALS; m++)
         for (int still = 0; still < 2; still++)
             for (int exact = 0; exact < 2; exact++) {
-                if (still && exact != (m >= PAPERS)) /* slow: one kind of block each */
+                if (still && exact != (m >= PAPERS)) /* one kind of block each: quasistatic steps are slow */
                     continue;
                 scene s = scenes[still ? BEAM_STILL : BEAM_SOFT];
                 s.kind = materials[m];
@@ -56,8 +56,8 @@ static void reaches_newtons_minimum(void **unused)
             }
 }
 
-/* From a state with a tenth of the tets inside out. What is found quasistatic is a minimum: Newton, begun there, goes
- * nowhere. In motion it is Newton's own. */
+/* Starts with a tenth of the tets inverted. A quasistatic result is a minimum: Newton started there does not move. A
+ * dynamic result is Newton's own minimum. */
 static void recovers_from_inversion(void **unused)
 {
     (void)unused;
@@ -97,7 +97,7 @@ static void recovers_from_inversion(void **unused)
         }
 }
 
-/* ---- No sweep raises the objective ------------------------------------------------------------ */
+/* ---- Monotone objective ------------------------------------------------------------------------- */
 
 static void sweeps_never_raise_the_objective(void **unused)
 {
@@ -136,8 +136,8 @@ enum {
     JOINED_PAIRS = 12
 };
 
-/* Two blocks of different rubber, one above the other, joined by anisotropic pairs; springs in the lower one, which is
- * pinned, and anchors at the top of the upper one. */
+/* Two blocks of different rubber, one above the other, joined by anisotropic pairs; springs in the lower, pinned block,
+ * and anchors at the top of the upper one. */
 static sinew_world *joined_world(const sinew_solver_def *def, int threads, int cells, int pairs, double h)
 {
     sinew_error error = {0};
@@ -171,7 +171,7 @@ static sinew_world *joined_world(const sinew_solver_def *def, int threads, int c
     sinew_real weights[8 * JOINED_PAIRS] = {0}, normals[3 * JOINED_PAIRS];
     const int32_t tops = vertices_at(mesh, 1, 0.5, 0.5, some), bottoms = vertices_at(mesh, 1, -0.5, -0.5, corner);
     for (int p = 0; p < JOINED_PAIRS; p++) {
-        /* Three vertices of the lower face, one of them named twice; one of the upper. */
+        /* Three vertices of the lower face, one of them listed twice; one of the upper. */
         for (int a = 0; a < 4; a++) {
             elements[8 * p + a] = some[(p + (a < 3 ? a : 0)) % tops];
             elements[8 * p + 4 + a] = n + corner[p % bottoms];
@@ -228,7 +228,7 @@ static void all_energies_together(void **unused)
     }
 }
 
-/* Pairs that come and go between steps: the world goes on, with the bits of one that was built without the history. */
+/* Pairs are added and removed between steps: the bits equal those of a world built without the history. */
 static void pairs_come_and_go(void **unused)
 {
     (void)unused;
@@ -271,7 +271,7 @@ static void layout_holds_every_incidence_once(void **unused)
     }
 }
 
-/* PBNG table 1 has five colours for the block. */
+/* The block has four colours; PBNG table 1 has five. */
 static void block_has_four_colours(void **unused)
 {
     (void)unused;
@@ -296,7 +296,7 @@ static void block_has_four_colours(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* Large enough for every colour to be shared out among threads. */
+/* Large enough that every colour is divided among threads. */
 static void results_do_not_depend_on_threads(void **unused)
 {
     (void)unused;
@@ -315,7 +315,7 @@ static void results_do_not_depend_on_threads(void **unused)
 
 /* ---- Momentum, refusals ----------------------------------------------------------------------- */
 
-/* Sweeps do not keep momentum one by one; the minimum does. */
+/* Single sweeps do not conserve momentum; the minimum does. */
 static void momentum_is_kept_at_convergence(void **unused)
 {
     (void)unused;
@@ -350,7 +350,7 @@ static void momentum_is_kept_at_convergence(void **unused)
     }
 }
 
-/* Without energies a node's minimum is where inertia leads: one iteration, from either start. */
+/* Without energies a node's minimum is its inertial position: one iteration, from either start. */
 static void free_fall_takes_one_iteration(void **unused)
 {
     (void)unused;
@@ -427,8 +427,8 @@ static void too_many_colours_are_refused(void **unused)
     sinew_mesh_destroy(rope);
 }
 
-/* As the caller numbers particles: by brute force no two vertices of a tet have one colour, pins have none; pairs
- * change the colours of their own vertices alone; solvers over constraints count colours, Newton has none. */
+/* In the caller's numbering: by brute force no two vertices of a tet share a colour, and pins have none; pairs change
+ * the colours of their own vertices only; constraint solvers report their colours, Newton has none. */
 static void colours_can_be_read(void **unused)
 {
     (void)unused;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pbng_acceleration.c: each acceleration of pbng arrives sooner than the plain sweep; chebyshev, the default, is
- * nearer to the minimum than sor after 5 and 10 iterations of many steps taken together, as near after 40, and does no
- * harm where plain sweeps are quick; exact blocks need fewer iterations; the safeguard. Run with -V (ctest) for the
- * figures of docs/reference/solvers/pbng.md.
+ * test_pbng_acceleration.c: each acceleration of pbng converges faster than the plain sweep. Averaged over many steps,
+ * chebyshev, the default, is closer to the minimum than sor after 5 and 10 iterations, as close after 40, and does no
+ * harm where plain sweeps converge quickly. Exact blocks need fewer iterations. The safeguard is tested. Run with -V
+ * (ctest) for the figures of docs/reference/solvers/pbng.md.
  */
 #include "pbng_worlds.h"
 
@@ -20,7 +20,7 @@ static int32_t iterations_to(sinew_solver_def def, int index, double tolerance)
     return result.iterations;
 }
 
-/* Each kind arrives, and in fewer iterations than the plain sweep where that is slow. */
+/* Each acceleration converges, in fewer iterations than the plain sweep where that is slow. */
 static void accelerations_accelerate(void **unused)
 {
     (void)unused;
@@ -46,7 +46,7 @@ static void accelerations_accelerate(void **unused)
     }
 }
 
-/* Exact blocks are smaller: larger steps, and fewer of them. */
+/* Exact blocks are smaller, so steps are larger and fewer. */
 static void exact_blocks_need_fewer_iterations(void **unused)
 {
     (void)unused;
@@ -61,7 +61,7 @@ static void exact_blocks_need_fewer_iterations(void **unused)
     }
 }
 
-/* Chebyshev with all it has overshoots; what comes out never has a higher objective than what went in. */
+/* Aggressive Chebyshev settings overshoot; the safeguard never accepts a higher objective. */
 static void safeguard_holds(void **unused)
 {
     (void)unused;
@@ -83,21 +83,21 @@ enum {
     BUDGETS = 3,
     LARGEST = 40,
 #ifdef SINEW_SANITIZED
-    CASE_STRIDE = 5 /* each step once, each stiffness and start twice */
+    CASE_STRIDE = 5 /* each time step once, each stiffness and start twice */
 #else
     CASE_STRIDE = 1
 #endif
 };
 static const int budgets[BUDGETS] = {5, 10, LARGEST};
 
-/* A step: a twisted beam, a block with inverted tets, or a cloth. */
+/* A case: a twisted beam, a block with inverted tets, or a cloth. */
 typedef struct step_case {
     sinew_energy_kind kind;
     double E, h; /* E of springs: N/m times 1e3; h = 0: quasistatic */
     bool inverted;
 } step_case;
 
-/* The relative residual after each budget. */
+/* The relative residual after each number of iterations. */
 static void residuals_of(const step_case *c, int acceleration, double at[BUDGETS])
 {
     const bool cloth = c->kind == SINEW_ENERGY_SPRING;
@@ -122,13 +122,13 @@ static void residuals_of(const step_case *c, int acceleration, double at[BUDGETS
 typedef struct group {
     const char *name;
     double sum[CHEBYSHEV + 1][BUDGETS];
-    int count, worse[BUDGETS]; /* worse: cases in which chebyshev is more than a tenth farther than sor */
+    int count, worse[BUDGETS]; /* worse: cases in which chebyshev's residual exceeds sor's by more than a tenth */
 } group;
 
 static void add_case(group *g, const step_case *c)
 {
     double at[CHEBYSHEV + 1][BUDGETS];
-    const double floor = IS_SINGLE ? 1e-5 : 1e-10; /* below it is round-off */
+    const double floor = IS_SINGLE ? 1e-5 : 1e-10; /* round-off floor */
     for (int kind = NONE; kind <= CHEBYSHEV; kind++) {
         residuals_of(c, kind, at[kind]);
         for (int b = 0; b < BUDGETS; b++)
@@ -155,8 +155,8 @@ static void print_group(const group *g)
                   g->worse[2]);
 }
 
-/* Geometric means over materials, steps, stiffnesses and starts. st_venant_kirchhoff, whose steps are halved, is apart:
- * what halving leaves is no pattern that an extrapolation could go by. */
+/* Geometric means over materials, steps, stiffnesses and starts. st_venant_kirchhoff is a separate group: step halving
+ * leaves no regular error for an extrapolation. */
 static void chebyshev_serves_as_default(void **unused)
 {
     (void)unused;
@@ -174,15 +174,15 @@ static void chebyshev_serves_as_default(void **unused)
         }
     for (int g = 0; g < 3; g++)
         print_group(&groups[g]);
-    for (int g = 0; g < 2 && CASE_STRIDE == 1; g++) /* means over a part say nothing of the whole */
+    for (int g = 0; g < 2 && CASE_STRIDE == 1; g++) /* means over a sample do not represent the whole */
         for (int b = 0; b < BUDGETS; b++) {
-            /* After many iterations the two are alike. */
+            /* After many iterations the two are equal. */
             const double own = mean_of(&groups[g], CHEBYSHEV, b), allowed = budgets[b] == LARGEST ? 1.2 : 1;
             assert_true(own < allowed * mean_of(&groups[g], SOR, b) && own < mean_of(&groups[g], NONE, b));
         }
 }
 
-/* A soft body in motion, which plain sweeps bring to rest in a few: chebyshev lets them. */
+/* A soft body in motion, on which plain sweeps converge quickly: chebyshev does not slow them down. */
 static void quick_sweeps_are_left_alone(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of pbng's coarse step: free components conserve momentum, no iteration increases g because of it, and other
- * components do not change.
+ * test_pbng_coarse.c: pbng's coarse step: free components conserve momentum, no iteration increases g because of it,
+ * and other components do not change.
  */
 #include "pbng_worlds.h"
 #include "random_cases.h"
@@ -11,15 +11,15 @@
 #else
 #define FLIGHT 1000
 #endif
-#define KEPT (IS_SINGLE ? 1e-5 : 1e-10) /* of the linear momentum, in a flight */
+#define KEPT (IS_SINGLE ? 1e-5 : 1e-10) /* relative error of the linear momentum in free flight */
 
 /* ---- Worlds ------------------------------------------------------------------------------------ */
 
 enum {
     ALONE,  /* one free body without symmetry */
-    BOUND,  /* and a second one, weakly bound to the first */
-    BESIDE, /* and a third one, pinned, bound to nobody */
-    PINNED  /* the third one by itself */
+    BOUND,  /* ALONE and a second body, weakly bound to the first */
+    BESIDE, /* BOUND and a third body, pinned and unconnected */
+    PINNED  /* the third body by itself */
 };
 
 typedef struct flight {
@@ -28,7 +28,7 @@ typedef struct flight {
     sinew_solver_def solver;
 } flight;
 
-/* A sheared and bent bar of 4 x 2 x 1 cells, thrown so that it passes the origin half-way, and turning. */
+/* A sheared and bent bar of 4 x 2 x 1 cells, thrown past the origin and spinning. */
 static sinew_body add_thrown(sinew_world *world, const sinew_mesh *mesh, const flight *f, double up)
 {
     static const double speed[3] = {1, 2, 0.5};
@@ -104,7 +104,7 @@ static sinew_world *flying(const flight *f, int what)
 
 /* ---- Momentum ---------------------------------------------------------------------------------- */
 
-/* The sum of m v over particles first .. */
+/* The sum of m v over particles from `first` on. */
 static void momentum_of(const sinew_world *world, int32_t first, double p[3])
 {
     const int32_t n = sinew_world_particle_count(world) - first;
@@ -148,7 +148,7 @@ static void linear_momentum_is_kept(void **unused)
         }
 }
 
-/* The reason for the coarse step: a stiff body loses a fifth of its momentum without it. */
+/* Without the coarse step a stiff body loses a fifth of its momentum. */
 static void sweeps_alone_lose_momentum(void **unused)
 {
     (void)unused;
@@ -161,8 +161,8 @@ static void sweeps_alone_lose_momentum(void **unused)
     sinew_world_destroy(world);
 }
 
-/* The pinned piece has the bits that it has by itself, and those that it has without the coarse step. Acceleration
- * looks at the world as a whole, so that sweeps are plain here. */
+/* A pinned component has the bits that it has by itself and without the coarse step. Acceleration depends on the whole
+ * world, so sweeps are plain here. */
 static void pinned_pieces_are_left_alone(void **unused)
 {
     (void)unused;
@@ -184,7 +184,7 @@ static void pinned_pieces_are_left_alone(void **unused)
 
 /* ---- Distance from the minimum ----------------------------------------------------------------- */
 
-/* g after a step of so many iterations. */
+/* g after a step of the given number of iterations. */
 static double reached(flight *f, int what, int iterations, int acceleration, int coarse)
 {
     f->solver = pbng(iterations, acceleration, 0);
@@ -205,8 +205,8 @@ static double newtons(flight *f, int what)
     return objective;
 }
 
-/* One plain sweep with the coarse step ends no higher than one without. After more of them, accelerated, the two take
- * different ways, and the way with it is the shorter one by and large. */
+/* One plain sweep with the coarse step ends no higher than one without. After more, accelerated sweeps the iterates
+ * differ, and those with the coarse step are lower on average. */
 static void no_step_is_farther_for_it(void **unused)
 {
     (void)unused;
@@ -239,7 +239,7 @@ static void no_step_is_farther_for_it(void **unused)
 
 /* ---- Threads, other solvers -------------------------------------------------------------------- */
 
-/* A body large enough that its sums are shared out. */
+/* A body large enough that its sums are computed in parallel. */
 static void threads_do_not_change_bits(void **unused)
 {
     (void)unused;
@@ -260,7 +260,7 @@ static void threads_do_not_change_bits(void **unused)
     assert_true(hashes[0] == hashes[1] && hashes[0] == hashes[2]);
 }
 
-/* The solvers that promise so keep linear momentum, up to what rounding positions takes. */
+/* Solvers that declare it conserve linear momentum up to the rounding of positions. */
 static void every_solver_keeps_momentum(void **unused)
 {
     (void)unused;

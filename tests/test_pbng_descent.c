@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_pbng_descent.c: no plain sweep of pbng raises the objective: every material of tets, quasistatic and h = 1e-1 to
- * 1e-3 s, E = 1e3 to 1e9 Pa, up to 1000 sweeps, from a bar that is stretched, turned and partly inside out, held at
- * both ends or at one.
+ * test_pbng_descent.c: no plain sweep of pbng increases the objective: every tet material, quasistatic and h = 1e-1 to
+ * 1e-3 s, E = 1e3 to 1e9 Pa, up to 1000 sweeps, from a bar that is stretched, rotated and partly inverted, held at both
+ * ends or at one.
  *
- * g after each sweep is summed again, from the formulas of the materials in long double: an iterate is judged
- * to a thousandth of the round-off that the library's own objective has. A rise counts as round-off up to
+ * After each sweep g is recomputed from the formulas of the materials in long double, with a thousandth of the
+ * round-off of the library's own objective. An increase counts as round-off up to
  *
  *     16 eps_long S + 1/2 sum_i K_i (32 eps L)^2        S: the sum of |terms| of g;  L: the largest coordinate
  *
- * The first term is the test's own. The second is the sweep's: with a block A that is a bound, and a step that is off
- * by e, a node's move changes g by at most -1/2 grad A^-1 grad + 1/2 e A e. e is the round-off of positions and of
- * their differences, and of forces, as large as stiffness times those, that are divided by the stiffness; K_i bounds A.
- * The steps of st_venant_kirchhoff and neo_hookean_log, whose blocks are no bound, are accepted by a difference of
- * energies that is known to 16 eps of its terms, four visits a tet: for them 64 eps S is added. So it is for exact
- * blocks, of which only neo_hookean's and linear's are bounds.
+ * The first term is the round-off of this test. The second is that of the sweep: with a block A that bounds the Hessian
+ * and a step with error e, a node's move changes g by at most -1/2 grad A^-1 grad + 1/2 e A e. The error e is the
+ * round-off of positions and of forces divided by the stiffness; K_i bounds A. The blocks of st_venant_kirchhoff and
+ * neo_hookean_log are no bounds: their steps are accepted by an energy difference that is known to 16 eps of its terms,
+ * with four visits a tet, so 64 eps S is added. The same holds for exact blocks, of which only neo_hookean's and
+ * linear's are bounds.
  */
 #include <float.h>
 
@@ -26,8 +26,8 @@ typedef long double wide;
 
 #define STRETCH 1.3
 #define TURN    (MAKE_PI / 2)
-#define THROW   0.45                                          /* m, the cells being 0.5 m */
-#define EPSILON (IS_SINGLE ? (wide)FLT_EPSILON : DBL_EPSILON) /* of the library */
+#define THROW   0.45                                          /* m; cells are 0.5 m */
+#define EPSILON (IS_SINGLE ? (wide)FLT_EPSILON : DBL_EPSILON) /* of the library's precision */
 
 enum {
     CELLS_X = 4,
@@ -35,7 +35,7 @@ enum {
     TETS = 5 * CELLS_X * CELLS_Y * CELLS_Y,
     VERTICES = (CELLS_X + 1) * (CELLS_Y + 1) * (CELLS_Y + 1),
 #ifdef SINEW_SANITIZED
-    SWEEPS = 100 /* ten times as slow, and there it is memory that is watched */
+    SWEEPS = 100 /* sanitizers are ten times slower, and check memory only */
 #else
     SWEEPS = 1000
 #endif
@@ -43,7 +43,7 @@ enum {
 
 /* ---- Materials ---------------------------------------------------------------------------------- */
 
-/* The quantities that psi is made of. */
+/* The invariants that psi depends on. */
 typedef struct strained {
     wide F[9], I, J; /* I = |F|^2 */
     wide mu, lambda;
@@ -57,8 +57,8 @@ static wide dot(const wide *a, const wide *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Signed singular values by rotations of the rows of F until they are orthogonal (Hestenes 1958), which loses nothing
- * of the small ones; the least has the sign of J. */
+/* Signed singular values by rotations of the rows of F until they are orthogonal (Hestenes 1958), which is accurate for
+ * small ones; the smallest has the sign of J. */
 static void singular_values(const strained *s, wide sigma[3])
 {
     wide rows[9];
@@ -156,8 +156,8 @@ static wide linear(const strained *s, wide *terms)
 static const struct {
     sinew_energy_kind kind;
     density *psi;
-    bool bounds[2]; /* whether its block, cheap or exact, is a bound */
-    bool no_throw;  /* its energy is infinite where a tet is inverted */
+    bool bounds[2]; /* whether the cheap and the exact block are bounds */
+    bool no_throw;  /* its energy is infinite at inverted tets, so the start must not be */
 } materials[] = {
     {SINEW_ENERGY_STRAIN, rotation_distance, {true, false}, false},
     {SINEW_ENERGY_COROTATED, corotated, {true, false}, false},
@@ -168,7 +168,7 @@ static const struct {
     {SINEW_ENERGY_NEO_HOOKEAN_LOG, neo_hookean_log, {false, false}, true},
 };
 
-/* One run. */
+/* Settings of one run. */
 typedef struct trial {
     int material;
     double E, nu, h; /* h = 0: quasistatic */
@@ -182,9 +182,9 @@ typedef struct bar {
     sinew_world *world;
     density *psi;
     bool checked;
-    wide mu, lambda, inertia; /* inertia: 1/h^2, 0 when quasistatic */
+    wide mu, lambda, inertia; /* inertia: 1/h^2, 0 if quasistatic */
     int32_t tets[TETS][4];
-    wide gradient[TETS][4][3], volume[TETS]; /* of the shape functions, at rest */
+    wide gradient[TETS][4][3], volume[TETS]; /* gradients of the shape functions, at rest */
     wide mass[VERTICES], target[3 * VERTICES], force[3 * VERTICES];
     bool pinned[VERTICES];
 } bar;
@@ -195,7 +195,7 @@ static void cross(const wide *a, const wide *b, wide *c)
         c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* The gradient of a vertex's shape function is the normal of the face across, over six times the volume. */
+/* The gradient of a vertex's shape function is the normal of the opposite face over six times the volume. */
 static void measure_tet(bar *b, int t, const sinew_real *X)
 {
     wide edge[3][3], normal[3];
@@ -232,7 +232,7 @@ static void start_positions(const sinew_mesh *mesh, bool throw, const int32_t *f
     }
 }
 
-/* Fills in the terms of the test's own objective; q_tilde for a bar that was at rest. */
+/* Fills in the terms of the reference objective; q_tilde is for a bar at rest. */
 static void fill_bar(bar *b, const sinew_mesh *mesh, const sinew_real *start, double h, const int32_t *fixed,
                      int32_t fixed_count)
 {
@@ -266,7 +266,7 @@ static sinew_solver_def plain_sweeps(bool exact)
     return def;
 }
 
-/* Ends are held where the start has them. */
+/* A bar whose ends are held at the start positions. */
 static bar make_bar(const trial *t)
 {
     const sinew_energy_kind kind = materials[t->material].kind;
@@ -296,7 +296,7 @@ static bar make_bar(const trial *t)
     return b;
 }
 
-/* g and how well it is known. */
+/* g and its accuracy. */
 typedef struct value {
     wide g, terms;
     wide stiffness; /* N/m, the sum of the K_i */
@@ -319,7 +319,7 @@ static void add_tets(const bar *b, const wide *x, value *v)
         s.J = dot(s.F, minor);
         v->g += b->volume[t] * b->psi(&s, &terms);
         v->terms += b->volume[t] * terms;
-        /* |cof F|^2 <= |F|^4 / 3, and what st_venant_kirchhoff has in its place is no larger than twice that. */
+        /* |cof F|^2 <= |F|^4 / 3, and the corresponding term of st_venant_kirchhoff is at most twice that. */
         v->stiffness += b->volume[t] * square * (3 * b->mu + b->lambda) * (1 + s.I * s.I);
     }
 }
@@ -343,7 +343,7 @@ static value value_of(const bar *b, const wide *x)
     return v;
 }
 
-/* How far g may rise between two iterates by round-off, as the head of the file has it. */
+/* The largest increase of g between two iterates that counts as round-off, as in the head of this file. */
 static wide round_off(const bar *b, const value *v)
 {
     const wide off = 32 * EPSILON * v->length;
@@ -352,7 +352,7 @@ static wide round_off(const bar *b, const value *v)
 
 /* ---- Sweeps ------------------------------------------------------------------------------------- */
 
-/* The iterate in the caller's numbering. Returns the largest change of a coordinate. */
+/* Reads the iterate in the caller's numbering. Returns the largest change of a coordinate. */
 static wide read_iterate(const sinew_world *world, wide *x)
 {
     wide max = 0;
@@ -364,7 +364,7 @@ static wide read_iterate(const sinew_world *world, wide *x)
     return max;
 }
 
-/* The library's objective, a formula of its own for each material, is ours. */
+/* The library's objective, with its own formula for each material, equals the reference. */
 static void assert_same_objective(const bar *b, const wide *x, const value *v)
 {
     sinew_real q[3 * VERTICES];
@@ -378,12 +378,12 @@ static void assert_same_objective(const bar *b, const wide *x, const value *v)
 
 typedef struct tally {
     int64_t sweeps, rises;
-    wide worst; /* rise in units of its round-off */
+    wide worst; /* largest increase in units of its round-off */
     wide worst_relative;
     int32_t inverted;
 } tally;
 
-/* Ends where no coordinate moves by more than a few numbers: from there on there is only round-off. */
+/* Runs sweeps until no coordinate moves by more than a few units in the last place. */
 static void run_sweeps(bar *b, tally *result)
 {
     sinew_error error = {0};
@@ -416,7 +416,7 @@ static void run_sweeps(bar *b, tally *result)
     result->inverted = before.inverted_count;
 }
 
-/* All of a material's runs; `stride` 1 takes every power of ten of E, 3 every third. */
+/* Runs all cases of a material; `stride` 1 takes every power of ten of E, 3 every third. */
 static int64_t run_material(int material, bool exact, int stride)
 {
     static const double steps[] = {0, 1e-1, 1e-2, 1e-3}, ratios[] = {0.1, 0.3, 0.45};

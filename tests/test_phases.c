@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_phases.c: every item of every phase is run once, and none before all items of the phase before it are done,
- * whatever the number of threads, also when one of them falls asleep. The thread sanitizer runs this program, too.
+ * test_phases.c: every item of every phase runs once, and no item runs before all items of the previous phase are done,
+ * for any number of threads, also when a thread sleeps. The thread sanitizer runs this program.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,11 +22,11 @@ enum {
 
 typedef struct record {
     int32_t counts[PHASES];
-    int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock: the phases must order them */
+    int32_t *plain; /* [PHASES] sums that items of the next phase read without a lock */
     _Atomic int32_t runs[PHASES][ITEMS_MAX];
     _Atomic int32_t done[PHASES];
-    _Atomic int32_t early; /* items that began before their time */
-    int32_t sleepy;        /* the item of phase 3 that takes a while, -1: none */
+    _Atomic int32_t early; /* items that started too early */
+    int32_t sleepy;        /* the slow item of phase 3, -1: none */
 } record;
 
 static int32_t count_items(const void *context, int32_t phase)
@@ -56,7 +56,7 @@ static void check(int32_t threads, int32_t sleepy)
     r.plain = plain;
     r.sleepy = sleepy;
     for (int32_t k = 0; k < PHASES; k++)
-        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % ITEMS_MAX; /* some are empty */
+        r.counts[k] = k % 5 == 4 ? 0 : 1 + k * 7 % ITEMS_MAX; /* some phases are empty */
     for (int32_t k = 0; k < PHASES; k++)
         if (r.counts[k] == 0)
             plain[k] = 0;
@@ -76,7 +76,7 @@ static void all_items_once_in_order(void **state)
     for (int32_t repeat = 0; repeat < 20; repeat++)
         for (int32_t threads = 1; threads <= 5; threads++)
             check(threads, -1);
-    check(100, -1); /* more than there are shares */
+    check(100, -1); /* more threads than there are items */
 }
 
 static void a_sleeper_holds_back_its_phase_alone(void **state)

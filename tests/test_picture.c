@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures against pictures that were looked at (tests/data/pictures), the same bits for any number of threads, noise
- * within what is promised, and refusals.
+ * test_picture.c: rendered pictures against inspected reference pictures (tests/data/pictures), the same bits for any
+ * number of threads, noise within its documented bound, and refusals.
  *
- * The tolerance is on the mean of blocks of 4 x 4 pixels, so that another rounding at an edge is nothing and a missing
- * body is much; the test draws a missing body, turned normals, a wrong colour map and a lost shadow, and asks that each
- * of them is noticed. To renew the pictures after a change that is meant: SINEW_RENEW_PICTURES=1
- * build/release/tests/test_picture, then look at them.
+ * The tolerance applies to the mean of blocks of 4 x 4 pixels, so that another rounding at an edge passes and a missing
+ * body fails. The test draws a missing body, flipped normals, a wrong colour map and a lost shadow, and checks that
+ * each is detected. To replace the reference pictures after an intended change, run with SINEW_RENEW_PICTURES=1
+ * build/release/tests/test_picture, then inspect them.
  */
 #include <png.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ enum {
     BLOCK = 4
 };
 
-/* Bytes of a block's mean: both precisions differ by less than 0.1, other compilers and libraries of fonts by more. */
+/* Bytes of a block's mean: both precisions differ by less than 0.1, other compilers and font libraries by more. */
 #define TOLERANCE 8.0
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static sinew_picture_def small_picture(void)
     return def;
 }
 
-/* Draws snapshots side by side; the survey is over all of them. */
+/* Draws snapshots side by side with one common survey. */
 static sinew_image draw_some(const sinew_picture_def *def, sinew_snapshot *const *snapshots, int32_t count)
 {
     sinew_survey survey = {0};
@@ -55,7 +55,7 @@ static sinew_image draw_some(const sinew_picture_def *def, sinew_snapshot *const
     return image;
 }
 
-/* The largest difference of blocks, in bytes; the means of all three colours. */
+/* The largest difference of block means over all three colours, in bytes. */
 static double difference(const sinew_image *a, const sinew_image *b)
 {
     double worst = 0;
@@ -85,7 +85,7 @@ static sinew_image read_png(const char *path)
     return image;
 }
 
-/* Compares with the picture of that name, or renews it. */
+/* Compares with the reference picture of that name, or replaces it. */
 static double against_golden(const sinew_image *image, const char *name)
 {
     char path[512];
@@ -101,7 +101,7 @@ static double against_golden(const sinew_image *image, const char *name)
     return worst;
 }
 
-/* ---- Golden pictures ------------------------------------------------------------------------- */
+/* ---- Reference pictures -------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -139,7 +139,7 @@ static void pictures_look_as_they_did(void **state)
     }
 }
 
-/* Draws a still life after `spoil` did something to it; how much the picture then differs from its golden one. */
+/* Draws a scene after `spoil` changed it; returns the difference from its reference picture. */
 static double spoiled(size_t golden, void (*spoil)(still_life *s, sinew_snapshot *snapshot, sinew_picture_def *picture))
 {
     still_life s = make_still_life();
@@ -181,7 +181,7 @@ static void lose_rope(still_life *s, sinew_snapshot *snapshot, sinew_picture_def
         assert_int_equal(sinew_world_remove_body(s->world, s->rope, NULL), SINEW_OK);
 }
 
-/* Smooth normals that point inwards. */
+/* Flips smooth normals inwards. */
 static void turn_normals(still_life *s, sinew_snapshot *snapshot, sinew_picture_def *picture)
 {
     (void)s;
@@ -190,7 +190,7 @@ static void turn_normals(still_life *s, sinew_snapshot *snapshot, sinew_picture_
         snapshot->shape.normals[i] = -snapshot->shape.normals[i];
 }
 
-/* Triangles of the other orientation, with their normals. */
+/* Flips the orientation of triangles and their normals. */
 static void turn_triangles(still_life *s, sinew_snapshot *snapshot, sinew_picture_def *picture)
 {
     turn_normals(s, snapshot, picture);
@@ -208,7 +208,7 @@ static void turn_triangles(still_life *s, sinew_snapshot *snapshot, sinew_pictur
     }
 }
 
-/* The colour map upside down. */
+/* Reverses the colour map. */
 static void turn_colours(still_life *s, sinew_snapshot *snapshot, sinew_picture_def *picture)
 {
     (void)s;
@@ -217,7 +217,7 @@ static void turn_colours(still_life *s, sinew_snapshot *snapshot, sinew_picture_
         snapshot->shape.values[i] = (float)(snapshot->low + snapshot->high) - snapshot->shape.values[i];
 }
 
-/* A range of half the width. */
+/* Halves the width of the colour range. */
 static void stretch_colours(still_life *s, sinew_snapshot *snapshot, sinew_picture_def *picture)
 {
     (void)s;
@@ -287,7 +287,7 @@ static void threads_change_nothing(void **state)
 
 /* ---- Noise ----------------------------------------------------------------------------------- */
 
-/* The default picture against one of many samples: the root of the mean square, in bytes. */
+/* The default picture against one of many samples: root mean square, in bytes. */
 static void noise_is_bounded(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void noise_is_bounded(void **state)
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
-/* Draws one snapshot with a def that is refused. */
+/* Draws one snapshot with a def that must be refused. */
 static void refuse_picture(const sinew_picture_def *def, const sinew_snapshot *snapshot, sinew_status status,
                            const char *words)
 {
@@ -354,7 +354,7 @@ static void bad_cameras_are_refused(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* A camera inside a large face sees it although all corners are outside of the picture. */
+/* A camera close to a large face sees it although all its corners are outside the picture. */
 static void a_face_without_corners_is_seen(void **state)
 {
     (void)state;

@@ -2,8 +2,8 @@
  *
  * test_pin_directions.c: pins that hold their particles along one or two directions of any frame.
  *
- * Second ways: a bead on an inclined wire and a block on rollers in closed form, three directions against a plain pin,
- * and random frames against Newton's method on the coordinates that are left, with dense matrices made of differences.
+ * References: a bead on an inclined wire and a block on rollers in closed form, three directions against a plain pin,
+ * and random frames against Newton's method on the free coordinates, with dense matrices by finite differences.
  */
 #include "dense_solve.h"
 #include "linear_methods.h"
@@ -21,7 +21,7 @@
 
 /* ---- Frames ---------------------------------------------------------------------------------------- */
 
-/* Three unit vectors, normal to each other. */
+/* Three orthonormal vectors. */
 static void random_frame(random_cases *r, double frame[3][3])
 {
     for (int k = 0; k < 3; k++)
@@ -39,7 +39,7 @@ static void random_frame(random_cases *r, double frame[3][3])
         }
 }
 
-/* Pins of vertices along some directions. */
+/* Pins vertices along some directions. */
 static sinew_pin hold(sinew_world *world, sinew_body body, const int32_t *vertices, int32_t count,
                       const double (*directions)[3], int32_t direction_count, const sinew_motion *motion,
                       sinew_error *error)
@@ -59,8 +59,8 @@ static sinew_pin hold(sinew_world *world, sinew_body body, const int32_t *vertic
 
 /* ---- A bead on a wire -------------------------------------------------------------------------------- */
 
-/* Backward Euler on a bead that gravity pulls along a wire w: s_n = h^2 (g . w) n (n + 1) / 2. The wire moves sideways,
- * too, and takes the bead along. */
+/* Backward Euler on a bead that gravity pulls along a wire w: s_n = h^2 (g . w) n (n + 1) / 2. The wire also moves
+ * sideways and carries the bead along. */
 static void bead_on_a_wire(sinew_solver_kind kind, random_cases *r)
 {
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0}, g[3] = {0, -9.81, 0};
@@ -113,8 +113,8 @@ static void beads_slide_on_wires(void **unused)
 
 static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
-/* A bar between a wall and a plate that pulls, all on rollers: st_venant_kirchhoff thins to t^2 = 1 - nu (s^2 - 1) and
- * pulls with E/2 s (s^2 - 1) per rest area. */
+/* A bar on rollers between a wall and a pulling plate: st_venant_kirchhoff thins to t^2 = 1 - nu (s^2 - 1) and pulls
+ * with E/2 s (s^2 - 1) per rest area. */
 static void block_on_rollers(sinew_solver_kind kind, const char *parameter, double value)
 {
     const double E = 1e5, nu = 0.3, stretch = 1.2, size[3] = {1, 0.5, 0.5};
@@ -178,7 +178,7 @@ static void blocks_thin_on_rollers(void **unused)
     const sinew_solver_info *info = sinew_get_solver_info(SINEW_SOLVER_NEWTON);
     const int32_t linear = sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear");
     for (int k = 0; k <= (int)info->parameters[linear].maximum; k++)
-        if ((k != 3 && k != 5) || linear_methods_register()) /* lu and qr */
+        if ((k != 3 && k != 5) || linear_methods_register()) /* lu and qr need a registered linear solver */
             block_on_rollers(SINEW_SOLVER_NEWTON, "linear", k);
     block_on_rollers(SINEW_SOLVER_NEWTON, "preconditioner", 1);
     block_on_rollers(SINEW_SOLVER_PBNG, NULL, 0);
@@ -208,7 +208,7 @@ static sinew_real *fall(random_cases *r, int way)
         hold(world, body, end, count, &n[k], 1, NULL, &error);
     if (way == 2) {
         hold(world, body, end, count, &n[0], 2, NULL, &error);
-        /* The third is not normal to the first two. */
+        /* The third direction is not normal to the first two. */
         const double slant[1][3] = {{n[0][0] + n[2][0], n[0][1] + n[2][1], n[0][2] + n[2][2]}};
         hold(world, body, end, count, slant, 1, NULL, &error);
     }
@@ -247,7 +247,7 @@ enum {
     UNKNOWNS = 3 * POINTS
 };
 
-/* What is free: q = q_0 + N y, the columns of N normal to each other. */
+/* The free coordinates y: q = q_0 + N y, where N has orthonormal columns. */
 typedef struct left_over {
     int count;
     double N[UNKNOWNS][UNKNOWNS]; /* [column][coordinate] */
@@ -264,7 +264,7 @@ static void gradient_at(sinew_world *world, const double q[UNKNOWNS], double g[U
         g[i] = (double)slope[i];
 }
 
-/* Newton's method on y, with the objective of a world that holds nobody. */
+/* Newton's method on y, with the objective of a world without pins. */
 static void minimise(sinew_world *free_world, const left_over *left, double q[UNKNOWNS])
 {
     const double step = 1e-6;
@@ -307,7 +307,7 @@ static sinew_world *make_cube(sinew_solver_kind kind, const sinew_real *velociti
     return world;
 }
 
-/* Random directions at random vertices; the rest of each vertex's frame is left over. */
+/* Pins random directions at random vertices; the rest of each vertex's frame stays free. */
 static void hold_some(random_cases *r, sinew_world *world, sinew_body body, left_over *left)
 {
     sinew_error error = {0};
@@ -317,7 +317,7 @@ static void hold_some(random_cases *r, sinew_world *world, sinew_body body, left
         random_frame(r, frame);
         for (int k = 0; k < held && held < 3; k++) {
             double slant[1][3];
-            for (int c = 0; c < 3; c++) /* the second of two is not normal to the first */
+            for (int c = 0; c < 3; c++) /* the second of two directions is not normal to the first */
                 slant[0][c] = frame[k][c] + (k > 0 ? 0.7 * frame[0][c] : 0);
             hold(world, body, &v, 1, (const double(*)[3])slant, 1, NULL, &error);
         }
@@ -365,7 +365,7 @@ static void random_frames_follow_an_elimination(void **unused)
 {
     (void)unused;
     if (sizeof(sinew_real) == 4)
-        skip(); /* floats have too few digits for differences of differences */
+        skip(); /* floats are too inaccurate for second differences */
     random_cases r = random_cases_begin("random frames", 4, 200);
     for (int32_t i = 0; i < r.count; i++) {
         check_frames(&r, SINEW_SOLVER_NEWTON);
@@ -373,9 +373,9 @@ static void random_frames_follow_an_elimination(void **unused)
     }
 }
 
-/* ---- Work, and what is refused --------------------------------------------------------------------------- */
+/* ---- Work and refusals --------------------------------------------------------------------------- */
 
-/* Rails that carry a beam sideways do work, and the balance knows of it. */
+/* Rails that move a beam sideways do work, which the balance contains. */
 static void rails_do_work(void **unused)
 {
     (void)unused;
@@ -428,7 +428,7 @@ static void solvers_refuse_by_name(void **unused)
     }
 }
 
-/* A scene says the same: what is held along x falls along y. */
+/* A scene can hold directions: particles held along x fall along y. */
 static void scenes_have_directions(void **unused)
 {
     (void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_plan.c: a batch layout keeps every element and vertex, its fans have the structure that kernels expect, and few
- * tets have none. Also for lists that are no mesh: the same tet twice, three tets at a face, one vertex twice.
+ * tets are outside fans. Also for lists that are no mesh: a tet twice, three tets at a face, a vertex twice in a tet.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "energy/batch_layout.h"
 #include "make_world.h"
 
-/* Where the vertices of a fan's tets are among its points. */
+/* Indices of the vertices of a fan's tets among its points. */
 static const int points_of[SINEW_FAN][4] = {{0, 1, 2, 3}, {0, 1, 2, 4}, {0, 1, 4, 5}};
 
 static void sort_four(int32_t v[4])
@@ -40,7 +40,7 @@ static void check_same_tets(int32_t count, const int32_t *before, const int32_t 
     }
 }
 
-/* The tets of a fan name common points alike. */
+/* The tets of a fan refer to common points consistently. */
 static void check_fan(const int32_t *order, int32_t size, const int32_t *tets)
 {
     int32_t points[SINEW_FAN + 3];
@@ -53,7 +53,7 @@ static void check_fan(const int32_t *order, int32_t size, const int32_t *tets)
         }
 }
 
-/* Plans the tets and looks at all of it; fans [3] gets how many there are of each size. */
+/* Lays out the tets and checks the whole layout; fans [3] receives the number of fans of each size. */
 static void check_plan(int32_t count, const int32_t *tets, int32_t particle_count, int32_t fans[SINEW_FAN])
 {
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
@@ -102,7 +102,7 @@ static void test_meshes(void **state)
     check_mesh("one cell", make_beam(1, 1, 1, 1, 1, 1), 0.4);
 }
 
-/* Few particles, so that tets share faces in every way, or are the same, or touch a particle twice. */
+/* Few particles, so that tets share faces in every way, coincide, or use a particle twice. */
 static void test_any_list(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_any_list(void **state)
     }
 }
 
-/* Elements of other kinds keep their vertices and are all alone. */
+/* Elements of other stencils keep their vertices and form no fans. */
 static void test_edges(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_quasistatic.c: equilibria: every solver that finds them against Newton's, loads that grow step by step, what is
- * refused for want of support, and what PBD and XPBD in pseudo-time do and do not do (PBNG 6.1, 11.3, 11.4).
+ * test_quasistatic.c: equilibria: every quasistatic solver against Newton's, load steps, refusal of unsupported bodies,
+ * and properties of PBD and XPBD in pseudo-time (PBNG 6.1, 11.3, 11.4).
  */
 #include <pthread.h>
 
@@ -15,13 +15,13 @@ typedef struct bar {
     sinew_energy_kind kind;
     double young, gravity;
     int32_t load_steps;
-    int axis; /* of the face that is held: 1, the upper one: it hangs; 0, the left one: it bends */
+    int axis; /* of the held face: 1, the upper one: the bar hangs; 0, the left one: it bends */
 } bar;
 
 static const bar hanging = {SINEW_ENERGY_STRAIN, 2e4, 9.81, 0, 1};
-static const bar bending = {SINEW_ENERGY_COROTATED, 1e3, 9.81, 0, 0}; /* PBNG 11.4 */
+static const bar bending = {SINEW_ENERGY_COROTATED, 1e3, 9.81, 0, 0}; /* values of PBNG 11.4 */
 
-/* 1 x 0.5 x 0.5 m; density 1000 kg/m3 where it hangs, 10 where it bends. */
+/* A bar of 1 x 0.5 x 0.5 m; its density is 1000 kg/m3 if it hangs, 10 if it bends. */
 static sinew_world *bar_world(const bar *b, const sinew_solver_def *solver)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -65,7 +65,7 @@ static int32_t bar_numbers(void)
     return 3 * 7 * 4 * 4;
 }
 
-/* How far the bar's rest shape is from q at most. */
+/* The largest distance of q from the bar's rest shape. */
 static double sag_of(const sinew_real *q)
 {
     sinew_mesh *mesh = make_beam(6, 3, 3, 1, 0.5, 0.5);
@@ -76,7 +76,7 @@ static double sag_of(const sinew_real *q)
 
 /* ---- Every solver ----------------------------------------------------------------------------- */
 
-/* Solvers that are no minimisers have properties of their own, below. */
+/* Whether a solver minimises the objective; the others have properties of their own, tested below. */
 static bool minimises(sinew_solver_kind kind)
 {
     return sinew_get_solver_info(kind)->quasistatic && kind != SINEW_SOLVER_PBD && kind != SINEW_SOLVER_XPBD_QS;
@@ -113,11 +113,11 @@ static void every_solver_finds_newtons_equilibrium(void **unused)
         }
         free(best);
     }
-    assert_true(tried >= 8); /* newton, pd, qn, admm, both ways */
+    assert_true(tried >= 8); /* newton, pd, qn, admm, with and without load steps */
 }
 
 /* The soft bar of PBNG 11.4 bends by half its length. ADMM's automatic weight, made for small rotations, does not
- * flush there; three times PD's weight does. */
+ * converge there; three times PD's weight does. */
 static void solvers_find_a_bar_bent_far(void **unused)
 {
     (void)unused;
@@ -145,7 +145,7 @@ static void solvers_find_a_bar_bent_far(void **unused)
 
 /* ---- Loads ------------------------------------------------------------------------------------ */
 
-/* Step k of n finds the equilibrium of k/n of the load; once all of it acts nothing more happens. */
+/* Step k of n finds the equilibrium of k/n of the load; once the full load acts, positions no longer change. */
 static void loads_grow_step_by_step(void **unused)
 {
     (void)unused;
@@ -162,7 +162,7 @@ static void loads_grow_step_by_step(void **unused)
     assert_int_equal(sinew_world_set_forces(world, 0, n, force), SINEW_OK);
     sinew_measures measures;
     assert_int_equal(sinew_world_measure(world, &measures), SINEW_OK);
-    assert_true(measures.residual < (IS_SINGLE ? 1e-2 : 1e-10) && measures.potential == 0); /* nothing acts yet */
+    assert_true(measures.residual < (IS_SINGLE ? 1e-2 : 1e-10) && measures.potential == 0); /* no load acts yet */
     for (int k = 1; k <= LOAD_STEPS + 1; k++) {
         const double load = fmin(1, (double)k / LOAD_STEPS);
         bar once = bending;
@@ -177,11 +177,11 @@ static void loads_grow_step_by_step(void **unused)
         print_message("load step %d: %d iterations, %d from rest; %.1e m apart, sag %.2g m\n", k, result.iterations,
                       at_once.iterations, largest_difference(q, p, 3 * n), sag_of(q));
         assert_true(largest_difference(q, p, 3 * n) < (IS_SINGLE ? 2e-3 : 1e-8));
-        /* The measure is of the load that acts now. */
+        /* Measures refer to the current load. */
         assert_int_equal(sinew_world_measure(world, &measures), SINEW_OK);
         assert_true(measures.residual == result.residual);
         if (k > LOAD_STEPS)
-            assert_true(result.iterations <= 1); /* begins where the last equilibrium was */
+            assert_true(result.iterations <= 1); /* starts at the last equilibrium */
         free(q);
         free(p);
         free(part);
@@ -214,7 +214,7 @@ static void states_go_on_in_the_middle_of_loading(void **unused)
     sinew_world_destroy(second);
 }
 
-/* The scene's gravity grows over four steps: its potential energy is that of as much of the weight as acts. */
+/* The scene's gravity grows over four steps: the potential energy is that of the current fraction of the weight. */
 static void scenes_have_load_steps(void **unused)
 {
     (void)unused;
@@ -248,7 +248,7 @@ static void negative_load_steps_are_refused(void **unused)
 
 /* ---- Support ---------------------------------------------------------------------------------- */
 
-/* Two cubes of eight vertices, the first held by its left face, the second free and 1 m to the right. */
+/* Two cubes of eight vertices: the first is held by its left face, the second is free, 1 m to the right. */
 typedef struct cubes {
     sinew_world *world;
     sinew_body body[2];
@@ -275,7 +275,7 @@ static cubes make_cubes(const sinew_solver_def *solver)
     return c;
 }
 
-/* One vertex of each cube, with weights that are the caller's; the other places are filled with vertex 0. */
+/* Joins one vertex of each cube with the caller's weights; unused entries are vertex 0. */
 static sinew_status join(const cubes *c, sinew_real first, sinew_real second, sinew_real stiffness, sinew_error *error)
 {
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_WEAK);
@@ -306,23 +306,23 @@ static void free_pieces_are_named(void **unused)
     sinew_error error = {0};
     cubes c = make_cubes(&newton);
     refused_with(sinew_world_prepare(c.world, &error), &error, words, 6);
-    /* A pair without stiffness holds nothing. */
+    /* A pair without stiffness supports nothing. */
     assert_int_equal(join(&c, 1, 1, 0, &error), SINEW_OK);
     refused_with(sinew_world_prepare(c.world, &error), &error, words, 6);
-    /* Nor does one that names a vertex of the free cube with weight zero. */
+    /* Nor does a pair that uses a vertex of the free cube with weight zero. */
     sinew_energy_def idle = sinew_default_energy_def(SINEW_ENERGY_WEAK);
     idle.element_count = 1;
     idle.elements = (const int32_t[]){7, 8, 8, 8, 0, 8, 8, 8};
     idle.weights = (const sinew_real[]){1, 0, 0, 0, 1, 0, 0, 0};
     add_energy(c.world, &idle);
     refused_with(sinew_world_prepare(c.world, &error), &error, words, 6);
-    /* One that pulls does, at a single vertex: the cube may turn about it, and hangs from it. */
+    /* A pair with stiffness supports the cube at a single vertex: the cube rotates about it and hangs from it. */
     assert_int_equal(join(&c, 1, 1, 1000, &error), SINEW_OK);
     assert_int_equal(sinew_world_prepare(c.world, &error), SINEW_OK);
     sinew_world_destroy(c.world);
 }
 
-/* Three bodies in a row, joined by springs: free together. Then one vertex gets a target. */
+/* Three bodies in a row, joined by springs, are one free component. Then one vertex gets a target. */
 static void pieces_of_several_bodies_count_as_one(void **unused)
 {
     (void)unused;
@@ -347,7 +347,7 @@ static void pieces_of_several_bodies_count_as_one(void **unused)
     sinew_world_destroy(c.world);
 }
 
-/* A cube pinned at one corner, under gravity: it hangs with its centre below the pin. */
+/* A cube pinned at one corner, under gravity, hangs with its centre below the pin. */
 static void one_pinned_vertex_is_enough(void **unused)
 {
     (void)unused;
@@ -389,7 +389,7 @@ static void bad_weights_are_refused_with_their_numbers(void **unused)
     sinew_world_destroy(c.world);
 }
 
-/* ---- PBD: loads enter through the first guess only --------------------------------------------- */
+/* ---- PBD: loads enter through the starting guess only ------------------------------------------ */
 
 static void pbd_forgets_the_load(void **unused)
 {
@@ -424,7 +424,7 @@ static sinew_solver_def pseudo(double step, int sweeps, double damping, int iter
     return def;
 }
 
-/* Pseudo-steps without loss are the steps of xpbd in a world with inertia, bit for bit. */
+/* Pseudo-steps without damping equal the steps of xpbd in a world with inertia, bit for bit. */
 static void pseudo_steps_are_steps_of_xpbd(void **unused)
 {
     (void)unused;
@@ -451,7 +451,8 @@ static void pseudo_steps_are_steps_of_xpbd(void **unused)
     sinew_world_destroy(time);
 }
 
-/* Many sweeps a pseudo-step end nearer to the equilibrium than one (PBNG fig. 18), short steps nearer than long. */
+/* Many sweeps per pseudo-step end nearer to the equilibrium than one (PBNG fig. 18), short steps nearer than long ones.
+ */
 static void pseudo_time_comes_near_the_equilibrium(void **unused)
 {
     (void)unused;
@@ -479,7 +480,7 @@ static void pseudo_time_comes_near_the_equilibrium(void **unused)
     free(best);
 }
 
-/* Two soft blocks, the lower bound to the upper by stiff weak constraints (PBNG 11.3). */
+/* Two soft blocks; the lower is bound to the upper by stiff weak constraints (PBNG 11.3). */
 static sinew_world *two_blocks(const sinew_solver_def *solver, bool weak_added_first)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -518,7 +519,7 @@ static sinew_world *two_blocks(const sinew_solver_def *solver, bool weak_added_f
     return world;
 }
 
-/* The widest gap between vertices that the constraints should hold together. */
+/* The largest distance between vertices that weak constraints join. */
 static double gap_of(const sinew_real *q)
 {
     sinew_mesh *mesh = make_beam(3, 3, 3, 0.5, 0.5, 0.5);
@@ -560,7 +561,7 @@ static void order_of_constraints_decides_the_gap(void **unused)
                               "the equilibrium\n",
                               first ? "weak" : "material", gaps[first], gap_of(best), result.residual,
                               largest_difference(q[added], best, 3 * n));
-            /* The order is the parameter's, not that in which energies came. */
+            /* The sweep order follows the parameter, not the order in which energies were added. */
             if (added == 1)
                 assert_memory_equal(q[0], q[1], 3 * (size_t)n * sizeof *q[0]);
             sinew_world_destroy(world);
@@ -572,7 +573,7 @@ static void order_of_constraints_decides_the_gap(void **unused)
     free(best);
 }
 
-/* ---- Worlds within a caller's team --------------------------------------------------------------- */
+/* ---- Worlds on threads of the caller ------------------------------------------------------------- */
 
 enum {
     TEAM = 3
@@ -595,8 +596,8 @@ static void *step_a_world(void *argument)
     return NULL;
 }
 
-/* Each thread of a team has a world of its own, as a program that makes many equilibria would: same bits as outside of
- * one, and (with the address sanitizer) no thread writes beyond its world's scratch. */
+/* Each thread of a caller has its own world: the bits equal those of a single thread and, with the address sanitizer,
+ * no thread writes beyond its world's scratch memory. */
 static void worlds_step_within_a_team(void **unused)
 {
     (void)unused;

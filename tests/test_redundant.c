@@ -24,8 +24,8 @@ enum {
 #define NEAR  1e-2 /* a constraint with a smaller independent component may be named; one with a larger must not be */
 #define MET   2e-3
 #define SAME  2e-4
-#define WRONG 1e-3 /* of a rod's length */
-#define ROUGH 4    /* times what is let pass in double precision */
+#define WRONG 1e-3 /* fraction of a rod's length */
+#define ROUGH 4    /* factor on the bounds of double precision */
 #else
 #define RANK  1e-9
 #define NEAR  3e-5
@@ -39,7 +39,7 @@ enum {
 
 typedef struct dense {
     int rows;
-    double J[ROWS_MAX][COLUMNS + 1]; /* the last column is the right-hand side, where one is asked for */
+    double J[ROWS_MAX][COLUMNS + 1]; /* the last column is the optional right-hand side */
 } dense;
 
 static double part_along(const double *a, const double *b, int columns)
@@ -90,9 +90,9 @@ static int rank_of(const dense *d, const uint8_t *kept, int columns)
     return rank_above(RANK, d, kept, columns);
 }
 
-/* ---- Words --------------------------------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------------------------------ */
 
-/* Marks the elements that the text names; returns how many. Every number stands behind "element". */
+/* Marks the elements that the text names and returns their number. Every number follows the word "element". */
 static int read_names(const char *text, uint8_t *marks)
 {
     int count = 0;
@@ -144,8 +144,8 @@ static void random_unit(random_cases *r, double e[3])
         e[c] /= length;
 }
 
-/* Places and velocities in the span of `dimensions` axes, so that rods stay there: what depends on each other stays so.
- */
+/* Random positions and velocities in the span of `dimensions` axes, so that rods stay there and dependent rods stay
+ * dependent. */
 static void place_frame(random_cases *r, frame *f, int dimensions)
 {
     double axes[3][3];
@@ -165,7 +165,7 @@ static void place_frame(random_cases *r, frame *f, int dimensions)
     for (int32_t i = 0; i < f->vertices; i++) {
         f->mass[i] = random_magnitude(r, 0.1, 10);
         for (int k = 0; k < dimensions; k++) {
-            /* Apart from each other, also along one axis. */
+            /* Distinct positions, also along one axis. */
             const double at = k == 0 ? i + random_between(r, -0.3, 0.3) : random_between(r, -2, 2);
             const double v = random_between(r, -1, 1);
             for (int c = 0; c < 3; c++) {
@@ -178,7 +178,7 @@ static void place_frame(random_cases *r, frame *f, int dimensions)
         f->v[3 * f->pin + c] = 0;
 }
 
-/* Every vertex with every other: in the plane 2 n - 3 rods are enough, in space 3 n - 6, along a line n - 1. */
+/* Rods between all vertices: 2 n - 3 suffice in the plane, 3 n - 6 in space, n - 1 along a line. */
 static frame draw_clique(random_cases *r, int dimensions)
 {
     frame f = {.vertices = 4 + random_index(r, 3) + (dimensions == 3), .pin = random_index(r, 3) - 1};
@@ -189,7 +189,7 @@ static frame draw_clique(random_cases *r, int dimensions)
     return f;
 }
 
-/* A closed ring with braces between any two, some of them twice: dependent or not, as it happens. */
+/* A closed ring with random braces, some of them duplicated: dependent or not. */
 static frame draw_braced(random_cases *r, int dimensions)
 {
     frame f = {.vertices = 6 + random_index(r, 6), .pin = random_index(r, 3) - 1};
@@ -216,7 +216,7 @@ static void fill_dense(const frame *f, const double *q, dense *d)
     }
 }
 
-/* A mesh of vertices alone, joined one after the other. */
+/* A mesh of vertices and a chain of edges. */
 static sinew_mesh *frame_mesh(const double *q, int32_t vertices)
 {
     sinew_mesh_def shape = sinew_default_mesh_def();
@@ -236,7 +236,7 @@ static sinew_mesh *frame_mesh(const double *q, int32_t vertices)
     return mesh;
 }
 
-/* A world of free particles with these places, velocities and masses, without gravity, h = 10 ms. */
+/* A world of free particles with these positions, velocities and masses, without gravity, h = 10 ms. */
 static sinew_world *particle_world(const sinew_solver_def *solver, const double *q, const double *v, const double *mass,
                                    int32_t vertices, sinew_body *body)
 {
@@ -276,7 +276,7 @@ static sinew_world *frame_world(const frame *f, const sinew_solver_def *solver, 
     return world;
 }
 
-/* grad g = J^T lambda where the step ended, and the rods have their lengths. */
+/* Checks grad g = J^T lambda at the end of the step, and the lengths of the rods. */
 static void check_conditions(const frame *f, const sinew_world *world, sinew_energy energy)
 {
     sinew_real lambda[ROWS_MAX], *at = positions_of(world);
@@ -296,7 +296,8 @@ static void check_conditions(const frame *f, const sinew_world *world, sinew_ene
             rest[i] -= d.J[k][i] * (double)lambda[k];
         left = fmax(left, fabs(rest[i]));
     }
-    /* Rods that nearly say the same pull against each other, and only their sum is known. */
+    /* Nearly dependent rods have large multipliers of opposite sign; only the sum of their forces is well determined.
+     */
     for (int k = 0; k < f->rods; k++)
         pulls += 2 * (double)lambda[k] * (double)lambda[k];
     scale += sqrt(pulls);
@@ -308,16 +309,16 @@ static void check_conditions(const frame *f, const sinew_world *world, sinew_ene
 static const sinew_solver_kind systems[] = {SINEW_SOLVER_SAP, SINEW_SOLVER_PRIMAL_DUAL, SINEW_SOLVER_KKT,
                                             SINEW_SOLVER_SCD};
 
-/* What was seen of all frames. */
+/* Counts over all frames. */
 typedef struct tally {
     int frames, redundant;
     int missed; /* redundant rods that were not named */
-    int beyond; /* rods that were named and have more than NEAR of their own */
-    int near;   /* frames in which some rod has less than NEAR of its own, and more than RANK: it may be named or not */
-    int astray; /* steps that ended elsewhere and say so: unsolved, or with a vertex turned over; idle ones too */
+    int beyond; /* named rods with an independent component above NEAR */
+    int near;   /* frames with a rod whose independent component is between RANK and NEAR: it may be named or not */
+    int astray; /* steps that ended elsewhere and report it: unsolved, or with a vertex flipped over; also idle steps */
 } tally;
 
-/* As many are named as the rank says, and the others have all of the rank. */
+/* The number of named rods is the excess over the rank, and the others have full rank. */
 static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
 {
     sinew_solver_def def = sinew_default_solver_def(kind);
@@ -336,7 +337,7 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
     for (int k = 0; k < f->rods; k++)
         kept[k] = !named[k];
     seen->frames++;
-    /* A step that begins within the tolerance has no system to find anything with. */
+    /* A step that starts within the tolerance assembles no system to find dependencies with. */
     const bool idle = result.linear_iterations == 0;
     if (idle || bits & SINEW_STEP_CONTRADICTORY || (exact && bits & SINEW_STEP_NOT_CONVERGED)) {
         assert_true(!idle || count == 0);
@@ -353,7 +354,7 @@ static void check_frame(const frame *f, sinew_solver_kind kind, tally *seen)
     if (beyond >= ROUGH || rank_of(&d, kept, COLUMNS) < clear - (ROUGH - 1))
         fail_msg("%s: %d rods of %d vertices have rank %d, \"%s\"", sinew_get_solver_info(kind)->name, f->rods,
                  f->vertices, rank, result.constraints);
-    /* Rods that are pressed may make the matrix indefinite; the end is what counts. */
+    /* Rods under compression may make the matrix indefinite; only the end of the step counts. */
     if (exact && bits & ~(uint32_t)SINEW_STEP_INDEFINITE)
         fail_msg("bits %x: violation %g, stationarity %g", bits, result.violation, result.stationarity);
     if (exact)
@@ -375,13 +376,13 @@ static void redundant_rods_are_counted(void **unused)
     print_message("%d redundant rods in %d frames, %d missed, %d beyond, %d nearly; %d went astray\n", seen.redundant,
                   seen.frames, seen.missed, seen.beyond, seen.near, seen.astray);
     assert_true(seen.redundant > seen.frames);
-    /* None in double precision. */
+    /* None is missed in double precision. */
     assert_true(seen.missed <= (ROUGH - 1) * (2 + seen.redundant / 1000));
     assert_true(seen.beyond <= (ROUGH - 1) * (1 + seen.redundant / 1000) && 10 * seen.near <= seen.frames &&
                 seen.astray <= ROUGH * (1 + seen.frames / 50));
 }
 
-/* Springs in the same places: nothing is redundant, and the end is Newton's. */
+/* Compliant springs instead of rods: nothing is redundant, and the end is Newton's. */
 static void compliant_rods_are_solved(void **unused)
 {
     (void)unused;
@@ -435,11 +436,11 @@ static int register_planks(void **unused)
     return 0;
 }
 
-/* Rows on four particles: `own` that are independent, then combinations of some of them. */
+/* Constraints on four particles: `own` independent ones, then combinations of some of them. */
 typedef struct row_list {
     dense d;                      /* J and, in column 12, b: C = J x - b */
-    double q[12], v[12], mass[4]; /* q satisfies the own constraints */
-    uint8_t parts[ROWS_MAX][12];  /* own constraints of each combination */
+    double q[12], v[12], mass[4]; /* q satisfies the independent constraints */
+    uint8_t parts[ROWS_MAX][12];  /* independent constraints in each combination */
     int own;
 } row_list;
 
@@ -550,7 +551,7 @@ static void random_combinations_are_counted(void **unused)
         const int count = read_names(result.constraints, named), rank = rank_of(&l.d, NULL, 12);
         for (int k = 0; k < l.d.rows; k++)
             kept[k] = !named[k];
-        /* A step that begins within the tolerance has no system to find anything with. */
+        /* A step that starts within the tolerance assembles no system to find dependencies with. */
         const int expected = result.linear_iterations == 0 ? 0 : l.d.rows - rank;
         if (rank != l.own || count != expected || rank_of(&l.d, kept, 12) != rank || bits != 0)
             fail_msg("case %d, %s: bits %x, %d rows of rank %d, \"%s\"", c, sinew_get_solver_info(kind)->name, bits,
@@ -577,8 +578,8 @@ static void check_minimal(const dense *d, const uint8_t *marks, int count, int c
     }
 }
 
-/* One combination has a right-hand side that does not follow from its parts: it and they are named, and no other. In
- * single precision, once in some 30 000 cases, a small part of it is taken for round-off, or round-off for a part. */
+/* One combination has a contradictory right-hand side: it and its parts are named, and no other constraint. In single
+ * precision, once in some 30 000 cases, a small part is taken for round-off, or round-off for a part. */
 static void contradictions_are_minimal(void **unused)
 {
     (void)unused;
@@ -609,7 +610,7 @@ static void contradictions_are_minimal(void **unused)
     }
 }
 
-/* The rod as long as `factor` says, from its first end on. */
+/* Scales the rest length of a rod by `factor`, keeping its first end. */
 static void set_length(const frame *f, sinew_world *world, sinew_energy energy, int rod, double factor)
 {
     sinew_real ends[6];
@@ -623,7 +624,7 @@ static void set_length(const frame *f, sinew_world *world, sinew_energy energy, 
     must(&error);
 }
 
-/* |J_i| l of a rod: its violation counts against this length (docs/guides/constraints.md). */
+/* |J_i| l of a rod, which scales its violation (docs/guides/constraints.md). */
 static double rod_scale(const frame *f)
 {
     double squares = 0;
@@ -638,8 +639,8 @@ static double rod_scale(const frame *f)
     return sqrt(2 * squares);
 }
 
-/* A clique of which one rod is too long, or too short: the rods that exclude it are named. Where those that are left
- * are so flat that they cannot be met within the step it says so, and proves nothing. */
+/* A clique with one rod too long or too short: the rods that contradict it are named. If the other rods are too flat to
+ * be satisfied within the step, the step reports this and names none. */
 static void wrong_rods_are_found(void **unused)
 {
     (void)unused;
@@ -660,7 +661,7 @@ static void wrong_rods_are_found(void **unused)
         set_length(&f, world, energy, wrong, factor);
         const uint64_t before = sinew_world_state_hash(world);
         const uint32_t bits = sinew_world_step(world, &result);
-        /* A flat clique may have another place for all of its rods. */
+        /* A flat clique may have another solution for all of its rods. */
         if (!(bits & (SINEW_STEP_CONTRADICTORY | SINEW_STEP_CONSTRAINTS)) && !(result.violation <= MET * rod_scale(&f)))
             fail_msg("case %d, %s: rod %d is %g of its length: bits %x, \"%s\"", c, sinew_get_solver_info(kind)->name,
                      wrong, factor, bits, result.constraints);
@@ -668,7 +669,7 @@ static void wrong_rods_are_found(void **unused)
             const int count = read_names(result.constraints, named);
             assert_true(sizeof(sinew_real) == 4 || named[wrong]);
             fill_dense(&f, f.q, &d);
-            /* In single precision parts below a thousandth are not told from none. */
+            /* In single precision components below a thousandth cannot be distinguished from zero. */
             if (sizeof(sinew_real) == 8)
                 check_minimal(&d, named, count, COLUMNS);
             sizes += count;
@@ -681,7 +682,7 @@ static void wrong_rods_are_found(void **unused)
     assert_true((sizeof(sinew_real) == 4 ? 3 : 4) * found >= (sizeof(sinew_real) == 4 ? 1 : 3) * r.count);
 }
 
-/* ---- What is refused ----------------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------------- */
 
 static sinew_world *triangle_world(sinew_solver_kind kind, sinew_body *body)
 {
@@ -698,7 +699,8 @@ static void assert_refused(sinew_energy energy, const sinew_error *error, const 
 
 static const int32_t three_rods[6] = {0, 1, 1, 2, 2, 0};
 
-/* When the energy comes last, when the pins do, and not at all after the first step, which names the row. */
+/* Constraints between pinned particles are refused if the energy is added last or the pins are added last; after the
+ * first step they are not refused, and the step names the constraint. */
 static void fixed_rows_are_refused(void **unused)
 {
     (void)unused;
@@ -720,18 +722,18 @@ static void fixed_rows_are_refused(void **unused)
     pins.vertex_count = 2;
     assert_true(sinew_world_add_pins(world, &pins, &error).index < 0);
     assert_non_null(strstr(error.text, "energy 0 (spring), element 1"));
-    /* The pins are as if they had not been tried. */
+    /* The refused pins leave no trace. */
     add_pins(world, rods.body, pinned, 1, NULL);
     assert_true(sinew_world_step(world, NULL) == 0);
     sinew_step_result result;
-    /* Something has to be moved, or there is nothing to solve. */
+    /* A velocity makes the step violate the constraints, so that there is something to solve. */
     const sinew_real v[3] = {(sinew_real)0.1, 0, 0};
     add_pins(world, rods.body, pinned + 1, 1, NULL);
     sinew_world_set_velocities(world, 0, 1, v);
     assert_true(sinew_world_step(world, &result) == 0);
     assert_string_equal(result.constraints, "redundant: energy 0 (spring), element 1");
     sinew_world_destroy(world);
-    /* Sweeps leave it alone. */
+    /* Constraint sweeps ignore a constraint between pins. */
     world = triangle_world(SINEW_SOLVER_PBD, &rods.body);
     add_pins(world, rods.body, pinned, 2, NULL);
     add_energy(world, &rods);
@@ -750,7 +752,7 @@ static void zero_lengths_are_refused(void **unused)
     rods.element_count = 3;
     rods.hard = true;
     assert_refused(sinew_world_add_energy(world, &rods, &error), &error, "spring, element 1: it is kept hard");
-    /* A soft one of no length is a spring as any other; a length that is taken away later is refused by the step. */
+    /* A soft rod of length zero is an ordinary spring; a length that becomes zero later is refused by the step. */
     rods.hard = false;
     add_energy(world, &rods);
     sinew_world_destroy(world);
@@ -765,8 +767,8 @@ static void zero_lengths_are_refused(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Whether primal-dual takes the mean curvature of a sheet as hard. It lies turned and shifted at random, rolled up with
- * `curvature` (1/m), and may bend by `slack` more. */
+/* Whether primal-dual accepts the mean curvature of a sheet as hard. The sheet is randomly rotated and translated,
+ * rolled with `curvature` (1/m), and may bend by `slack` more. */
 static bool takes_curvature(random_cases *r, double curvature, double slack)
 {
     sinew_error error = {0};
@@ -804,8 +806,8 @@ static bool takes_curvature(random_cases *r, double curvature, double slack)
     return taken;
 }
 
-/* The curvature of a flat sheet is round-off, which points anywhere; one that is bent, or need not stay flat, is taken.
- */
+/* The gradient of a flat sheet's curvature is round-off with a random direction, so it is refused; a bent sheet, or one
+ * with slack, is accepted. */
 static void flat_curvatures_are_refused(void **unused)
 {
     (void)unused;
@@ -830,7 +832,7 @@ static void distances_are_refused_by_systems(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Compliances of energies that a program registers. */
+/* Compliances of registered energies that are not symmetric positive semi-definite are refused. */
 static void wrong_compliances_are_refused(void **unused)
 {
     (void)unused;

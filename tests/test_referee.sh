@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The referee tools/crossings is right about surfaces of which the answer is known, tells the same with and without its
-# search, reads all formats, and refuses damaged files. Usage: test_referee.sh CROSSINGS SCRATCH [SINEW]
+# The intersection checker tools/crossings gives the right result for known surfaces, the same result with and without
+# its spatial search, reads all formats, and refuses damaged files. Usage: test_referee.sh CROSSINGS SCRATCH [SINEW]
 set -euo pipefail
 crossings=$(realpath "$1")
 scratch=$2
@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# expect CODE TEXT ARGUMENTS: the exit code and a piece of what is printed, with the search and, of sound files, without.
+# expect CODE TEXT ARGUMENTS: checks exit code and a part of the output, with the search and, for valid files, without.
 expect() {
     local code=$1 text=$2 way got
     shift 2
@@ -28,7 +28,7 @@ expect() {
     done
 }
 
-# obj NAME LINES: each argument is a line.
+# obj NAME LINES: writes an OBJ file; each argument is a line.
 obj() {
     local name=$1
     shift
@@ -42,18 +42,18 @@ expect 0 "crossings 0; between 0.25 m" apart.obj
 obj through "${flat[@]}" "v 1 1 -1" "v 1 1 1" "v 5 5 0" "f 4 5 6"
 expect 1 "crossings 1 (within 0, between 1," through.obj
 expect 1 "triangle 1 2 3 crosses triangle 4 5 6" through.obj --list
-# Only two edges of the second pass through the first, and none of the first's.
+# Only two edges of the second triangle pass through the first, and no edge of the first through the second.
 obj tip "${flat[@]}" "v 1 1 -1" "v 0.9 0.9 1" "v 1.1 1 1" "f 4 5 6"
 expect 1 "between 1," tip.obj
 
-# ---- Touching is not crossing, and its distance is zero
+# ---- Touching surfaces do not intersect, and their distance is zero
 obj corner "${flat[@]}" "v 1 1 0" "v 1 2 1" "v 2 1 1" "f 4 5 6"
 expect 0 "crossings 0; between 0 m (vertex 4, triangle 1 2 3)" corner.obj
 obj edge "${flat[@]}" "v 1 -1 0" "v 1 1 0" "v 1 1 1" "f 4 5 6"
 expect 0 "crossings 0; between 0 m" edge.obj
 obj coplanar "${flat[@]}" "v 1 1 0" "v 4 1 0" "v 1 4 0" "f 4 5 6"
 expect 0 "crossings 0; between 0 m" coplanar.obj
-# A corner one unit of round-off beyond a tilted plane: in plain double precision both look the same.
+# A corner one unit of round-off beyond a tilted plane: plain double precision does not distinguish both sides.
 obj grazing "v 0.1 0.2 0.3" "v 1.1 0.7 0.9" "v 0.4 1.3 0.2" "f 1 2 3" "v 0.5 0.5 5" "v 0.6 0.5 5" "v 0.1 0.2 0.3" "f 4 5 6"
 expect 0 "crossings 0; between 0 m" grazing.obj
 obj below "${flat[@]}" "v 1 1 -1e-16" "v 1 2 1" "v 2 1 1" "f 4 5 6"
@@ -76,17 +76,17 @@ obj ropes "v 0 0 0" "v 1 0 0" "v 0.5 -1 0.5" "v 0.5 1 0.5" "l 1 2" "l 3 4"
 expect 0 "between 0.5 m (edge 1 2, edge 3 4)" ropes.obj
 expect 0 "violation 0.25 m (edge 1 2, edge 3 4)" ropes.obj --thickness 0.75
 
-# ---- Thickness: in one piece no more than 0.9 of what it was at first
+# ---- Thickness: within one component at most 0.9 of the initial distance
 obj grid "v 0 0 0" "v 1 0 0" "v 0 1 0" "v 1 1 0" "f 1 2 3" "f 2 4 3"
 obj squeezed "v 0.5 0.5 0" "v 1 0 0" "v 0 1 0" "v 0.6 0.6 0" "f 1 2 3" "f 2 4 3"
-# Edges 1 2 and 3 4 were 1 m apart and are 0.138675 m.
+# Edges 1 2 and 3 4 start 1 m apart and end 0.138675 m apart.
 expect 0 "; 2 m is kept" grid.obj --thickness 2
 expect 0 "largest violation of 2 m: 0.761324951 m in frame 1" grid.obj squeezed.obj --thickness 2
 expect 0 "1 frames, 0 with crossings" grid.obj through.obj --frames 0:0
 expect 1 "1 frames, 1 with crossings" grid.obj through.obj --frames 1:
 expect 1 "2 frames, 1 with crossings, 1 in all" grid.obj through.obj --quiet
 
-# ---- Shapes: touching, entering, inside altogether
+# ---- Shapes: touching, penetrating, completely inside
 expect 0 "triangle 2 4 3); shapes 0 m" grid.obj --plane 0 0 0 0 0 2
 expect 1 "entered 2, passed 0), deepest 0.5 m" grid.obj --plane 0 0 0.5 0 0 2
 expect 0 "crossings 0; within 0.707106781 m (vertex 1, triangle 2 4 3); shapes 0 m" grid.obj --sphere 0.5 0.5 2 2
@@ -97,7 +97,7 @@ expect 1 "entered 2, passed 0), deepest 0.125 m" grid.obj --box 0.5 0.5 1 0.25 0
 expect 1 "entered 1," rope.obj --box 2 2 2 0.5 0.5 0.5
 expect 0 "violation 0.25 m" grid.obj --box 0.5 0.5 1 0.25 0.25 0.5 --thickness 0.75
 
-# ---- Colliders from files; they are not held against each other
+# ---- Colliders from files; they are not compared with each other
 obj wall "o wall" "v 0.5 -9 -9" "v 0.5 9 -9" "v 0.5 0 9" "f 1 2 3" "v 0.4 -9 -9" "v 0.6 9 -9" "v 0.5 0 8" "f 4 5 6"
 expect 1 "colliders 4," grid.obj --mesh wall.obj
 expect 1 "triangle 1 2 3 crosses triangle 1 2 3 of wall" grid.obj --mesh wall.obj
@@ -111,14 +111,14 @@ expect 1 "2 frames, 1 with crossings, 4 in all" moving
 rm moving/colliders_0001.obj
 expect 2 "colliders_0001.obj: No such file" moving
 
-# ---- What has passed through a closed surface between two frames
+# ---- Passing through a closed surface between two frames
 solid=("v 0 0 0" "v 9 0 0" "v 0 9 0" "v 0 0 9" "f 1 3 2" "f 1 2 4" "f 1 4 3" "f 2 3 4")
 obj outside "${solid[@]}" "v -1 -1 -1" "v -1.5 -1 -1" "v -1 -1.5 -1" "f 5 6 7"
 obj inside "${solid[@]}" "v 1 1 1" "v 1.5 1 1" "v 1 1.5 1" "f 5 6 7"
 expect 1 "entered 0, passed 1)" outside.obj inside.obj
 expect 0 "2 frames, 0 with crossings" inside.obj inside.obj
 
-# A rope through another and through itself; one that goes round the end of the other has not passed.
+# A rope passes through another one and through itself; a rope that goes around the other's end does not.
 strand=("v -1 0 0" "v 0 0 0" "v 1 0 0" "l 1 2 3")
 obj over "${strand[@]}" "v 0.1 -1 0.05" "v 0.1 0.1 0.05" "v 0.1 1 0.05" "l 4 5 6"
 obj under "${strand[@]}" "v 0.1 -1 -0.05" "v 0.1 0.1 -0.05" "v 0.1 1 -0.05" "l 4 5 6"
@@ -131,7 +131,7 @@ obj loop_over "${loop[@]}" "v 0 1 0.05" "v 0 -1 0.05" "l 1 2 3 4 5"
 obj loop_under "${loop[@]}" "v 0 1 -0.05" "v 0 -1 -0.05" "l 1 2 3 4 5"
 expect 1 "passed 1)" loop_over.obj loop_under.obj
 
-# ---- Soups of triangles and ropes at random places: the search finds what all pairs have
+# ---- Random soups of triangles and ropes: the search finds the intersections of a loop over all pairs
 seed=${SINEW_SEED:-$RANDOM}
 echo "SINEW_SEED=$seed"
 for size in 0.05 0.3 1; do

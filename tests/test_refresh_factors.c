@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_refresh_factors.c: pd, qn and admm in worlds that change: refreshed against freshly built, bit for bit; elements
- * beside the factor against the same elements in it; converged steps against Newton's.
+ * test_refresh_factors.c: pd, qn and admm in changing worlds: a refreshed solver against a newly built one, bit for
+ * bit; low-rank elements beside the factor against the same elements in it; converged steps against Newton's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,10 +20,10 @@
 #define FEWER 1
 #endif
 
-/* ---- Refreshed against freshly built --------------------------------------------------------- */
+/* ---- Refreshed against newly built --------------------------------------------------------------- */
 
-/* A world that changes after its first step, and one that is made so: the same bits from there on. ADMM's own weight
- * remembers what it was chosen for, so the user's is taken. */
+/* A world that changes after its first step, and one built in the changed form, have the same bits from then on. ADMM
+ * gets a fixed weight, since the automatic weight depends on the history. */
 static void compare_bits(random_cases *r, sinew_solver_kind kind, change what)
 {
     world_case before = draw_case(r, kind);
@@ -64,8 +64,8 @@ static void test_bits(void **state)
 
 /* ---- Beside the factor against in it --------------------------------------------------------- */
 
-/* A few iterations, far from converged, with rows beside the factor and with everything in it: the algebra is the same,
- * so the iterates are but for round-off. */
+/* A few iterations, far from convergence, with low-rank terms beside the factor and with all elements in the factor:
+ * iterates agree to round-off. */
 static void compare_algebra(random_cases *r, sinew_solver_kind kind, change what)
 {
     world_case before = draw_case(r, kind);
@@ -109,9 +109,9 @@ static void test_algebra(void **state)
 static bool compare_converged(random_cases *r, sinew_solver_kind kind, change what)
 {
     world_case before = draw_case(r, kind);
-    while (!drawn_is_solid(&before.scene)) /* springs that are pressed have several minima */
+    while (!drawn_is_solid(&before.scene)) /* compressed springs have several minima */
         before = draw_case(r, kind);
-    before.pair_stiffness *= 0.02; /* and so have bodies that pairs tear at */
+    before.pair_stiffness *= 0.02; /* strong pairs cause several minima, too */
     world_case after = change_case(r, what, &before);
     sinew_solver_def solver = solver_of(kind, 4000, false), newton = solver_of(SINEW_SOLVER_NEWTON, 200, false);
     const bool single = sizeof(sinew_real) == 4;
@@ -149,9 +149,9 @@ static void test_converged(void **state)
     assert_true(sizeof(sinew_real) == 4 ? good > 0 : 2 * good >= all);
 }
 
-/* ---- Switched off ---------------------------------------------------------------------------- */
+/* ---- Disabled elements ----------------------------------------------------------------------------- */
 
-/* A rope whose last spring is all that holds its last particle: without it, that falls freely. */
+/* The last particle of a rope hangs on its last spring: without the spring it falls freely. */
 static void test_light_particle(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void test_light_particle(void **state)
         }
 }
 
-/* Most of a cloth's springs off, and on again: numbers of the factor are made anew. */
+/* Most springs of a cloth are disabled and enabled again: the numeric factor is recomputed. */
 static void test_many_off(void **state)
 {
     (void)state;
@@ -227,13 +227,13 @@ static void test_many_off(void **state)
         }
 }
 
-/* ---- Without inertia ------------------------------------------------------------------------- */
+/* ---- Quasistatic ----------------------------------------------------------------------------------- */
 
 enum {
     HELD_BY = 6
 };
 
-/* A pinned box, and one above it that only pairs between them hold. */
+/* A pinned box, and one above it that only pairs hold. */
 static sinew_world *make_hanging(const sinew_solver_def *solver, const sinew_mesh *mesh, double stiffness,
                                  sinew_energy *pairs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_refresh_state.c: pd, qn and admm in worlds that change: what a state saved in the middle brings back, what is
- * left when memory runs out during a change, and that pairs which are made anew in every step soon ask for none.
+ * test_refresh_state.c: pd, qn and admm in changing worlds: restoring a state saved in between, allocation failures
+ * during a change, and pairs that are replaced in every step, which stop allocating after a few steps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 
 /* ---- State ----------------------------------------------------------------------------------- */
 
-/* Saved in the middle of a world that has changed, every other time before a step took the change over, and gone on
- * with in one that was made so. */
+/* A state is saved in a changed world, every other time before a step applied the change, and continued in a world
+ * built in the changed form. */
 static void test_state(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void test_state(void **state)
         }
 }
 
-/* A state saved while the world cannot be stepped, as nothing holds its particles, is loaded all the same. */
+/* A state saved while the world cannot step, as its particles have no support, still loads. */
 static void test_held_by_nothing(void **state)
 {
     (void)state;
@@ -88,7 +88,8 @@ static void test_held_by_nothing(void **state)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* The step after a change while the n-th request fails: it says so, and the next one is as if nothing had been. */
+/* The step after a change runs while the n-th allocation fails: it reports the failure, and the next step is as without
+ * it. */
 static void test_failures(void **state)
 {
     (void)state;
@@ -127,8 +128,8 @@ static void test_failures(void **state)
     }
 }
 
-/* Pairs that are made anew in every step, few and many, four sets in turn: when all have been there, no request for
- * memory. */
+/* Four random sets of few or many pairs take turns, one per step: once all have been present, steps allocate nothing.
+ */
 static void test_no_requests(void **state)
 {
     (void)state;

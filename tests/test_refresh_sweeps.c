@@ -2,10 +2,10 @@
  *
  * test_refresh_sweeps.c: changes that xpbd, pbd, xpbd-qs and pbng apply without a new preparation.
  *
- * Twins of a random world get the same random changes. One goes on with its solver as it is, another is made to lay out
- * objective and solver anew before every step, a third does so with several threads: the same bits in all of them, and
- * layouts that hold against brute force. Beside that: a world that went through much ends like one that was made at its
- * end; failing allocations leave a world that can go on; changes soon need no memory.
+ * Copies of a random world get the same random changes. The first updates its solver, the second lays out objective and
+ * solver again before every step, the third does so with several threads: all give the same bits, and layouts pass a
+ * brute-force check. Also: a world with a long history ends like one built in its final form; failing allocations leave
+ * a usable world; changes stop allocating after a few steps.
  */
 #include "failing_allocator.h"
 #include "layout_checks.h"
@@ -16,9 +16,9 @@
 
 enum {
     TWINS = 3,
-    ENERGIES = 6, /* transient ones, at most */
-    PAIRS = 12,   /* elements of one, at most */
-    CHANGES = 12  /* of one case */
+    ENERGIES = 6, /* maximum number of transient energies */
+    PAIRS = 12,   /* maximum number of elements per transient energy */
+    CHANGES = 12  /* changes per case */
 };
 
 #ifdef SINEW_SANITIZED
@@ -32,11 +32,11 @@ enum {
 typedef struct transient_energy {
     bool used;
     sinew_energy_kind kind;
-    sinew_energy id; /* the same in all twins */
+    sinew_energy id; /* equal in all twins */
 } transient_energy;
 
 typedef struct twins {
-    sinew_world *worlds[TWINS]; /* refreshed; prepared anew; prepared anew with threads */
+    sinew_world *worlds[TWINS]; /* refreshed; prepared before each step; prepared before each step with threads */
     sinew_solver_def solver;
     bool quasistatic;
     sinew_energy fixed;
@@ -102,13 +102,13 @@ static twins make_twins(random_cases *r)
 
 /* ---- Transient energies ---------------------------------------------------------------------- */
 
-/* Numbers of one energy; arrays that a def points to. */
+/* Random elements of one energy: the arrays that a def points to. */
 typedef struct drawn_elements {
     int32_t elements[8 * PAIRS];
     sinew_real weights[8 * PAIRS], targets[3 * PAIRS];
 } drawn_elements;
 
-/* Different particles, each once. */
+/* Draws distinct particles. */
 static void draw_particles(random_cases *r, int32_t particles, int32_t count, int32_t *out)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static void draw_weights(random_cases *r, sinew_real *weights)
     }
 }
 
-/* The vertices of one of the fixed elements, as particles of the world. */
+/* The vertices of one fixed element, as particles of the world. */
 static void draw_fixed_element(random_cases *r, const twins *t, int32_t n, int32_t *out)
 {
     const sinew_world *world = t->worlds[0];
@@ -143,7 +143,7 @@ static void draw_fixed_element(random_cases *r, const twins *t, int32_t n, int32
         out[a] = world->outside[store->particles[n * e + a]];
 }
 
-/* Elements wherever they fall; tets, which must have a volume, are some of the fixed ones again. */
+/* Random elements; tets, which need a volume, repeat fixed ones. */
 static sinew_energy_def draw_elements(random_cases *r, const twins *t, sinew_energy_kind kind, drawn_elements *d)
 {
     sinew_energy_def def = sinew_default_energy_def(kind);
@@ -157,7 +157,7 @@ static sinew_energy_def draw_elements(random_cases *r, const twins *t, sinew_ene
         else
             draw_particles(r, t->particles, n, own);
         if (kind == SINEW_ENERGY_WEAK && random_index(r, 4) == 0)
-            own[5] = own[1]; /* one vertex on both sides */
+            own[5] = own[1]; /* a vertex on both sides of the pair */
         draw_weights(r, d->weights + 8 * e);
         for (int c = 0; c < 3; c++)
             d->targets[3 * e + c] = (sinew_real)random_between(r, -1, 1);
@@ -232,7 +232,7 @@ static void switch_some(random_cases *r, const twins *t, sinew_energy energy)
     must(&error);
 }
 
-/* Equilibria need that something holds every piece. */
+/* Quasistatic worlds need a support of every component. */
 static void switch_fixed(random_cases *r, twins *t)
 {
     if (!t->quasistatic)
@@ -268,7 +268,7 @@ static void set_transient_parameter(random_cases *r, twins *t)
         set_first_parameter(r, t, e->id, e->kind);
 }
 
-/* An element grows. */
+/* Scales the rest shape of an element. */
 static void set_rest(random_cases *r, twins *t)
 {
     const sinew_energy_store *store = &t->worlds[0]->energies[0].store;
@@ -308,7 +308,7 @@ static void change_pins(random_cases *r, twins *t)
         else
             t->pin = sinew_world_add_pins(t->worlds[k], &def, &error);
     }
-    /* The scene's own pins may hold a particle already. */
+    /* The scene's own pins may hold the particle already. */
     if (t->has_pin || error.status == SINEW_OK)
         t->has_pin = !t->has_pin;
 }
@@ -336,7 +336,7 @@ static void move_targets(random_cases *r, twins *t)
     must(&error);
 }
 
-/* Only the first twin: its bits must not show it. */
+/* Saves and loads the first twin only: its bits must not change. */
 static void save_and_load(random_cases *r, twins *t)
 {
     sinew_error error = {0};
@@ -368,7 +368,7 @@ static void check_layout(const twins *t)
     if (is_sweeping(t))
         assert_sweep(&((const sinew_pbd *)world->solve.memory)->sweep);
     else
-        assert_incidences(world->solve.memory); /* they come first in pbng's memory */
+        assert_incidences(world->solve.memory); /* the vertex layout is the first member of pbng's memory */
 }
 
 static void check_multipliers(const twins *t, sinew_energy energy)
@@ -385,7 +385,7 @@ static void check_multipliers(const twins *t, sinew_energy energy)
     }
 }
 
-/* A step of all twins; all but the first are laid out anew. */
+/* Steps all twins; all but the first are laid out again before. */
 static void step_twins(const twins *t)
 {
     const uint32_t again = SINEW_PBD_REFRESHES & ~(is_sweeping(t) ? 0u : (uint32_t)SINEW_CHANGED_PINS);
@@ -470,7 +470,7 @@ static sinew_world *block_world(sinew_solver_kind kind, int32_t threads, int32_t
 
 static const sinew_solver_kind dynamic[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD, SINEW_SOLVER_PBNG};
 
-/* Pairs that come and go for a few steps; the last ones stay in `list`. */
+/* Adds and removes pairs for a few steps; the last ones stay in `list`. */
 static sinew_energy run_history(random_cases *r, sinew_world *world, pair_list *list)
 {
     sinew_error error = {0};
@@ -489,7 +489,7 @@ static sinew_energy run_history(random_cases *r, sinew_world *world, pair_list *
     return pairs;
 }
 
-/* A world that went through many pairs, against one that only ever had the last ones. */
+/* A world with a long history of pairs against one that only had the last ones. */
 static void history_leaves_no_trace(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static void history_leaves_no_trace(void **state)
     }
 }
 
-/* Every allocation of a step after a change fails once; the world can then go on, with the same bits. */
+/* Every allocation of a step after a change fails once; the world then continues with the same bits. */
 static void failed_changes_leave_a_world(void **state)
 {
     (void)state;
@@ -550,7 +550,7 @@ static void failed_changes_leave_a_world(void **state)
     }
 }
 
-/* A few of many pairs change before every step: memory is soon enough. */
+/* A few of many pairs change before every step: after some steps nothing is allocated. */
 static void changes_soon_need_no_memory(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_render_app.c: `sinew render` as a person meets it: pictures of scenes and of runs, films, what is refused, and
- * what is left when it is stopped. Pictures are tiny: what they look like is looked at elsewhere (test_picture.c).
+ * test_render_app.c: `sinew render` as a user meets it: pictures of scenes and of runs, films, refusals, and the files
+ * left after an interruption. Pictures are tiny; test_picture.c checks their contents.
  */
 #include <png.h>
 
@@ -71,7 +71,7 @@ static void one_picture_of_a_scene(void **state)
     assert_true(p.width == 64 && p.height == 48);
     free(p.rgb);
     assert_int_equal(size_of("twist.png.partial"), -1);
-    /* The last frame unless told otherwise, in the folder out. */
+    /* By default the last frame is rendered, in the folder out. */
     render("twist " SMALL "--frames 3", 0);
     render("twist " SMALL "--frame 3 --out third.png", 0);
     assert_true(same_file("out", ".", "twist.png") == false);
@@ -134,7 +134,7 @@ static void options_change_the_picture(void **state)
     render("twist " SMALL "--frames 8 --colour speed --range 0:1 --out low.png", 0);
     render("twist " SMALL "--frames 8 --colour speed --range 0:100 --out high.png", 0);
     assert_true(difference("low.png", "high.png") > 0.05);
-    /* These say what holds anyway. */
+    /* These options state the defaults. */
     render("twist " SMALL "--frames 8 --camera fit --ground below --cut none --colour body --out same.png", 0);
     assert_true(difference("plain.png", "same.png") == 0);
 }
@@ -157,7 +157,7 @@ static void scenes_say_how_they_look(void **state)
 
 /* ---- Runs -------------------------------------------------------------------------------------- */
 
-/* The cache of every readable format shows what the scene shows. */
+/* Caches of every readable format give the picture of the scene. */
 static void caches_give_the_picture_of_the_scene(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void caches_that_do_not_fit(void **state)
     refused("fits " SMALL "--colour residual --out fits.png", "render the scene");
     refused("fits " SMALL "--solvers newton,xpbd --out fits.png", "is played as it is; render the scene instead");
     refused("fits " SMALL "--set frames=9 --out fits.png", "is played as it is");
-    /* Another number of particles than when it was run. */
+    /* The scene now has another number of particles than its run. */
     rewrite("own.json", "\"bodies\": [",
             "\"bodies\": [{\"mesh\": {\"generator\": \"rope\", \"vertices\": 7}, \"density\": 1},");
     outcome changed = render("fits " SMALL "--out fits.png", 2);
@@ -234,7 +234,7 @@ static void caches_that_do_not_fit(void **state)
     refused("bare " SMALL "--out fits.png", "holds no finished cache twist.npy, .csv, .vtu, .obj or .pc2");
 }
 
-/* A cache of an embedded surface is shown, whichever format it has; fields of the body are not in it. */
+/* The cache of an embedded surface is shown in every format; it has no fields of the body. */
 static void caches_of_riding_surfaces(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void other_files_stay(void **state)
 
 /* ---- Films ------------------------------------------------------------------------------------- */
 
-/* A film's size, pixels and frames by ffprobe, "" where it cannot read it. */
+/* A film's size, pixel format and frame count by ffprobe; "" if it cannot be read. */
 static void probe(const char *name, char *text, size_t size)
 {
     char line[2048];
@@ -367,7 +367,7 @@ static void film_as_mp4(void **state)
     (void)state;
     if (!has_ffmpeg())
         return;
-    /* Odd sizes become even; 50 frames a second are real time here. */
+    /* Odd sizes become even; 50 frames per second are real time here. */
     outcome o = render("twist --size 63x47 --samples 4 --frames 4 --out film.mp4", 0);
     assert_non_null(strstr(o.out, "film.mp4: 5 frames of twist, 64x48, 50 frames a second (1 of real time)"));
     assert_int_equal(count_lines(o.out), 1);
@@ -375,7 +375,7 @@ static void film_as_mp4(void **state)
     assert_probed("film.mp4", (const char *const[]){"codec_name=h264", "width=64", "height=48", "pix_fmt=yuv420p",
                                                     "duration=0.1000", "nb_read_frames=5", NULL});
     assert_int_equal(size_of("film.mp4.partial"), -1);
-    /* The index stands before the pictures, so that a browser can begin to play. */
+    /* The index precedes the pictures, so that a browser can start playing. */
     size_t size;
     char *bytes = whole_file(".", "film.mp4", &size);
     char *index = memmem(bytes, size, "moov", 4), *data = memmem(bytes, size, "mdat", 4);
@@ -383,7 +383,7 @@ static void film_as_mp4(void **state)
     free(bytes);
     render("twist " SMALL "--frame 1:3 --fps 10 --camera orbit=0.5;10,10 --out film.mp4", 0);
     assert_probed("film.mp4", (const char *const[]){"duration=0.3000", "nb_read_frames=3", NULL});
-    /* A camera that goes round shows other sides. */
+    /* An orbiting camera shows other sides. */
     render("twist " SMALL "--set gravity=[0,0,0] --frame 0:1 --camera orbit --out round.png", 0);
     assert_true(difference("round.0000.png", "round.0001.png") > 0.5);
 }
@@ -397,7 +397,7 @@ static void film_as_webp(void **state)
     size_t size;
     char *bytes = whole_file(".", "film.webp", &size);
     assert_true(size > 30 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBPVP8X", 8) == 0);
-    /* Canvas, less one, in three bytes each. */
+    /* Width and height less one, three bytes each. */
     assert_int_equal((unsigned char)bytes[24], 63);
     assert_int_equal((unsigned char)bytes[27], 47);
     int frames = 0;
@@ -417,13 +417,13 @@ static void numbered_pictures(void **state)
     assert_non_null(strstr(o.out, "row.0003.png to row.0005.png: 3 frames of twist"));
     assert_int_equal(count_files(".", "row."), 3);
     render("twist " SMALL "--frame 4 --out alone.png", 0);
-    /* Frames of a film share one camera, so one alone may stand a little elsewhere. */
+    /* Frames of a film share one camera, so a single frame may be framed differently. */
     pixels p = read_png("row.0004.png");
     assert_true(p.width == 64 && p.height == 48);
     free(p.rgb);
 }
 
-/* The PATH of the command for the next calls. */
+/* Sets the PATH of the command for the next calls. */
 static void set_path(const char *path)
 {
     static char *before;
@@ -444,7 +444,7 @@ static void without_ffmpeg_frames_stay(void **state)
     free(read_png("lost.0002.png").rgb);
 }
 
-/* Lets a script stand for ffmpeg: the film is refused with its last line, and nothing is left of it. */
+/* Replaces ffmpeg by a script: the film is refused with the script's last line, and no file is left. */
 static void assert_quoted(const char *script, const char *words)
 {
     mkdir(scratch("fake"), 0777);
@@ -463,13 +463,13 @@ static void failing_ffmpeg_is_quoted(void **state)
     (void)state;
     assert_quoted("#!/bin/sh\necho first >&2\necho 'no such codec today' >&2\nexit 3\n",
                   "failed.mp4: ffmpeg failed: no such codec today");
-    /* As it does on a full disk: half a film, a word about it, and status 0. */
+    /* As ffmpeg on a full disk: half a film, a message, and status 0. */
     assert_quoted("#!/bin/sh\n/bin/cat > /dev/null\nfor last; do :; done\necho half > \"${last#file:}\"\n"
                   "echo 'Error closing file: No space left on device' >&2\nexit 0\n",
                   "failed.mp4: ffmpeg failed: Error closing file: No space left on device");
 }
 
-/* ---- Stopped ----------------------------------------------------------------------------------- */
+/* ---- Interruptions --------------------------------------------------------------------------------- */
 
 /* Waits until a file is there, at most a minute. */
 static void wait_for(const char *name)
@@ -511,7 +511,7 @@ static void stopped_films_are_whole(void **state)
         return;
     pid_t child = start(SINEW_COMMAND, "render twist --size 80x60 --samples 16 --frame 0:100 --out stop.mp4", 0);
     wait_for("stop.mp4.partial");
-    /* The encoder opens its file with the first picture; give it some more. */
+    /* The encoder opens its file with the first picture; wait for some more. */
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     kill(child, SIGINT);
     outcome o = finish(child);

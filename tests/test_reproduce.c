@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_reproduce.c: `sinew reproduce` as a person uses it: experiments in their quick version run, their tables are
- * complete, and the facts that no mesh or machine should change are found again. `make test` draws some of them, `make
- * nightly` takes all.
+ * test_reproduce.c: `sinew reproduce` as a user meets it: the quick version of each experiment runs, its tables are
+ * complete, and its mesh-independent and machine-independent results are confirmed. `make test` draws some experiments,
+ * `make nightly` runs all.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -100,7 +100,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text;
 }
 
-/* One of the words that are promised; null, with the cause, for what was not measured. */
+/* Whether a claim has one of the documented results; null, with a reason, if it was not measured. */
 static bool is_verdict(const json_t *claim)
 {
     static const char *const words[] = {"yes", "partly", "no", "not judged"};
@@ -113,7 +113,7 @@ static bool is_verdict(const json_t *claim)
     return false;
 }
 
-/* Every statement has what was published, what is measured and a verdict. */
+/* Checks that every claim has its published value, its measured value and a result. */
 static void assert_complete(const char *name, const char *figure)
 {
     json_t *summary = load(name);
@@ -153,7 +153,7 @@ static void test_list_and_refusals(void **state)
     assert_says("thesis/pbd-stiffness");
     assert_says("thesis/neo-hookean");
     assert_says("pbng/gravity-bar");
-    /* Names choose what is listed, and are checked. */
+    /* Names select the listed experiments, and are validated. */
     assert_int_equal(run("--list pbng thesis/twist"), 0);
     assert_says("pbng/gravity-bar");
     assert_says("thesis/twist ");
@@ -166,7 +166,7 @@ static void test_list_and_refusals(void **state)
     assert_says("did you mean \"thesis/untwist\"?");
 }
 
-/* That nothing can be written is said before anything is computed: the last of those wanted stops the first. */
+/* An unwritable folder is reported before anything is computed, also for the last of several experiments. */
 static void test_folder_that_cannot_be(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_folder_that_cannot_be(void **state)
     assert_null(strstr(printed, "holds?"));
 }
 
-/* Table 5.1: who is nearer after 40 iterations, and that XPBD stops above the minimum. */
+/* Table 5.1: the order of solvers after 40 iterations; XPBD stops above the minimum. */
 static void check_untwist(void)
 {
     assert_complete("thesis/untwist", "objective.svg");
@@ -195,8 +195,8 @@ static void check_untwist(void)
     assert_true(number(s, "xpbd_floor") > 0.3);
     assert_true(number(s, "error_qn_60") < 0.01 && number(s, "error_pd_1000") < 0.01);
     assert_true(number(s, "twist_qn") < number(s, "twist_xpbd") && number(s, "xpbd_elastic_10") > 1);
-    assert_true(number(s, "error_global") > 0.3); /* XPBD's system solved as a whole stops above the minimum, too */
-    /* The last statement is about a time. */
+    assert_true(number(s, "error_global") > 0.3); /* XPBD's system solved globally stops above the minimum, too */
+    /* The last claim is about computing time. */
     const json_t *claims = json_object_get(s, "claims");
     assert_string_equal(text_of(json_array_get(claims, json_array_size(claims) - 1), "holds"), "not judged");
     json_decref(s);
@@ -215,7 +215,7 @@ static void check_xpbd_residual(const json_t *s)
     assert_true(number(s, "pbng_relative") < CONVERGED && number(s, "xpbd_relative") > 0.1);
 }
 
-/* Whatever iterations the time on this machine gives to rivals. */
+/* Holds for any number of iterations that the machine's speed gives to the other methods. */
 static void check_stretch(const json_t *s)
 {
     assert_true(number(s, "low_pbng_inverted") == 0 && number(s, "big_pbng_inverted") == 0);
@@ -240,7 +240,7 @@ static void check_linear_gs(const json_t *s)
     assert_true(number(s, "residual_pbng_42") < number(s, "residual_linear_6x7"));
 }
 
-/* Exact Hessians fail where PBNG does not. */
+/* Exact Hessians fail where PBNG converges. */
 static void check_hessian(const json_t *s)
 {
     assert_true(number(s, "inverted_pbng_8") == 0 && number(s, "lost_pbng_8") == 0);
@@ -261,7 +261,7 @@ static void check_colours(const json_t *s)
     assert_true(number(s, "changed_muscles") > 0 && number(s, "changed_outside_muscles") == 0);
 }
 
-/* Stiff bonds keep PBNG back and soft ones do not. */
+/* Stiff bonds slow PBNG down, soft ones do not. */
 static void check_muscles(const json_t *s)
 {
     assert_true(number(s, "distance_soft") < 0.05 && number(s, "distance_soft") < number(s, "distance_pbng"));
@@ -282,8 +282,8 @@ static void check_gravity_bar(const json_t *s)
     assert_true(number(s, "qs10_distance_share") < number(s, "qs1_distance_share"));
 }
 
-/* Layers and aggregates bring a cloth near its converged sag, sweeps alone leave it too low. The iterations of the
- * aggregates depend on the machine's speed. */
+/* Layers and aggregates bring a cloth near its converged sag; sweeps alone do not. The number of iterations of
+ * aggregates depends on the machine's speed. */
 static void check_multiresolution(const json_t *s)
 {
     assert_true(number(s, "excess_pbng_44") > 0.04);
@@ -291,7 +291,7 @@ static void check_multiresolution(const json_t *s)
     assert_true(fabs(number(s, "excess_coarse")) < 0.04);
 }
 
-/* Augmented contact keeps blocks apart, and presses them as a penalty does that is solved. */
+/* Augmented contact keeps blocks apart, and its force equals that of a converged penalty. */
 static void check_two_blocks(const json_t *s)
 {
     assert_true(number(s, "crossings_augmented") == 0 && number(s, "inverted_augmented") == 0);
@@ -318,7 +318,7 @@ static void check_bundles(const json_t *s)
     assert_true(number(s, "crossings_tissue") == 0 && number(s, "bonds") > 10 && number(s, "distance_tissue") < 0.3);
 }
 
-/* Contact alone holds the garment. */
+/* Contact alone supports the garment. */
 static void check_dress(const json_t *s)
 {
     assert_true(number(s, "crossings_sweeps") == 0 && number(s, "crossings_layers") == 0);
@@ -333,7 +333,7 @@ static void check_mannequin(const json_t *s)
     assert_true(number(s, "contacts_layers") > 20 && number(s, "hem_layers") > 0.25);
 }
 
-/* Tets turn inside out under the press, and nothing of it is left. */
+/* Tets invert under the press and recover completely. */
 static void check_pd_press(const json_t *s)
 {
     assert_true(number(s, "inverted_augmented") > 0 && number(s, "crossings_augmented") == 0);
@@ -348,7 +348,7 @@ static void check_pd_examples(const json_t *s)
     assert_true(number(s, "like_folded") > number(s, "plain_like_folded") + 0.2);
 }
 
-/* More weight on volume keeps more of it, and thins the waist of a bar that is drawn out. */
+/* A higher volume weight preserves more volume, and thins the waist of a stretched bar. */
 static void check_pd_volume(const json_t *s)
 {
     assert_true(number(s, "volume_0") > 1.2);
@@ -365,8 +365,8 @@ static void check_pd_volume(const json_t *s)
 #define HEAVY_FLOOR    "slide_4"
 #endif
 
-/* Consistent masses make higher frequencies, the less so the finer the mesh; nothing linear locks, but for the
- * round-off of single precision, which weights of 1e9 N/m and more reach. */
+/* Consistent masses raise frequencies, less so on finer meshes. No linear case locks, except for the round-off of
+ * single precision at weights of 1e9 N/m and more. */
 static void check_pd_choices(const json_t *s)
 {
     assert_true(number(s, "mass_first_0") > number(s, "mass_first_1") && number(s, "mass_first_1") > 0);
@@ -374,8 +374,8 @@ static void check_pd_choices(const json_t *s)
     assert_true(fabs(number(s, HEAVY_FLOOR) - 1) < 0.01 && number(s, "depth_0") > number(s, "depth_3"));
 }
 
-/* With a sanitizer, which makes all of them ten times slower, only the fast ones: between them they build every scene
- * and use every solver. */
+/* Sanitizers are ten times slower, so they run only the fast experiments, which together build every scene and use
+ * every solver. */
 #define FAST_PBNG "pbng/xpbd-residual pbng/acceleration pbng/colours pbng/hanging pbng/gravity-bar"
 #ifdef SINEW_SINGLE
 #define FAST_NAMES FAST_PBNG
@@ -393,7 +393,7 @@ static void check_pd_choices(const json_t *s)
 #define NAMES ALL_NAMES
 #endif
 
-/* What this run takes: a drawn sample of NAMES, in the night all; each name is followed by a blank. */
+/* The experiments of this run: a random sample of NAMES, all of them in nightly runs; a blank follows each name. */
 static char drawn[4096];
 
 static bool wanted(const char *name)
@@ -403,7 +403,7 @@ static bool wanted(const char *name)
     return strstr(drawn, whole) != NULL;
 }
 
-/* Draws `sample` of the experiments that NAMES stands for and runs them in their quick version. */
+/* Draws `sample` of the experiments of NAMES and runs their quick versions. */
 static void run_drawn(int sample, const char *options)
 {
     enum {
@@ -424,7 +424,7 @@ static void run_drawn(int sample, const char *options)
     print_message("drawn:%s\n", drawn);
     char arguments[sizeof drawn + 64];
     snprintf(arguments, sizeof arguments, "%s%s", drawn, options);
-    /* 1: some published statement does not hold, which is a result. */
+    /* 1: some published claim does not hold, which is a valid result. */
     assert_true(run(arguments) <= 1);
 }
 
@@ -484,7 +484,7 @@ static void check_pd(void)
 #ifndef SINEW_SINGLE
 /* ---- Contact ---------------------------------------------------------------------------------- */
 
-/* newton, pd and qn stick, and slide as they should. */
+/* newton, pd and qn stick and slide according to Coulomb's law. */
 static void check_slope(const json_t *s)
 {
     assert_true(number(s, "newton_drift") < 1e-6 && number(s, "pd_drift") < 1e-6 && number(s, "qn_drift") < 1e-6);
@@ -533,7 +533,7 @@ static void check_contact(void)
     check_each(all, sizeof all / sizeof all[0]);
 }
 
-/* The rope at k = 1e9 is where the hard one is; at 1e16 it is not. */
+/* The rope with k = 1e9 agrees with the hard rope; with k = 1e16 it does not. */
 static void check_stiff_spring(const json_t *s)
 {
     assert_true(fabs(number(s, "factor_explicit-euler") - 1.01) < 1e-6);
@@ -544,7 +544,8 @@ static void check_stiff_spring(const json_t *s)
     assert_true(fabs(number(s, "tail_primal-dual") / number(s, "tail_1e+16") - 1) > 0.5);
 }
 
-/* Accelerations drift most, velocities by the way along tangents, positions not; half of h, half of the drift. */
+/* Constraints on accelerations drift most, on velocities by the step along tangents, on positions not at all; the drift
+ * is of first order in h. */
 static void check_drift(const json_t *s)
 {
     assert_true(number(s, "drift_accelerations") > number(s, "drift_velocities"));
@@ -560,7 +561,7 @@ static void check_jacobi(const json_t *s)
     assert_true(number(s, "asymmetry_jacobi") < 1e-12 && number(s, "asymmetry_mesh") > 1e-4);
 }
 
-/* Rates are theory's, and it never grows with geometric stiffness; one system a step. */
+/* Rates agree with theory, and with geometric stiffness the energy never grows; one linear system per step. */
 static void check_geometric(const json_t *s)
 {
     assert_true(number(s, "worst_1") < 1 && number(s, "worst_100") < 1 && number(s, "systems_a_step") == 1);
@@ -570,12 +571,12 @@ static void check_geometric(const json_t *s)
     assert_true(number(s, "crooked_5") < 1e-6 && number(s, "crooked_4") < 1e-6);
 }
 
-/* Constraints hold, and the end is beside the exact one by the fourth order; a sweep with rows linearised anew is PBD.
- */
+/* Constraints hold, and the distance from the exact end is of fourth order; a sweep with relinearised constraints is
+ * PBD. */
 static void check_sap(const json_t *s)
 {
     assert_true(fabs(number(s, "order_sap") - 4) < 0.3 && number(s, "far_1_0") > 1e-6);
-    assert_true(number(s, "sweep_anew") < 1e-12 && fabs(number(s, "sweep_frozen_order") - 2) < 0.2);
+    assert_true(number(s, "sweep_relinearised") < 1e-12 && fabs(number(s, "sweep_frozen_order") - 2) < 0.2);
     assert_true(fabs(number(s, "compliant_0_7") / number(s, "far_1_0") - 1) < 0.01);
 }
 
@@ -585,7 +586,7 @@ static void check_table(const json_t *s)
     assert_true(number(s, "iterations_pbd") > 20 && number(s, "iterations_xpbd") > 20);
 }
 
-/* The sheet moves as in exact steps with geometric stiffness, and flutters without; exact steps keep the limits. */
+/* With geometric stiffness the sheet moves as in exact steps, without it flutters; exact steps respect the limits. */
 static void check_trampoline(const json_t *s)
 {
     assert_true(number(s, "with_taut") < 1.5 && number(s, "with_slack") < 3 && number(s, "indefinite") == 0);
@@ -593,7 +594,7 @@ static void check_trampoline(const json_t *s)
     assert_true(number(s, "slack") > 0 && number(s, "hinge_exact") < 0.1001);
 }
 
-/* Rates of arms are theory's; the knee comes to rest. */
+/* Rates of the arms agree with theory; the knee comes to rest. */
 static void check_articulated(const json_t *s)
 {
     assert_true(number(s, "arms_with_10") < 0.01 && number(s, "arms_with_100") < 0.01);
@@ -618,11 +619,11 @@ static void check_stiff(void)
 {
     assert_complete("thesis/untwist-stiff", "momentum.svg");
     json_t *here = load("thesis/untwist-stiff");
-    /* 64 bits: the centre of mass stays. 32 bits: it moves, but not when solved for the increment. */
+    /* In 64 bits the centre of mass stays. In 32 bits it moves, except if the solve is for the increment. */
     assert_true(number(here, "pd_drift") < 1e-8);
     struct stat facts;
     if (stat(SINEW_COMMAND "-reproduce-single", &facts) != 0) {
-        /* A build of one precision alone, as with the sanitizers. */
+        /* The build has one precision only, as with sanitizers. */
         json_decref(here);
         return;
     }
@@ -635,8 +636,7 @@ static void check_stiff(void)
     json_decref(single);
 }
 
-/* Without the program of the other precision what needs it is not measured, and what does not is judged as
- * ever. */
+/* Without the program of the other precision, claims that need it are not measured; the others are judged as usual. */
 static void test_no_other_precision(void **state)
 {
     (void)state;
@@ -664,7 +664,7 @@ static void test_no_other_precision(void **state)
         assert_non_null(strstr(text_of(claim, "cause"), "sinew-reproduce-single is not beside"));
         missing++;
     }
-    /* Momenta and the two terms are judged in this precision alone. */
+    /* Claims on momenta and on the two terms need this precision only. */
     assert_true(missing > 0);
     assert_int_equal(json_array_size(claims) - missing, 2);
     assert_string_equal(text_of(summary, "holds"), "partly");
@@ -713,7 +713,7 @@ static void check_qn_choices(const json_t *s)
     assert_true(number(s, "materials_where_wolfe_is_needless") == 3);
 }
 
-/* Springs miss in proportion to their stiffness; hard and pinned ends do not miss. */
+/* Springs miss their targets in inverse proportion to their stiffness; hard and pinned ends do not miss. */
 static void check_beyond(const json_t *s)
 {
     assert_true(number(s, "missed_qn_1") > 50 * number(s, "missed_qn_1e2") && number(s, "missed_qn_1e6") < 1e-7);
@@ -769,7 +769,7 @@ static void check_pd_resolution(const json_t *s)
     assert_true(number(s, "pbd_spread") > number(s, "curtain_spread"));
 }
 
-/* A world of eight kinds; couplings do not lock, sets do; lighter sets need fewer iterations. */
+/* A world of eight kinds of energies; couplings do not lock, sets do; lighter sets need fewer iterations. */
 static void check_mixed(const json_t *s)
 {
     static const char *const kinds[] = {"strain",    "volume",         "edge_strain", "triangle_strain",
@@ -787,7 +787,7 @@ static void check_mixed(const json_t *s)
     assert_true(number(s, "off_with_10_weights_2") < number(s, "off_with_10_weights_0"));
 }
 
-/* Less permissible strain hangs less deep, and costs a local solver more. */
+/* A smaller strain limit sags less and takes a local solver more iterations. */
 static void check_patch(const json_t *s)
 {
     assert_true(number(s, "lower_newton_0") > number(s, "lower_newton_1"));
@@ -795,7 +795,7 @@ static void check_patch(const json_t *s)
     assert_true(number(s, "excess_xpbd_2") > number(s, "excess_xpbd_0"));
 }
 
-/* How far XPBD's balloon hangs depends less on iterations than for PBD's, and its volume goes to newton's. */
+/* The sag of XPBD's balloon depends less on iterations than PBD's, and its volume converges to newton's. */
 static void check_balloon(const json_t *s)
 {
     assert_true(number(s, "hang_xpbd") < number(s, "hang_pbd") && number(s, "off_newton") < 0.15);
@@ -806,7 +806,7 @@ static void check_relative_stiffness(const json_t *s)
     assert_true(number(s, "waist_100") < number(s, "waist_1") && number(s, "spread_xpbd") < number(s, "spread_pbd"));
 }
 
-/* The slow ones. */
+/* The slow experiments. */
 static void test_sheets(void **state)
 {
     (void)state;
@@ -819,7 +819,7 @@ static void test_sheets(void **state)
                                      {"dynamics/balloon", "balloons.svg", check_balloon},
                                      {"dynamics/relative-stiffness", "bodies.svg", check_relative_stiffness}};
 #ifdef SINEW_SANITIZED
-    const int sample = 0; /* ten times slower there */
+    const int sample = 0; /* sanitizers are ten times slower */
 #else
     const int sample = 1;
 #endif
@@ -838,7 +838,7 @@ static void test_sheets(void **state)
     }
 }
 
-/* The one fitted number is what the procedure gives. */
+/* The one fitted number is reproduced by its procedure. */
 static void test_calibration(void **state)
 {
     (void)state;

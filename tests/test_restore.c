@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_restore.c: a state brings back what is still in a world that has changed since, and nothing else.
+ * test_restore.c: restoring a state into a changed world sets the bodies that the world still has, and nothing else.
  */
 #include "base/tagged_blob.h"
 #include "random_cases.h"
@@ -72,7 +72,7 @@ static void assert_report(const sinew_restored *r, int32_t taken, int32_t kept, 
     assert_int_equal(r->dropped, dropped);
 }
 
-/* Undo: one body left, one came in its place, one came new, one got another vertex; two stayed. */
+/* Undo: one body was removed, one took its index, one is new, one got another vertex; two stayed. */
 static void undo(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void undo(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* Where nothing has changed, restoring is loading: the same bits go on, with what solvers remember. */
+/* In an unchanged world restoring equals loading: the same bits follow, including the solver's memory. */
 static void whole(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void whole(void **state)
     }
 }
 
-/* The state with the last bytes of its generations cut off, and true checksums. */
+/* The state with the last bytes of its generations cut off, and valid checksums. */
 static saved shorten_generations(const saved *from, size_t cut)
 {
     uint32_t count;
@@ -162,8 +162,8 @@ static saved shorten_generations(const saved *from, size_t cut)
     return s;
 }
 
-/* A world that was changed saves generations; one that is built the same way loads the state, and a state whose
- * generations are damaged restores nothing. */
+/* A changed world saves generations of its ids. A world with the same history loads the state; a state with damaged
+ * generations restores nothing. */
 static void generations(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void generations(void **state)
     sinew_world_destroy(t.world);
 }
 
-/* Bytes of a state are changed at random: it is refused, and the world is as it was. */
+/* A state with randomly changed bytes is refused, and the world stays unchanged. */
 static void damaged(void **state)
 {
     (void)state;

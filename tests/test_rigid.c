@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rigid.c: rigid bodies and joints: inertia against closed forms, four particles against the body they stand for,
- * hinged arms against the equation of a pendulum, limits and motors, and what is refused. Free bodies:
- * test_free_body.c.
+ * test_rigid.c: rigid bodies and joints: inertia against closed forms, four particles against the body that they
+ * represent, hinged arms against the pendulum equation, limits and motors, and refusals. Free bodies: test_free_body.c.
  */
 #include "rigid_world.h"
 
@@ -10,8 +9,8 @@
 #include "sinew/skin.h"
 
 #ifdef SINEW_SINGLE
-#define ROUND 1e-4 /* relative, of inertia */
-#define HELD  1e-3 /* m, by which joints may be open */
+#define ROUND 1e-4 /* relative error of inertia */
+#define HELD  1e-3 /* m, largest gap of a joint */
 #else
 #define ROUND 1e-12
 #define HELD  1e-6
@@ -60,8 +59,8 @@ static void box_has_the_inertia_of_the_textbook(void **unused)
     sinew_mesh_destroy(bar);
 }
 
-/* Four masses and the body agree in mass, centre and second moment, whatever the shape. Under x -> A x + t moments
- * go to det A (A S A^T): a second way. */
+/* Four masses and the body agree in mass, centre and second moment, for every shape. Reference: under x -> A x + t,
+ * second moments become det A (A S A^T). */
 static void four_masses_stand_for_the_body(void **unused)
 {
     (void)unused;
@@ -102,7 +101,7 @@ static void four_masses_stand_for_the_body(void **unused)
 
 /* ---- An arm on a hinge --------------------------------------------------------------------------- */
 
-/* An arm of 1 m by 0.1 m by 0.1 m, hinged about z at one end to a post that stands still. */
+/* An arm of 1 m by 0.1 m by 0.1 m, hinged about z at one end to a fixed post. */
 typedef struct hinged {
     sinew_world *world;
     sinew_body arm;
@@ -158,7 +157,7 @@ static hinged make_hinged(double h, double gravity)
     return w;
 }
 
-/* rad: how far the arm has turned about z. */
+/* The rotation of the arm about z, rad. */
 static double angle_of(const hinged *w)
 {
     sinew_real q[12];
@@ -170,7 +169,7 @@ static double angle_of(const hinged *w)
     return atan2(centre[1], centre[0]);
 }
 
-/* The same by Runge and Kutta's method: theta'' = -m g d cos(theta) / J about the hinge. */
+/* Reference: theta'' = -m g d cos(theta) / J about the hinge by a Runge-Kutta method. */
 static double pendulum_after(double seconds, double gravity)
 {
     const double inertia = (1 + 0.01) / 12 + 0.25, pull = gravity * 0.5 / inertia, h = 1e-5;
@@ -200,7 +199,7 @@ static void an_arm_falls_as_a_pendulum(void **unused)
     }
     printf("    after 0.4 s %.4f rad; off by %.2e at h = 4 ms, %.2e at 2 ms\n", wanted, off[0], off[1]);
     assert_true(fabs(off[1]) < 0.01);
-    if (sizeof(sinew_real) == 8) /* else round-off is as large */
+    if (sizeof(sinew_real) == 8) /* in single precision round-off is as large */
         assert_true(fabs(off[1]) < 0.6 * fabs(off[0]));
 }
 
@@ -220,8 +219,8 @@ static void an_arm_rests_at_its_limit(void **unused)
     sinew_world_destroy(w.world);
 }
 
-/* Thrown arms with random limits. Beside each is one without limits that begins every step where it does: the hinge has
- * one freedom, so that the step ends where the free one does, or at the limit that is in its way. */
+/* Thrown arms with random limits. A second arm without limits starts every step in the state of the first. The hinge
+ * has one degree of freedom, so the step ends at the free arm's end or at the limit before it. */
 static void limits_act_where_they_are_in_the_way(void **unused)
 {
     (void)unused;
@@ -275,7 +274,7 @@ static void a_motor_turns_an_arm(void **unused)
 
 /* ---- Limits of both types ----------------------------------------------------------------------- */
 
-/* x = x about the line through p along the unit vector n, turned by angle. */
+/* Rotates x by angle about the line through p along the unit vector n. */
 static void turn_about(const double p[3], const double n[3], double angle, double x[3])
 {
     double r[3], along = 0;
@@ -300,8 +299,8 @@ static void random_unit(random_cases *r, double n[3])
         n[i] /= sqrt(length);
 }
 
-/* Two tets and a limit of one type. B turns about the joint's axis by `turn` and slides along it by `slide`, then both
- * move rigidly: the energy is that of the two sines, or of the two distances. */
+/* Two tets and a limit of one type. B rotates about the joint's axis by `turn` and slides along it by `slide`, then
+ * both move rigidly: the energy is that of the two sines, or of the two distances. */
 static void limits_have_the_energy_of_the_formula(void **unused)
 {
     (void)unused;
@@ -380,9 +379,9 @@ static void limits_have_the_energy_of_the_formula(void **unused)
     }
 }
 
-/* ---- Places on a rigid body ----------------------------------------------------------------------- */
+/* ---- Points on a rigid body ------------------------------------------------------------------------ */
 
-/* A string's end at a corner of a box, far outside the tet of its particles, is joined there: nothing pulls at rest. */
+/* A string's end joins a corner of a box, far outside the tet of its particles: it exerts no force at rest. */
 static void a_corner_is_joined_where_it_is(void **unused)
 {
     (void)unused;
@@ -437,7 +436,7 @@ static void what_cannot_be_rigid_is_refused(void **unused)
     sinew_mesh_destroy(bar);
 }
 
-/* A limit that is no limit is refused with its numbers, and nobody is sent to look at the mesh. */
+/* An empty range of limits is refused with its numbers, and the message does not blame the mesh. */
 static void limits_without_room_are_refused(void **unused)
 {
     (void)unused;

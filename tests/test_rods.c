@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rods.c: rods with independent EA, EI_1, EI_2 and GJ: strains against frames that are bent and twisted by known
- * angles, shapes at rest, answers that are known (experiments/rod_cases.h; a sample here, all of thin/rods at night),
- * solvers against each other, and what is refused.
+ * test_rods.c: rods with independent EA, EI_1, EI_2 and GJ: strains against frames bent and twisted by known angles,
+ * rest shapes, known solutions (experiments/rod_cases.h; a sample here, all of thin/rods at night), solvers against
+ * each other, and refusals.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -12,8 +12,8 @@
 #include "energy_batch.h"
 
 #ifdef SINEW_SINGLE
-#define CLOSE   2e-5 /* strains, rad */
-#define ANSWERS 3    /* times the tolerance of double: the rod is softer in stretch, and steps end at round-off */
+#define CLOSE   2e-5 /* error of strains, rad */
+#define ANSWERS 3    /* factor on the tolerances of double: the rod is softer in stretch, and steps end at round-off */
 #else
 #define CLOSE   1e-12
 #define ANSWERS 1
@@ -25,7 +25,7 @@ static bool nightly(void)
     return text && text[0] == '1';
 }
 
-/* ---- Strains by frames ------------------------------------------------------------------------------ */
+/* ---- Strains from frames ------------------------------------------------------------------------- */
 
 static void times(const double A[9], const double B[9], double C[9])
 {
@@ -33,8 +33,8 @@ static void times(const double A[9], const double B[9], double C[9])
         C[i] = A[i / 3 * 3] * B[i % 3] + A[i / 3 * 3 + 1] * B[3 + i % 3] + A[i / 3 * 3 + 2] * B[6 + i % 3];
 }
 
-/* Segment j from `from` along column 0 of its frame, with the director point on the side of column 1, anywhere along.
- */
+/* Segment j starts at `from` along column 0 of its frame, with the director on the side of column 1 at a random
+ * position along it. */
 static void place_segment(random_cases *r, const double R[9], int j, double *x)
 {
     const double l = random_between(r, 0.5, 2), s = random_between(r, 0.1, 1), along = random_between(r, -0.3, 0.3);
@@ -44,8 +44,8 @@ static void place_segment(random_cases *r, const double R[9], int j, double *x)
     }
 }
 
-/* Two segments: the second frame is the first one bent by theta about the axis at angle `aside` across it, then twisted
- * by tau about its own direction. */
+/* Two segments: the second frame is the first one, bent by theta about the axis at angle `aside` across it, then
+ * twisted by tau about its own direction. */
 static void draw_pair(random_cases *r, double theta, double aside, double tau, double *x)
 {
     double A[9], bend[9], twist[9], AB[9], B[9];
@@ -76,7 +76,7 @@ static void set_parameters(random_cases *r, bool straight, sample *s)
         s->parameters[i] = random_between(r, -0.2, 0.2);
 }
 
-/* kappa_1, kappa_2, tau of such a pair: 2 tan(theta/2) across the axis, seen from halfway between the frames. */
+/* kappa_1, kappa_2, tau of such a pair: 2 tan(theta/2) across the axis, in the frame halfway between both. */
 static void known_strains(double theta, double aside, double tau, double strain[3])
 {
     const double kappa = 2 * tan(theta / 2) * cos(tau / 2);
@@ -118,9 +118,9 @@ static void strains_are_known_angles(void **unused)
     assert_true(worst < CLOSE);
 }
 
-/* ---- Shapes at rest --------------------------------------------------------------------------------- */
+/* ---- Rest shapes ----------------------------------------------------------------------------------- */
 
-/* A clamped rod without load takes the shape that its curvature and twist at rest ask for: a closed circle. */
+/* A clamped rod without load takes the shape of its rest curvature and twist: a closed circle. */
 static void curvature_at_rest_closes_a_circle(void **unused)
 {
     (void)unused;
@@ -145,7 +145,8 @@ static void curvature_at_rest_closes_a_circle(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* The far end of a straight rod turns by twist times length between the middles of its first and last segment. */
+/* The far end of a straight rod rotates by the twist times the length between the middles of its first and last
+ * segment. */
 static void twist_at_rest_turns_the_end(void **unused)
 {
     (void)unused;
@@ -168,7 +169,7 @@ static void twist_at_rest_turns_the_end(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* A coil that rests straight unrolls. */
+/* A coil with a straight rest shape unrolls. */
 static void a_straight_rest_unrolls(void **unused)
 {
     (void)unused;
@@ -197,7 +198,7 @@ static void a_straight_rest_unrolls(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* ---- Known answers ------------------------------------------------------------------------------------ */
+/* ---- Known solutions ------------------------------------------------------------------------------- */
 
 static void cantilevers_hang_as_the_elastica(void **unused)
 {
@@ -221,6 +222,23 @@ static void cantilevers_hang_as_the_elastica(void **unused)
     assert_true(fabs(w / 0.66996 - 1) < 0.01 * ANSWERS && fabs(u / 0.32894 - 1) < 0.01 * ANSWERS);
 }
 
+/* A clamp is at the middle of the pinned edge, from where the curvature of its inner end counts: with that length the
+ * deflection under a tip load converges with the square of the edge length. */
+static void a_clamp_is_at_the_middle_of_its_edge(void **unused)
+{
+    (void)unused;
+    double off[2];
+    for (int i = 0; i < 2; i++) {
+        sinew_error error = {0};
+        double w = NAN, u = NAN;
+        rod_tip_load(10 << i, 4, &w, &u, &error);
+        must(&error);
+        off[i] = fabs(w / 0.66996 - 1);
+    }
+    print_message("tip load 4: off by %.5f with 10 edges, %.5f with 20\n", off[0], off[1]);
+    assert_true(off[0] < 0.015 && off[1] < 0.3 * off[0]);
+}
+
 static void catenaries_hang_as_they_should(void **unused)
 {
     (void)unused;
@@ -233,7 +251,7 @@ static void catenaries_hang_as_they_should(void **unused)
 }
 
 #ifndef SINEW_SINGLE
-/* A strip held edgewise and a twisted ring, below what they bear and above. The sample's meshes are coarse. */
+/* A strip loaded edgewise and a twisted ring, below and above their critical loads. The sample's meshes are coarse. */
 static void strips_and_rings_give_way_where_they_should(void **unused)
 {
     (void)unused;
@@ -267,7 +285,7 @@ static void coils_are_as_stiff_as_textbooks_say(void **unused)
 
 /* ---- Solvers ------------------------------------------------------------------------------------------ */
 
-/* A short rod falls about its clamp for some steps; where it is afterwards. */
+/* A short rod falls about its clamp for some steps; q receives its end positions. */
 static void fall(sinew_solver_kind kind, int32_t iterations, sinew_real *q, int32_t count)
 {
     sinew_error error = {0};
@@ -304,7 +322,7 @@ static void solvers_agree(void **unused)
     static const struct {
         sinew_solver_kind kind;
         int32_t iterations;
-        double within; /* m, of a tip that goes 5 cm; constraint solvers stop where they cannot converge */
+        double within; /* m, for a tip displacement of 5 cm; constraint solvers do not converge fully */
     } others[] = {{SINEW_SOLVER_QN, 3000, 1e-6}, {SINEW_SOLVER_PBNG, 6000, 1e-6}, {SINEW_SOLVER_XPBD, 400, 5e-3}};
     sinew_real truth[3 * COUNT], q[3 * COUNT];
     fall(SINEW_SOLVER_NEWTON, 100, truth, COUNT);
@@ -335,7 +353,7 @@ static int32_t joints_of(const sinew_mesh *mesh)
     return count;
 }
 
-/* Joints of chains, closed rings, and a vertex of three segments, where each is joined to the next. */
+/* Joints of chains and closed rings; at a vertex of three segments each segment is joined to the next. */
 static void joints_are_found(void **unused)
 {
     (void)unused;
@@ -408,6 +426,7 @@ int main(void)
         cmocka_unit_test(catenaries_hang_as_they_should),
 #ifndef SINEW_SINGLE
         cmocka_unit_test(strips_and_rings_give_way_where_they_should),
+        cmocka_unit_test(a_clamp_is_at_the_middle_of_its_edge),
         cmocka_unit_test(coils_are_as_stiff_as_textbooks_say),
         cmocka_unit_test(solvers_agree),
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_round_off.c: how small a residual can be when positions are stored in the library's precision, and that Newton
- * gets there.
+ * test_round_off.c: the smallest residual that positions in the library's precision allow, and Newton's method reaches
+ * it.
  *
- * The minimum of a step is refined in long double: gradient from reference_material.h, corrections with the matrix that
- * Newton ends with, positions kept in long double. It is then rounded to the library's numbers, and its gradient is
- * taken again in long double: that residual is owed to the storage of positions and to nothing else. No solver can be
- * expected to end below it: where M/h^2 outweighs stiffness, each coordinate has its own share of the residual and the
- * nearest number is the best.
+ * The minimum of a step is refined in long double: gradient from reference_material.h, corrections with Newton's last
+ * matrix, positions in long double. The refined positions are rounded to the library's precision and their gradient is
+ * computed in long double: this residual is due to the storage of positions alone. No solver can be expected to end
+ * below it: where M/h^2 dominates the stiffness, each coordinate has its own share of the residual and the nearest
+ * number is the best.
  *
  * The bar is that of test_newton.c, 3 x 1 x 1 m, twisted by half a turn, or sagging from rest.
  */
@@ -24,12 +24,12 @@
 
 #ifdef SINEW_SINGLE
 #define TOLERANCE 1e-4
-#define FACTOR    3.0 /* gradients are rounded too */
+#define FACTOR    3.0 /* accounts for the rounding of gradients */
 #else
 #define TOLERANCE 1e-10
 #define FACTOR    1.5
 #endif
-#define REFINED 0.01 /* of the floor: what is left of the minimum's residual in long double */
+#define REFINED 0.01 /* fraction of the floor: residual of the refined minimum in long double */
 
 typedef long double wide;
 
@@ -86,7 +86,7 @@ static void edges_of(const int32_t *tet, const wide *x, wide D[9])
             D[3 * i + a] = x[3 * tet[a + 1] + i] - x[3 * tet[0] + i];
 }
 
-/* gradient += of one tet of rest positions X */
+/* Adds the gradient of one tet with rest positions X. */
 static void add_tet(const problem *p, const int32_t *tet, const wide *X, const wide *q, wide *gradient)
 {
     wide Dm[9], C[9], B[9], Ds[9], F[9], P[9];
@@ -107,7 +107,7 @@ static void add_tet(const problem *p, const int32_t *tet, const wide *X, const w
         }
 }
 
-/* The problem that the library's own step worked on, in the order of its particles. */
+/* The problem of the library's own step, in the order of its particles. */
 typedef struct reference {
     const problem *problem;
     const sinew_world *world;
@@ -161,7 +161,7 @@ static wide residual_of(reference *r)
 
 /* ---- The floor --------------------------------------------------------------------------------- */
 
-/* q <- q - H^-1 gradient with the matrix that Newton ended with */
+/* q <- q - H^-1 gradient with Newton's last matrix */
 static void correct(reference *r, sinew_solve *s)
 {
     for (int32_t i = 0; i < 3 * r->n; i++)
@@ -172,7 +172,7 @@ static void correct(reference *r, sinew_solve *s)
         r->q[i] -= (wide)s->velocity[4 * (i / 3) + i % 3];
 }
 
-/* Until the residual falls no further, which it returns. */
+/* Repeats corrections until the residual stops decreasing; returns the residual. */
 static wide refine(reference *r, sinew_solve *s)
 {
     wide before = HUGE_VALL, now = residual_of(r);
@@ -210,7 +210,7 @@ static void newton_ends_where_positions_do(void **state)
 {
     (void)state;
     if (LDBL_MANT_DIG <= DBL_MANT_DIG)
-        skip(); /* long double is no longer */
+        skip(); /* long double is no longer than double */
     for (int kind = 0; kind < REFERENCE_MATERIAL_COUNT; kind++) {
         check(&(problem){"twist", (sinew_energy_kind)kind, 1e-4, 1e5, MAKE_PI});
         check(&(problem){"sag", (sinew_energy_kind)kind, 1e-2, 1e12, 0});

@@ -3,8 +3,8 @@
  * test_rows.c: energies as constraints in a world: the volume of a closed surface, six strains of a tet, one-sided
  * edges, and refused elements.
  *
- * Second ways: the volume summed here, differences of the objective, Newton's method with each of its linear solvers,
- * and updates written out by hand.
+ * References: the volume summed here, finite differences of the objective, Newton's method with each of its linear
+ * solvers, and updates written out by hand.
  */
 #include "failing_allocator.h"
 #include "linear_methods.h"
@@ -19,7 +19,7 @@
 #define SOLVED 1e-7
 #endif
 
-/* ---- A block with something in it ---------------------------------------------------------------- */
+/* ---- A filled block -------------------------------------------------------------------------------- */
 
 enum {
     FACTOR_PERCENT = 120
@@ -63,7 +63,7 @@ static void free_filled(filled *f)
     sinew_mesh_destroy(f->mesh);
 }
 
-/* The volume of all tets, which is what their surface encloses. */
+/* The volume of all tets, which their surface encloses. */
 static double volume_of(const filled *f, const sinew_real *q)
 {
     double sum = 0;
@@ -88,7 +88,7 @@ static double volume_now(const filled *f)
     return volume;
 }
 
-/* Positions some way off the rest shape, the same for all. */
+/* Positions with a reproducible random perturbation. */
 static sinew_real *shaken(const filled *f)
 {
     uint32_t state = 7;
@@ -105,7 +105,7 @@ static double objective_at(const filled *f, const sinew_real *q, sinew_real *gra
     return value;
 }
 
-/* psi = k / (2 V_0) (V - f V_0)^2 on top of everything else, and its gradient is its gradient. */
+/* The objective contains psi = k / (2 V_0) (V - f V_0)^2, with its gradient. */
 static void objective_has_the_volume(void **unused)
 {
     (void)unused;
@@ -134,16 +134,16 @@ static void objective_has_the_volume(void **unused)
     free_filled(&bare);
 }
 
-/* Every linear solver of Newton's method has the dense term of the Hessian: few steps, and the same end. */
+/* Every linear solver of Newton's method includes the dense term of the Hessian: few steps, and the same end. */
 static void newton_is_exact(void **unused)
 {
     (void)unused;
-    static const double linears[] = {0, 1, 2, 3, 5}; /* as `linear` lists them, but for gs */
+    static const double linears[] = {0, 1, 2, 3, 5}; /* values of `linear` without gs */
     sinew_real *first = NULL;
     double worst = 0;
     for (size_t k = 0; k < sizeof linears / sizeof linears[0]; k++) {
         if (linears[k] > 2 && !linear_methods_register())
-            continue; /* lu and qr */
+            continue; /* lu and qr need a registered linear solver */
         filled f = make_filled(SINEW_SOLVER_NEWTON, "linear", linears[k], false, true);
         const sinew_solver_info *info = sinew_get_solver_info(SINEW_SOLVER_NEWTON);
         const char *choices = info->parameters[sinew_solver_parameter(SINEW_SOLVER_NEWTON, "linear")].choices;
@@ -172,8 +172,7 @@ static void newton_is_exact(void **unused)
     assert_true(worst < 1e3 * SOLVED);
 }
 
-/* A hard volume is kept by sweeps of either kind, whatever the number of threads; a compliant one comes near to
- * Newton's answer. */
+/* Sweeps of both kinds keep a hard volume for any number of threads; a compliant one is near Newton's solution. */
 static void sweeps_keep_the_volume(void **unused)
 {
     (void)unused;
@@ -253,7 +252,7 @@ static void open_surfaces_and_solvers_are_refused(void **unused)
 
 /* ---- Strains --------------------------------------------------------------------------------------- */
 
-/* One tet whose six strains are hard keeps its edges, as it flies and spins. */
+/* A flying and spinning tet with six hard strains keeps its edge lengths. */
 static void hard_strains_make_a_tet_rigid(void **unused)
 {
     (void)unused;
@@ -300,7 +299,7 @@ static void hard_strains_make_a_tet_rigid(void **unused)
 
 /* ---- Edges ----------------------------------------------------------------------------------------- */
 
-/* Two particles a metre apart, the first one pinned, and an edge between them. */
+/* Two particles one metre apart, the first one pinned, and an edge between them. */
 static sinew_world *make_edge(sinew_solver_kind kind, const sinew_energy_def *given, sinew_error *error)
 {
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0};
@@ -317,7 +316,7 @@ static sinew_world *make_edge(sinew_solver_kind kind, const sinew_energy_def *gi
     return world;
 }
 
-/* The force on the second particle when the edge has this length. */
+/* The force on the second particle at the given edge length. */
 static double force_at(sinew_world *world, double length)
 {
     sinew_real q[6] = {0, 0, 0, (sinew_real)length, 0, 0}, g[6], inertia[6];
@@ -355,7 +354,7 @@ static void ropes_pull_and_struts_push(void **unused)
     sinew_world_destroy(strut);
 }
 
-/* One update of c = l/L - 1 with alpha = 1/(k L^2), k = 2 mu A/L, is one of edge_strain with stiffness 2 mu A. */
+/* One update of c = l/L - 1 with alpha = 1/(k L^2), k = 2 mu A/L, equals one of edge_strain with stiffness 2 mu A. */
 static void strain_of_the_slides(void **unused)
 {
     (void)unused;
@@ -404,7 +403,7 @@ static void bad_elements_are_named(void **unused)
 
 /* ---- Memory ---------------------------------------------------------------------------------------- */
 
-/* Builds and steps a world with a global constraint and a roller; false, with the reason, without memory. */
+/* Builds and steps a world with a global constraint and a roller; returns false with the reason if memory runs out. */
 static bool run_with(const sinew_mesh *mesh, sinew_solver_kind kind, failing_allocator *memory, sinew_error *error)
 {
     const int32_t vertex = 0;
@@ -430,7 +429,7 @@ static bool run_with(const sinew_mesh *mesh, sinew_solver_kind kind, failing_all
                       sinew_world_add_energy(world, &volume, error).index >= 0 &&
                       sinew_world_add_pins(world, &roller, error).index >= 0 &&
                       sinew_world_prepare(world, error) == SINEW_OK;
-    /* Newton's method takes a factor without memory for one that failed, and goes on. */
+    /* Newton's method treats a factorisation without memory as failed, and continues. */
     if (good)
         sinew_world_step(world, NULL);
     sinew_world_destroy(world);

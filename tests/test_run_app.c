@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_run_app.c: `sinew run` as a person meets it: its files, its words, going on, and whose files it may touch.
+ * test_run_app.c: `sinew run` as a user meets it: its files, its messages, resuming, and which files it may overwrite.
  */
 #include "app_fixture.h"
 
@@ -65,10 +65,10 @@ static void test_metrics_have_their_columns(void **state)
                           &n[2], &n[3], &n[4], &n[5], &n[6]);
         assert_int_equal(read, 10);
         assert_string_equal(solver, "newton");
-        /* Rows count on from 0 within a step, and the objective is the sum of its terms. */
+        /* Iterations count from 0 within a step, and the objective is the sum of its terms. */
         assert_int_equal(iteration == 0, step != last_step);
         assert_true(n[1] - n[2] - n[3] < 1e-5 * (1 + n[1]) && n[1] - n[2] - n[3] > -1e-5 * (1 + n[1]));
-        /* Every iteration ends nearer to the minimum than the step began. */
+        /* Every iteration ends nearer to the minimum than the step's start. */
         assert_true(iteration == 0 || n[4] < first);
         first = iteration == 0 ? n[4] : first;
         steps += iteration == 0;
@@ -78,7 +78,7 @@ static void test_metrics_have_their_columns(void **state)
     assert_in_range(rows, 16, 400);
 }
 
-/* Without --record there is one row a step: that of its end. */
+/* Without --record there is one line per step, for its end. */
 static void test_metrics_by_step(void **state)
 {
     (void)state;
@@ -94,14 +94,14 @@ static void test_metrics_by_step(void **state)
     squeeze(many);
     assert_int_equal(count_lines(few), 1 + 8);
     assert_true(count_lines(many) > 1 + 2 * 8);
-    /* Each row of a step is the last of its iterations. */
+    /* Each line of a step equals the last of its iterations. */
     for (char *row = strtok(few, "\n"); row; row = strtok(NULL, "\n"))
         assert_non_null(strstr(many, row));
     free(few);
     free(many);
 }
 
-/* ---- Going on -------------------------------------------------------------------------------- */
+/* ---- Resuming ---------------------------------------------------------------------------------------- */
 
 static void test_resume_goes_on_with_the_same_files(void **state)
 {
@@ -116,18 +116,22 @@ static void test_resume_goes_on_with_the_same_files(void **state)
     refuse("run twist --frames 4 --record --resume half", "it is at frame 5 and the run ends with frame 4");
     go("run twist --threads 1 --frames 6 --record --resume half/state.bin --checkpoint 0", 0);
     assert_true(same_results("whole", "half"));
-    /* There is nothing left to do after the end. */
-    refuse("run twist --frames 6 --record --resume half",
+    /* A finished run has nothing left to resume. */
+    outcome again = sinew("run twist --frames 6 --record --resume half");
+    expect(&again, 0, "run, finished before");
+    assert_non_null(strstr(again.out, "finished already, at frame 6"));
+    refuse("run twist --frames 6 --record --resume half --out elsewhere",
            "it is at frame 6 and the run ends with frame 6; raise --frames");
     assert_true(same_results("whole", "half"));
     mkdir(scratch("nothing"), 0777);
     refuse("run twist --resume nothing", "no state.bin is in it");
     refuse("run twist --resume half --overwrite", "give one of them");
     assert_int_equal(unlink(scratch("half/metrics.csv")), 0);
-    refuse("run twist --frames 7 --record --resume half", "metrics.csv: is no longer there to go on with; begin anew");
+    refuse("run twist --frames 7 --record --resume half",
+           "metrics.csv: is no longer there to go on with; start the run again");
 }
 
-/* A table of contact goes with the run: cut back where a killed run wrote on, and never begun half-way. */
+/* The contact table belongs to the run: it is cut back to the checkpoint of a killed run, and never started midway. */
 static void test_contact_rows_go_on(void **state)
 {
     (void)state;
@@ -161,7 +165,7 @@ static void test_contact_rows_go_on(void **state)
     refuse("run touching.json --format csv --set name=contact --out named", "contact.csv is another file of a run");
 }
 
-/* A scene with a key that was renamed is refused with exit status 2, the line and the new key. */
+/* A scene with a renamed key is refused with exit status 2, the line and the new key. */
 static void test_renamed_keys_are_refused(void **state)
 {
     (void)state;
@@ -177,7 +181,7 @@ static void test_renamed_keys_are_refused(void **state)
     }
 }
 
-/* Whatever a solver remembers from step to step is in the state. */
+/* The state contains all data that a solver keeps between steps. */
 static void test_every_solver_goes_on(void **state)
 {
     (void)state;
@@ -186,7 +190,7 @@ static void test_every_solver_goes_on(void **state)
         char words[256];
         remove_files("straight");
         remove_files("in_parts");
-        /* Explicit integrators explode on the scene's own springs. */
+        /* Explicit integrators are unstable with the scene's own springs. */
         const char *rest = info->static_only     ? "--set quasistatic=true --iterations 5"
                            : info->explicit_step ? "--set bodies.0.energies.0.stiffness=10"
                                                  : "--iterations 5";
@@ -208,7 +212,7 @@ static void test_every_solver_goes_on(void **state)
     }
 }
 
-/* Into another folder: numbers go on, and frames are those of the whole run. */
+/* Resuming into another folder continues the numbering, and frames equal those of an uninterrupted run. */
 static void test_resume_into_another_folder(void **state)
 {
     (void)state;
@@ -267,7 +271,7 @@ static void test_state_of_another_scene(void **state)
     go("run twist --threads 1 --frames 3 --resume signed --force --set bodies.0.energies.0.young=1e6 --out forced", 0);
 }
 
-/* ---- Whose files ----------------------------------------------------------------------------- */
+/* ---- Files of other runs ----------------------------------------------------------------------------- */
 
 static void test_folders_of_others(void **state)
 {
@@ -282,7 +286,7 @@ static void test_folders_of_others(void **state)
     refuse("run torus --frames 2 --format obj --out mine", "--overwrite replaces it, or give another --out");
     assert_int_equal(count_files("mine", ".obj"), 9);
     go("run torus --threads 1 --frames 2 --format vtu --out mine --overwrite", 0);
-    /* Exactly the files of the run before have gone. */
+    /* Exactly the files of the previous run were removed. */
     assert_int_equal(count_files("mine", ".obj"), 3);
     assert_int_equal(count_files("mine", "twist"), 2);
     assert_int_equal(count_files("mine", ".vtu"), 3);
@@ -300,7 +304,7 @@ static void test_folders_of_others(void **state)
     assert_int_equal(size_of("foreign/twist.csv"), 10);
 }
 
-/* The start itself is torn: a smaller step does not help, and the complaint says so, with rows of steps too. */
+/* The start has infinite energy: a smaller step does not help, and the message says so, also with records of steps. */
 static void test_torn_start(void **state)
 {
     (void)state;
@@ -319,7 +323,7 @@ static void test_torn_start(void **state)
     }
 }
 
-/* A list that no run can have written, of a run that ended before its first checkpoint, or of any. */
+/* A forged file list, of a starting or a finished run, does not make a new run delete foreign files. */
 static void test_forged_lists(void **state)
 {
     (void)state;
@@ -344,7 +348,7 @@ static void test_forged_lists(void **state)
     }
 }
 
-/* Links in place of unfinished files are not followed. */
+/* Symbolic links in place of unfinished files are not followed. */
 static void test_links_are_not_followed(void **state)
 {
     (void)state;
@@ -364,7 +368,7 @@ static void test_links_are_not_followed(void **state)
     assert_int_equal(count_files("linked", ".partial"), 0);
 }
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+/* ---- Messages ---------------------------------------------------------------------------------------- */
 
 static void test_summary_counts_steps(void **state)
 {
@@ -427,7 +431,7 @@ static void test_non_finite_is_said(void **state)
     assert_int_equal(count_lines(o.err), 1);
 }
 
-/* A rope whose edges are hard, by a solver that makes a system of them; `mesh`, `energy` and `pins` on lines 4 to 6. */
+/* A rope with hard edges, by a solver of constraint systems; `mesh`, `energy` and `pins` are on lines 4 to 6. */
 static void run_rope(const char *mesh, const char *energy, const char *pins, const char *said)
 {
     char text[2048];
@@ -443,7 +447,7 @@ static void run_rope(const char *mesh, const char *energy, const char *pins, con
         fail_msg("\"%s\" is not in: %s", said, o.err);
 }
 
-/* Constraints that cannot be are refused with the file's line, the energy and the element. */
+/* Invalid constraints are refused with the file's line, the energy and the element. */
 static void test_bad_constraints_are_refused(void **state)
 {
     (void)state;
@@ -469,7 +473,7 @@ static void test_full_disk_leaves_nothing(void **state)
         char words[256];
         remove_files("full");
         snprintf(words, sizeof words, "run torus --threads 1 --frames 2 --out full --format %s", formats[i]);
-        outcome o = finish(start(SINEW_COMMAND, words, 1100)); /* bytes: no file of a run fits */
+        outcome o = finish(start(SINEW_COMMAND, words, 1100)); /* limit in bytes: no file of a run fits */
         expect(&o, 2, words);
         assert_int_equal(count_lines(o.err), 1);
         if (!strstr(o.err, "File too large"))
@@ -479,7 +483,7 @@ static void test_full_disk_leaves_nothing(void **state)
     }
 }
 
-/* A disk that fills while the run is under way: the checkpoint stays, and the run goes on once there is room. */
+/* The disk fills during the run: the checkpoint is kept, and the run can be resumed once there is space. */
 static void test_full_disk_can_be_gone_on_from(void **state)
 {
     (void)state;
@@ -497,7 +501,7 @@ static void test_full_disk_can_be_gone_on_from(void **state)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* Waits until the run has written so much, and stops it. */
+/* Waits until the run has written `size` bytes, and stops it. */
 static outcome stop(pid_t child, const char *file, off_t size, int signal_number)
 {
     struct timespec pause = {0, 2000000};
@@ -527,7 +531,7 @@ static void test_signals_finish_the_step(void **state)
         assert_true(size_of("stopped/state.bin") > 0);
         o = sinew("info run stopped");
         expect(&o, 0, "info run");
-        assert_non_null(strstr(o.out, "go on: sinew run swinging_rope --resume stopped"));
+        assert_non_null(strstr(o.out, "/swinging_rope.json --resume stopped"));
         go("run swinging_rope --threads 1 --frames 400 --record --resume stopped --quiet", 0);
         assert_true(same_results("unstopped", "stopped"));
     }

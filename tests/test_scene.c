@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene.c: the scene reader. Every kind of mistake is refused with its line
- * and what would be right; what is built (selections, starts, forces, couplings, materials) is what the text says,
- * found by a second way; the published schema is the reader's own and tells the same scenes apart.
+ * test_scene.c: the scene reader. Every kind of mistake is refused with its line and the right form. Selections, starts,
+ * forces, couplings and materials equal independent computations from the text. The published schema equals the
+ * reader's own and accepts the same scenes.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static sinew_measures measure(sinew_scene *scene)
     return measures;
 }
 
-/* All positions, to be freed. */
+/* All positions; the caller frees them. */
 static sinew_real *positions_of(sinew_scene *scene, int32_t *count)
 {
     sinew_world *world = sinew_scene_world(scene);
@@ -72,7 +72,7 @@ static sinew_real *positions_of(sinew_scene *scene, int32_t *count)
     return q;
 }
 
-/* The comment of the scene promises that the free end sinks by density g L^2 / (2 young). */
+/* By the comment of the scene the free end sinks by density g L^2 / (2 young). */
 static void test_hanging_bar_sinks_as_it_says(void **state)
 {
     (void)state;
@@ -97,19 +97,19 @@ static void test_hanging_bar_sinks_as_it_says(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* ---- Wrong scenes ---------------------------------------------------------------------------- */
+/* ---- Invalid scenes -------------------------------------------------------------------------------- */
 
 #define HEAD "{\n\"sinew\": 1,\n"
 #define MESH "\"mesh\": {\"generator\": \"box\", \"vertices\": [3, 3, 3]}"
 #define BODY HEAD "\"bodies\": [{\n" MESH ",\n"
 #define TAIL "\n}]}"
 
-/* Line 5 of a scene that begins with BODY is where its own text begins. `by_schema`: the schema refuses it too. */
+/* In a scene that begins with BODY the case's own text starts on line 5. `by_schema`: the schema refuses it too. */
 static const struct wrong {
     const char *text, *place, *fragment;
     bool by_schema;
 } wrongs[] = {
-    /* JSON itself */
+    /* JSON syntax */
     {"", ":1:", "not valid JSON", false},
     {"{\n\"sinew\": 1,\n\"time_step\": NaN}", ":3:", "not valid JSON", false},
     {"{\n\"sinew\": 1,\n\"time_step\": Infinity}", ":3:", "not valid JSON", false},
@@ -341,7 +341,7 @@ static void test_settings_replace_and_add(void **state)
     assert_int_equal(sinew_scene_frames(scene), 12);
     assert_string_equal(sinew_scene_name(scene), "other");
     assert_true(fabs(measure(scene).mass - 1000) < 1000 * EXACT);
-    /* The same written out. */
+    /* The same scene, written out. */
     sinew_scene *second =
         parse("{\"sinew\": 1, \"gravity\": [0, 0, -3], \"solver\": {\"iterations\": 7}, \"bodies\": [{" MESH
               ", \"density\": 1000, \"energies\": [{\"energy\": \"neo_hookean\", \"young\": 2000000}], \"pins\": "
@@ -402,7 +402,7 @@ static void test_wrong_settings(void **state)
     }
 }
 
-/* ---- What is built --------------------------------------------------------------------------- */
+/* ---- Built worlds ---------------------------------------------------------------------------------- */
 
 /* Pinned vertices stay exactly; all others fall. */
 static void check_held(const char *select, bool (*inside)(const sinew_real *x, int32_t index))
@@ -502,7 +502,7 @@ static void test_transform_and_twist(void **state)
     int32_t half = count / 2;
     assert_int_equal(half, sinew_mesh_vertex_count(mesh));
     for (int32_t i = 0; i < half; i++) {
-        /* A quarter turn about z takes (x, y) to (-y, x). */
+        /* A quarter turn about z maps (x, y) to (-y, x). */
         double x = rest[3 * i], y = rest[3 * i + 1], z = rest[3 * i + 2];
         assert_true(fabs(q[3 * i] - (1 - y)) < EXACT);
         assert_true(fabs(q[3 * i + 1] - 2 * (x - 1)) < 10 * EXACT);
@@ -526,7 +526,7 @@ static void test_transform_and_twist(void **state)
 static void test_positions_and_velocities_from_files(void **state)
 {
     (void)state;
-    /* Spreadsheets and editors on Windows begin UTF-8 with a mark, before a heading and before a number. */
+    /* A UTF-8 byte order mark is accepted before a heading and before a number. */
     write_file("start.csv", MARK "x,y,z\n0,0,0\n0,0,2 # stretched\n");
     write_file("speeds.csv", "1 0 0\n0 1 0\n");
     write_file("masses.csv", MARK "2; 3");
@@ -559,7 +559,7 @@ static void test_mass_is_spread(void **state)
     }
 }
 
-/* A free body: a step changes its momentum by h times all forces. */
+/* A free body: a step changes its momentum by h times the sum of forces. */
 static void test_forces_add_up(void **state)
 {
     (void)state;
@@ -590,7 +590,7 @@ static void test_spin_has_no_momentum(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Two unit boxes 1 mm apart: every vertex of one face is joined to a place 1 mm away. */
+/* Two unit boxes 1 mm apart: every vertex of one face is joined to a point 1 mm away. */
 static void test_couplings_join_what_is_near(void **state)
 {
     (void)state;
@@ -615,7 +615,7 @@ static void test_couplings_join_what_is_near(void **state)
     }
 }
 
-/* Per-element values from a file against the same as two energies on complementary selections. */
+/* Per-element values from a file against the same values as two energies on complementary selections. */
 static void test_element_values_from_a_file(void **state)
 {
     (void)state;
@@ -655,7 +655,7 @@ static void test_element_values_from_a_file(void **state)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* A scene in memory needs no file; its path, where it has one, is where meshes lie. */
+/* A scene in memory needs no file; its optional path is the base of mesh paths. */
 static void test_text_in_memory(void **state)
 {
     (void)state;
@@ -710,7 +710,7 @@ static void test_units(void **state)
     assert_int_equal(sinew_unit_dimension("N/m"), SINEW_DIMENSION_STIFFNESS);
     assert_int_equal(sinew_unit_dimension(""), SINEW_DIMENSION_NONE);
     assert_int_equal(sinew_unit_dimension("parsec"), SINEW_DIMENSION_OTHER);
-    /* Every unit that a descriptor uses is in the table, so that scenes may write it. */
+    /* Every unit that a descriptor uses is in the table of units, so that scenes may use it. */
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
         const sinew_energy_info *info = sinew_get_energy_info((sinew_energy_kind)kind);
         for (int32_t i = 0; i < info->parameter_count; i++)
@@ -730,7 +730,7 @@ static json_t *read_schema(void)
     return schema;
 }
 
-/* Wording may change without the published file being wrong. */
+/* The published schema may differ from the reader's in wording. */
 static void strip_descriptions(json_t *value)
 {
     const char *key;
@@ -829,7 +829,7 @@ static void test_page_example_loads_and_steps(void **state)
     free(page);
 }
 
-/* Every key of a shape, but those that come from descriptors, stands in the page. */
+/* Every key of a shape, except those from descriptors, is in the page. */
 static void check_documented(const char *page, const sinew_shape *shape)
 {
     for (int32_t i = 0; i < shape->field_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_contact.c: contact and colliders in scene files: what is built, settings on top, files (point caches,
- * pictures of heights, meshes), refusals with place and both numbers, the schema, and memory that runs out.
+ * test_scene_contact.c: contact and colliders in scene files: the built world, command-line settings, files (point
+ * caches, height maps, meshes), refusals with location and both numbers, the schema, and allocation failures.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void must_refuse(const char *text, const char *place, const char *part)
         fail_msg("\"%s\" does not say \"%s\" and \"%s\" of\n%s", error.text, place, part, text);
 }
 
-/* The positions of a collider of a scene at a time, vertices [capacity]. */
+/* The positions of a scene's collider at a time, vertices [capacity]. */
 static int32_t place_of(const sinew_scene *scene, int32_t index, double time, sinew_real *x, int32_t capacity)
 {
     sinew_error error;
@@ -116,7 +116,7 @@ static int make_files(void **state)
     return 0;
 }
 
-/* ---- What is built --------------------------------------------------------------------------- */
+/* ---- Built worlds ------------------------------------------------------------------------------ */
 
 static void test_contact_is_read(void **state)
 {
@@ -220,7 +220,7 @@ static void test_place_and_motion(void **state)
     sinew_real x[24];
     for (int i = 0; i < 3; i++) {
         place_of(scene, 0, i, x, 8);
-        /* The upper corner (1, 2, 3) of its own frame. */
+        /* The upper corner (1, 2, 3) in the box's own frame. */
         assert_true(fabs((double)x[21] + 1) < 10 * EXACT && fabs((double)x[22] - 1 - 2 * i) < 10 * EXACT && x[23] == 3);
     }
     sinew_scene_destroy(scene);
@@ -244,14 +244,14 @@ static void test_caches_and_pictures(void **state)
         assert_int_equal(place_of(scene, 0, times[i], x, 3), 3);
         assert_true(fabs((double)x[6] - 0.02) < EXACT && fabs((double)x[7] - 0.01 * frames[i]) < EXACT && x[8] == 7);
     }
-    /* The upper row of the picture comes first, at the lowest z. */
+    /* The upper row of the image comes first, at the lowest z. */
     assert_int_equal(place_of(scene, 1, 0, x, 6), 6);
     for (int i = 0; i < 6; i++)
         assert_true(fabs((double)x[3 * i + 1] - 2 * i) < 1e-5 && (double)x[3 * i + 2] == (i < 3 ? -0.5 : 0.5));
     sinew_scene_destroy(scene);
 }
 
-/* A state knows the colliders of its world. */
+/* A state identifies the colliders of its world. */
 static void test_states_tell_colliders_apart(void **state)
 {
     (void)state;

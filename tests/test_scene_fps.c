@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_fps.c: fps, time_step and steps_per_frame of a scene: two give the third, three must agree, and what does
- * not fit is refused with both numbers.
+ * test_scene_fps.c: fps, time_step and steps_per_frame of a scene: two determine the third, three must agree, and
+ * contradictions are refused with both numbers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static const double exact = 2e-7;
 static const double exact = 1e-15;
 #endif
 
-/* A rope whose scene says these times. */
+/* A rope with the given time keys. */
 static sinew_scene *scene_of(const char *times, sinew_error *error)
 {
     char text[512];
@@ -69,7 +69,7 @@ static void test_two_give_the_third(void **state)
     expect("\"fps\": 23.976, \"steps_per_frame\": 2,", 23.976, 1 / (2 * 23.976), 2);
 }
 
-/* The step is at most the default one. */
+/* Given alone, fps makes the step at most the default one. */
 static void test_alone(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void test_contradictions(void **state)
     refuse("\"fps\": \"fast\",", "fps");
 }
 
-/* A rate and a number of steps that nobody chose, said in all four ways. */
+/* A random rate and number of steps, given in all four combinations of keys. */
 static void test_any_rate(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_maps.c: parameters that vary over a body: random pictures on random sheets by texture coordinates, and
- * random paint, for elements of every kind that a sheet has. The parameter of every element is compared with a direct
- * formula; mistakes are refused by name.
+ * test_scene_maps.c: parameters that vary over a body: random images on random sheets by texture coordinates, and
+ * random painted values, for every kind of element that a sheet has. Reference: a direct formula for the parameter of
+ * every element. Mistakes are refused by name.
  */
 #include "random_cases.h"
 #include "skin_fixture.h"
@@ -10,7 +10,7 @@
 enum {
     SIDE = 4, /* vertices of a sheet along a side */
     COUNT = SIDE * SIDE,
-    PIXELS = 12 /* of a picture along a side at most */
+    PIXELS = 12 /* maximum pixels of an image along a side */
 };
 
 typedef struct picture {
@@ -36,7 +36,7 @@ static FILE *open_file(const char *name)
     return file;
 }
 
-/* Pictures of all formats: bytes, two bytes, floats of either order; grey and coloured. */
+/* Images of all formats: bytes, two bytes, floats of either byte order; grey and coloured. */
 static void write_picture(picture *p, random_cases *r)
 {
     const bool little = random_index(r, 2) == 0;
@@ -74,7 +74,7 @@ static void write_picture(picture *p, random_cases *r)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A sheet with a random shape, random texture coordinates (some outside the picture) and random paint. */
+/* A sheet with a random shape, random texture coordinates (some outside the image) and random painted values. */
 static void write_sheet(sheet_file *s, random_cases *r)
 {
     FILE *file = open_file("map.obj");
@@ -99,8 +99,8 @@ static void write_sheet(sheet_file *s, random_cases *r)
 
 /* ---- The direct formula -------------------------------------------------------------------------- */
 
-/* The sum over all pixels of value times the two hats around their middles; beyond the outermost middles the nearest
- * place between them. */
+/* The sum over all pixels of value times the two hat functions around the pixel's centre; beyond the outermost centres
+ * the nearest point between them. */
 static double look_up(const picture *p, int channel, const double uv[2])
 {
     const double x = fmin(fmax(uv[0] * p->width, 0.5), p->width - 0.5);
@@ -155,7 +155,7 @@ static const kind kinds[] = {{SINEW_ENERGY_TRIANGLE_STRAIN, "stiffness"},
                              {SINEW_ENERGY_MEAN_CURVATURE, "rigidity"},
                              {SINEW_ENERGY_POSITION, "stiffness"}};
 
-/* Distinct vertices of an element: places that a ring does not use repeat its first vertex. */
+/* The number of distinct vertices of an element: unused entries of a ring repeat its first vertex. */
 static int size_of(const int32_t *cell, int width)
 {
     int size = width;
@@ -216,7 +216,7 @@ static void maps_reach_every_element(void **state)
     }
 }
 
-/* Paint of a PLY file, of a cloth whose other half lies exactly on it: each has its own. */
+/* Painted values of a PLY file: a cloth with two coincident layers keeps separate values. */
 static void layers_keep_their_own(void **state)
 {
     (void)state;

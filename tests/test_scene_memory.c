@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_scene_memory.c: reading each example scene with allocations refused in turn, the library's own and
- * jansson's: the reader says so, leaks nothing and leaves nothing half made.
+ * test_scene_memory.c: each example scene is read while the allocations of the library and of jansson fail in turn: the
+ * reader reports it, leaks nothing and leaves no partly built world.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -45,14 +45,14 @@ enum {
 };
 static char paths[SCENE_MAX][512];
 
-/* The next request to refuse: each of the first thirty, then ever fewer; in the night every single one. */
+/* The next allocation to refuse: each of the first thirty, then with growing stride; nightly runs refuse every one. */
 static long long next_request(long long request)
 {
     const char *nightly = getenv("SINEW_NIGHTLY");
     return request + (nightly && nightly[0] == '1' ? 1 : 1 + request / 30);
 }
 
-/* The scene's own hooks. */
+/* Allocations through the scene's own hooks fail. */
 static void test_every_hook_failure_is_said(void **state)
 {
     (void)state;
@@ -77,7 +77,8 @@ static void test_every_hook_failure_is_said(void **state)
     }
 }
 
-/* All of malloc, jansson's calls too. Parsing is the same for every scene, so one with all parts is enough. */
+/* All calls of malloc fail, jansson's too. Parsing is the same for every scene, so one scene with all parts suffices.
+ */
 static void test_every_malloc_failure_is_said(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void test_every_malloc_failure_is_said(void **state)
         long long fails = atomic_load(&failing_malloc.fails);
         failing_malloc_arm(0, true);
         if (scene && fails > 0) {
-            /* Something optional was left out, such as the text of a note. */
+            /* An optional part was left out, such as the text of a warning. */
             sinew_scene_destroy(scene);
             scene = NULL;
         } else if (!scene) {

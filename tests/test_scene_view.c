@@ -100,7 +100,7 @@ static void refusals_name_the_place(void **state)
     }
 }
 
-/* Scenes may name exactly the colours that pictures have, without the one whose values only a program can give. */
+/* Scenes may use exactly the colour names of pictures, except the one whose values only a program can give. */
 static void words_are_those_of_pictures(void **state)
 {
     (void)state;

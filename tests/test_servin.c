@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_servin.c: Servin's stepper (kkt, `stepper` = servin) against its equation by hand, its energy at steps that no
- * explicit integrator takes, and the drift that it does not have.
+ * test_servin.c: Servin's stepper (kkt, `stepper` = servin) against its equation solved by hand, its energy at time
+ * steps far beyond the stability limit of explicit integrators, and the absence of constraint drift.
  */
 #include "make_world.h"
 
@@ -44,7 +44,7 @@ static sinew_world *make_pendulum(double h, double k, bool hard, double relaxati
     return world;
 }
 
-/* Along its own line C+ = C + h v+ is exact: v+ = v + h lambda, 4 lambda / k = -(C+ + 2 C + C-) - 4 tau/h (C+ - C). */
+/* Along the spring C+ = C + h v+ is exact: v+ = v + h lambda, 4 lambda / k = -(C+ + 2 C + C-) - 4 tau/h (C+ - C). */
 static void a_spring_follows_the_equation(void **unused)
 {
     (void)unused;
@@ -69,7 +69,7 @@ static void a_spring_follows_the_equation(void **unused)
     }
 }
 
-/* h omega = 10: the swing neither grows nor dies in 5000 steps. */
+/* h omega = 10: the amplitude neither grows nor decays in 5000 steps. */
 static void stiff_springs_keep_swinging(void **unused)
 {
     (void)unused;
@@ -90,7 +90,7 @@ static void stiff_springs_keep_swinging(void **unused)
     sinew_world_destroy(world);
 }
 
-/* A hard pendulum, 2000 steps: no drift; and a violated one is back within a few steps. */
+/* A hard pendulum does not drift in 2000 steps, and a violated one recovers within a few steps. */
 static void hard_rows_do_not_drift(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_set_energies.c: energies that are distances to sets (edge_strain, strain_limit, fibre_strain, volume, examples):
- * the projection of random elements, degenerate and inverted ones too, against a search over the members of the set;
- * what limits do to value, force and stiffness; halved nets; refusals.
+ * the projection of random, degenerate and inverted elements against a search over the members of the set; the effect
+ * of limits on value, force and stiffness; independence of the number of edges; refusals.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -25,10 +25,10 @@ enum {
 typedef struct element {
     sinew_energy_kind kind;
     double low, high;
-    double F[9]; /* edges: the first column is the edge, over its length at rest */
+    double F[9]; /* edges: the first column is the edge over its rest length */
 } element;
 
-/* Orthogonal, determinant 1. */
+/* A random rotation. */
 static void draw_rotation(random_cases *r, double max, double R[9])
 {
     const double axis[3] = {random_between(r, -1, 1), random_between(r, -1, 1), random_between(r, 0.01, 1)};
@@ -45,7 +45,7 @@ static void compose(const double U[9], const double s[3], const double V[9], dou
     }
 }
 
-/* Any F, one with equal stretches, flat, a line, inverted, far too large, next to nothing. */
+/* A random F, isotropic, flat, collapsed to a line, inverted, very large or nearly zero. */
 static void draw_deformation(random_cases *r, double F[9])
 {
     double U[9], V[9], s[3];
@@ -88,8 +88,7 @@ static void set_parameter(const sinew_energy_ops *ops, sample *s, const char *na
             s->parameters[i] = value;
 }
 
-/* The rest shape is the unit corner, or the edge along x, so that what PD's local step adds is k V T column by column.
- */
+/* The rest shape is the unit corner, or the edge along x, so that PD's local step gives k V T column by column. */
 static sample sample_of(const sinew_energy_ops *ops, const element *e)
 {
     static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, none[3] = {0, 0, 0};
@@ -102,7 +101,7 @@ static sample sample_of(const sinew_energy_ops *ops, const element *e)
     return s;
 }
 
-/* T as `local_project` has it, and psi and its gradient, of a group of elements. */
+/* T of `local_project`, psi and its gradient for a group of elements. */
 static void project(const sinew_simd_variant *simd, const element *elements, int count, double T[][9], double *psi)
 {
     const sinew_energy_ops *ops = simd->energies[elements[0].kind];
@@ -128,7 +127,7 @@ static void project(const sinew_simd_variant *simd, const element *elements, int
 
 /* ---- Members of the sets ----------------------------------------------------------------------- */
 
-/* A member: U diag(s) V^T with s in the set; for lengths U e_x s0. */
+/* A member of the set: U diag(s) V^T with s in the set; for lengths U e_x s0. */
 typedef struct member {
     double U[9], V[9], s[3];
 } member;
@@ -151,7 +150,7 @@ static void make_member(const element *e, member *m)
         m->s[i] = clamp(m->s[i], e->low, e->high);
 }
 
-/* The space in which ψ measures a distance: all of F, or F e_x. */
+/* The distance in the space of psi: all of F, or F e_x. */
 static double distance_to(const element *e, const member *m)
 {
     double T[9], sum = 0;
@@ -175,7 +174,7 @@ static void turn_member(random_cases *r, double max, double R[9])
                turn[3 * (i / 3) + 2] * before[6 + i % 3];
 }
 
-/* The nearest member that a search with ever smaller steps finds from a random one. */
+/* The nearest member that a search with decreasing steps finds from a random one. */
 static double search(random_cases *r, const element *e)
 {
     member best = {.s = {random_between(r, 0.1, 3), random_between(r, 0.1, 3), random_between(r, 0.1, 3)}};
@@ -186,7 +185,7 @@ static double search(random_cases *r, const element *e)
     for (int k = 0; k < PROPOSALS; k++) {
         const double step = 2 * pow(1e-3, (double)k / PROPOSALS);
         member next = best;
-        const int what = random_index(r, 3); /* one thing at a time */
+        const int what = random_index(r, 3); /* changes one factor at a time */
         if (what < 2)
             turn_member(r, step, what ? next.U : next.V);
         for (int i = 0; what == 2 && i < 3; i++)
@@ -201,7 +200,7 @@ static double search(random_cases *r, const element *e)
     return min;
 }
 
-/* Distance of the projection, and whether it belongs to the set. */
+/* Distance of the projection; checks that it belongs to the set. */
 static double check_member(const element *e, const double T[9])
 {
     double sum = 0, length = sqrt(T[0] * T[0] + T[3] * T[3] + T[6] * T[6]), size = 0;
@@ -217,7 +216,7 @@ static double check_member(const element *e, const double T[9])
         assert_true(det >= e->low - slack && det <= e->high + slack);
     else if (!whole)
         assert_true(length >= e->low - slack && length <= e->high + slack);
-    else /* each stretch within the limits: |T d| for directions d, and the orientation of the rest shape */
+    else /* all stretches |T d| within the limits, and the orientation of the rest shape */
         assert_true(det > 0 && length >= e->low - slack && length <= e->high + slack);
     return sqrt(sum);
 }
@@ -261,13 +260,13 @@ static void no_member_is_nearer(void **unused)
             check_group(&r, simd, sets[k], &gap);
         print_message("%-14s %5d elements, the search ends %.1e farther away on average\n",
                       simd->energies[sets[k]]->info.name, (int)count, gap / count);
-        assert_true(gap / count < 0.1); /* else it is no search */
+        assert_true(gap / count < 0.1); /* otherwise the search is too weak */
     }
 }
 
-/* ---- Volumes by singular values alone ---------------------------------------------------------- */
+/* ---- Volumes by singular values -------------------------------------------------------------------- */
 
-/* The least |s - sigma| over s0 s1 s2 = c on a grid of s0 and s1 that closes in on the best. */
+/* The minimum of |s - sigma| over s0 s1 s2 = c on a grid of s0 and s1 that is refined around the best point. */
 static double grid_distance(const double sigma[3], double c)
 {
     double low[2] = {1e-4, 1e-4}, high[2] = {12, 12}, min = INFINITY, at[2] = {1, 1};
@@ -293,8 +292,8 @@ static double grid_distance(const double sigma[3], double c)
     return sqrt(min);
 }
 
-/* A uniform dilation by two: one direction flattened is nearer than all three shortened, and (26) from F would end at
- * the latter. A dilation by 1.5 is still shortened evenly. */
+/* For a uniform dilation by two, flattening one direction is nearer than shortening all three, where (26) from F would
+ * end. A dilation by 1.5 is still shortened uniformly. */
 static void volumes_are_nearest_on_a_grid(void **unused)
 {
     (void)unused;
@@ -306,7 +305,7 @@ static void volumes_are_nearest_on_a_grid(void **unused)
         for (int i = 0; i < 3; i++)
             s[i] = k == 0 ? 2 : k == 1 ? 1.5 : random_between(&r, 0.2, 3);
         if (k > 1 && random_index(&r, 3) == 0)
-            s[2] = -0.2 * random_between(&r, 0, 1); /* the last singular value has the sign */
+            s[2] = -0.2 * random_between(&r, 0, 1); /* the last singular value carries the sign */
         const double F[9] = {s[0], 0, 0, 0, s[1], 0, 0, 0, s[2]}, J = s[0] * s[1] * s[2];
         memcpy(e.F, F, sizeof F);
         if (k < 2)
@@ -314,7 +313,7 @@ static void volumes_are_nearest_on_a_grid(void **unused)
         project(simd, &e, 1, T, &psi);
         const double expected = J >= e.low && J <= e.high ? 0 : grid_distance(s, J < e.low ? e.low : e.high);
         const double distance = sqrt(2 * psi);
-        /* Never farther; of two minima the grid may have closed in on the one that is a little farther. */
+        /* The projection is never farther; of two minima the grid may have found the slightly farther one. */
         if (!(distance <= expected + 1e-5 * (1 + expected) && expected <= distance + 0.01 * (1 + distance)))
             fail_msg("stretches %g %g %g, bounds %g %g: distance %.10g, by a grid %.10g", s[0], s[1], s[2], e.low,
                      e.high, distance, expected);
@@ -325,7 +324,7 @@ static void volumes_are_nearest_on_a_grid(void **unused)
 
 /* ---- Blends of examples ------------------------------------------------------------------------ */
 
-/* R (1 + w0 E0 + w1 E1) for a random turn and weights. */
+/* R (1 + w0 E0 + w1 E1) for a random rotation and weights. */
 static void blend_member(const sample *s, const double R[9], const double w[2], double T[9])
 {
     static const int at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -370,8 +369,8 @@ static double search_blend(random_cases *r, const sample *s, const double F[9])
     return min;
 }
 
-/* Elements near a blend of two examples, turned and disturbed: no blend in any turn is nearer than what psi says. By
- * turns one finds a minimum, which far from all blends is now and then not the least one: rarely there, never near. */
+/* Elements near a blend of two examples, rotated and perturbed: no rotated blend is nearer than psi says. Alternating
+ * minimisation finds a local minimum, which far from all blends is rarely, and near them never, not the global one. */
 static void no_blend_is_nearer(void **unused)
 {
     (void)unused;
@@ -408,8 +407,8 @@ static void no_blend_is_nearer(void **unused)
     assert_true(gap / r.count < 0.05 && missed <= r.count / 50);
 }
 
-/* A body in the shape of an example, turned, costs nothing; in another shape it does. Blends that are given instead of
- * found cost nothing at that blend alone. */
+/* A body in the rotated shape of an example has zero energy, in another shape it does not. With prescribed weights the
+ * energy is zero only at that blend. */
 static void examples_cost_nothing(void **unused)
 {
     (void)unused;
@@ -456,7 +455,7 @@ static void examples_cost_nothing(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Examples of another mesh are refused with both counts, those with a flat tet by its number. */
+/* Examples of another mesh are refused with both counts, those with a degenerate tet by its number. */
 static void other_topologies_are_refused(void **unused)
 {
     (void)unused;
@@ -480,9 +479,9 @@ static void other_topologies_are_refused(void **unused)
     sinew_world_destroy(world);
 }
 
-/* ---- Limits and nets --------------------------------------------------------------------------- */
+/* ---- Limits and refinement ------------------------------------------------------------------------- */
 
-/* Between the limits there is neither value, force nor stiffness; beyond, those of the distance to the limit. */
+/* Between the limits value, force and stiffness are zero; beyond, they are those of the distance to the limit. */
 static void limits_are_free(void **unused)
 {
     (void)unused;
@@ -502,7 +501,7 @@ static void limits_are_free(void **unused)
                 size = fmax(size, fabs(H[j]));
             for (int j = 0; j < b.size; j++)
                 force = fmax(force, fabs((double)*batch_at(&b, b.g, 0, j)) * unit);
-            const bool exact = sets[k] != SINEW_ENERGY_VOLUME; /* whose nearest point changes all stretches */
+            const bool exact = sets[k] != SINEW_ENERGY_VOLUME; /* the nearest point of `volume` changes all stretches */
             assert_true(i == 1 ? value == 0 && force == 0 && size == 0 : value > 0 && size > 0.01);
             if (exact && i != 1) {
                 assert_true(fabs(value - expected[i] * expected[i] / 2) < CLOSE);
@@ -512,7 +511,7 @@ static void limits_are_free(void **unused)
         }
 }
 
-/* A rope of n edges under one stretch: n springs of k are k/n together, edge_strain is the same for every n. */
+/* A rope of n edges under one stretch: n springs of stiffness k have k/n together; edge_strain is independent of n. */
 static void halved_nets_are_as_stiff(void **unused)
 {
     (void)unused;
@@ -533,8 +532,8 @@ static void halved_nets_are_as_stiff(void **unused)
     }
 }
 
-/* A weight on a rope of 4, 8 and 16 edges of edge_strain sinks by m g / k of its length in a world, too, and by no less
- * than the limits leave free. */
+/* A weight on a rope of 4, 8 and 16 edges of edge_strain sinks by m g / k of its length, and by at least the free range
+ * of the limits. */
 static void ropes_sink_alike(void **unused)
 {
     (void)unused;
@@ -547,7 +546,7 @@ static void ropes_sink_alike(void **unused)
                 def.gravity[c] = 0;
             sinew_world *world = make_world(&def);
             sinew_mesh *mesh = make_rope(edges + 1, from, to);
-            sinew_real taut[3 * 17]; /* a slack rope has no stiffness to begin with */
+            sinew_real taut[3 * 17]; /* a slack rope has no initial stiffness */
             for (int i = 0; i < 3 * (edges + 1); i++)
                 taut[i] = (sinew_real)1.4 * sinew_mesh_positions(mesh)[i];
             const sinew_body body = add_mesh(world, mesh, 1, taut, NULL);
@@ -577,7 +576,7 @@ static void ropes_sink_alike(void **unused)
 
 /* ---- Refusals ---------------------------------------------------------------------------------- */
 
-/* Limits the wrong way round, and directions without one, name energy, element and both numbers. */
+/* Limits in the wrong order and zero directions are refused with energy, element and both numbers. */
 static void wrong_limits_are_refused(void **unused)
 {
     (void)unused;
@@ -614,7 +613,7 @@ static void wrong_limits_are_refused(void **unused)
 
 /* ---- Fibres ------------------------------------------------------------------------------------ */
 
-/* A stretch along the fibres of rubber that has them: psi and stress as printed; slack fibres are not there. */
+/* A stretch along the fibres of fibre-reinforced rubber: psi and stress as published; slack fibres do not act. */
 static void fibres_pull_as_printed(void **unused)
 {
     (void)unused;
@@ -631,7 +630,7 @@ static void fibres_pull_as_printed(void **unused)
             set_parameter(ops, &both, "fibre", k);
             set_parameter(ops, &both, "compress", compress);
             set_parameter(ops, &both, "direction_x", 0);
-            set_parameter(ops, &both, "direction_y", 2); /* of any length */
+            set_parameter(ops, &both, "direction_y", 2); /* the direction may have any length */
             batch b = batch_make(simd, ops, &both, 1), c = batch_make(simd, matrix, &plain, 1);
             const bool taut = compress || s > 1;
             const double psi = 6 * (batch_gradient(&b) - batch_gradient(&c));

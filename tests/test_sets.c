@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_sets.c: Projective Dynamics with a choice of A and B: projections by sequential quadratic programming against
- * random search over the sets, the method's own objective, which never increases, and its value.
+ * random search over the sets; the method's own objective never increases; its value.
  */
 #include "failing_allocator.h"
 #include "random_cases.h"
@@ -13,7 +13,7 @@
 
 #define CLOSE (IS_SINGLE ? 2e-3 : 1e-6)
 
-/* ---- Sets that the library does not have --------------------------------------------------------- */
+/* ---- Constraint sets outside the library ----------------------------------------------------------- */
 
 /* C of four points: six volumes less data[1]; of three: (x1 - x0) . (x2 - x1) less data[1]. */
 static double scalar_constraint(const sinew_real *x, int n, const sinew_real *data, double gradient[12])
@@ -50,7 +50,7 @@ static double scalar_gradient_any(const sinew_kernel *k, int n)
     return 0.5 * weight * C * C;
 }
 
-/* Slopes are polynomials of second degree: differences across are exact. */
+/* Gradients are quadratic polynomials, so central differences are exact. */
 static void scalar_hessian_any(const sinew_kernel *k, int n)
 {
     const double reach = 0.25, weight = (double)k->groups.data[0];
@@ -130,14 +130,14 @@ static const sinew_energy_ops volume_ops = {.info = {.name = "volume", .vertex_c
 typedef enum set_kind {
     SPRING,
     TET,
-    RUBBER, /* the same set as a tet of strain: both are zero for rotations alone */
+    RUBBER, /* the same set as a tet of strain: both energies are zero for rotations only */
     HINGE,
     FOLD,
     VOLUME,
     SET_COUNT
 } set_kind;
 
-/* One random element, its metric and where it is. */
+/* One random element, its metric and its positions. */
 typedef struct set_case {
     set_kind kind;
     int n;
@@ -161,7 +161,8 @@ static double psi_of(const set_case *c, const double *p)
     return c->sqp.element.ops->value(&kernel);
 }
 
-/* Turns the second wing about the edge until the hinge has its angle: by sqrt(2 psi / k), to the side that is right. */
+/* Rotates the second opposite vertex about the edge until the hinge has its rest angle: by sqrt(2 psi / k), to the
+ * right side. */
 static void fold_to_rest(const set_case *c, double *p)
 {
     double e[3], arm[3], moved[12], best[12], min = HUGE_VAL, l = 0;
@@ -187,7 +188,7 @@ static void fold_to_rest(const set_case *c, double *p)
     memcpy(p, best, sizeof best);
 }
 
-/* Any numbers make a point of the set. */
+/* Maps parameters s to a point p of the set. */
 static void point_of_set(const set_case *c, const double *s, double *p)
 {
     memcpy(p, s, 3 * (size_t)c->n * sizeof *p);
@@ -214,7 +215,7 @@ static void point_of_set(const set_case *c, const double *s, double *p)
         for (int i = 0; i < 3 * c->n; i++)
             x[4 * (i / 3) + i % 3] = (sinew_real)s[i];
         const double C = scalar_constraint(x, c->n, c->data, slope);
-        /* Both are linear in the last point. */
+        /* Both constraints are linear in the last point. */
         for (int i = 3 * c->n - 3; i < 3 * c->n; i++)
             along += slope[i] * slope[i];
         for (int i = 3 * c->n - 3; i < 3 * c->n; i++)
@@ -222,7 +223,7 @@ static void point_of_set(const set_case *c, const double *s, double *p)
     }
 }
 
-/* The least distance that an evolution strategy finds from so many starts. */
+/* The minimal distance that an evolution strategy finds from `starts` starts. */
 static double search(const set_case *c, random_cases *r, int starts, int steps)
 {
     const int count = (int)parameter_count(c);
@@ -284,7 +285,7 @@ static void fill_data(set_case *c, random_cases *r)
     }
 }
 
-/* A metric as one of the coordinates has it. */
+/* A metric of one of the coordinates. */
 static void fill_metric(set_case *c, random_cases *r)
 {
     const int n = c->n, which = random_index(r, 4);
@@ -296,7 +297,7 @@ static void fill_metric(set_case *c, random_cases *r)
                                                 : (a == b) * random_between(r, 0.3, 2);
 }
 
-/* An edge of 1 m and a wing to either side of it, neither of them a sliver. */
+/* An edge of 1 m with an opposite vertex on either side, without slivers. */
 static void draw_hinge(set_case *c, random_cases *r)
 {
     memset(c->rest, 0, sizeof c->rest);
@@ -341,7 +342,7 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
                          .element.tangent = c->tangent,
                          .element.blocks = c->blocks};
     assert_true(c->sqp.element.ops->tangent_count <= 256);
-    /* As large as the energy, as pd_general.c weighs it. */
+    /* Scaled like the energy, as in pd_general.c. */
     double H[144], trace = 0;
     sinew_element_hessian(&c->sqp.element, c->rest, true, H);
     for (int i = 0; i < 3 * c->n; i++)
@@ -349,7 +350,7 @@ static void draw(set_case *c, set_kind kind, random_cases *r)
     c->sqp.weight = trace / (3 * c->n);
 }
 
-/* The nearest point is on the set, and no search over the set finds a nearer one. */
+/* The projection is in the set, and a search over the set finds no nearer point. */
 static void test_projection(void **unused)
 {
     static const char *const names[SET_COUNT] = {"spring", "strain", "neo-Hookean", "hinge", "fold", "volume"};
@@ -374,7 +375,8 @@ static void test_projection(void **unused)
         }
         printf("  %-12s not found %d, farther than the search by %.1e, psi of p %.1e of the distance\n", names[kind],
                missed, worst, off);
-        assert_true(missed <= 2 + r.count / 50);
+        /* Hinges are missed in 0.3 % of the cases (10 of 3000): a sample of 60 has four with probability 5e-5. */
+        assert_true(missed <= 3 + r.count / 100);
         assert_true(worst < (IS_SINGLE ? 0.05 : 1e-3) && off < (IS_SINGLE ? 2e-2 : 1e-4));
     }
 }
@@ -400,7 +402,7 @@ static sinew_solver_def pd_of(int coordinates, bool any, int iterations)
     return def;
 }
 
-/* Largest rise of the own objective from one iteration to the next, in parts of its first value. */
+/* Largest increase of the method's own objective between iterations, relative to its first value. */
 static double largest_rise(const sinew_world *world, double *fall)
 {
     int32_t count;
@@ -431,7 +433,7 @@ static void test_never_rises(void **unused)
         }
 }
 
-/* On edges the own objective is the world's in all coordinates, and its minimum is Newton's. */
+/* On edges the method's own objective is the world's in all coordinates, and its minimum is Newton's. */
 static void test_edges_agree(void **unused)
 {
     (void)unused;
@@ -450,7 +452,7 @@ static void test_edges_agree(void **unused)
             const double left = (records[count - 1].objective - lowest) / (records[0].objective - lowest);
             printf("  %-14s %-9s |g - Phi| %.1e, left after %d: %.1e\n", scenes[which].name, coordinate_names[k], apart,
                    count - 1, left);
-            /* Between two projections the copies are those of the one before: the value is above g by that. */
+            /* Between two projections the copies are those of the previous one, so the value is at least g. */
             assert_true(records[0].own_objective >= records[0].objective * (1 - CLOSE));
             assert_true(left < (slow && which == CLOTH_STIFF ? 0.7 : IS_SINGLE ? 1e-3 : 1e-5));
             sinew_world_destroy(world);
@@ -458,7 +460,7 @@ static void test_edges_agree(void **unused)
     }
 }
 
-/* Reduced coordinates by sequential quadratic programming are those of the closed form. */
+/* Reduced coordinates by sequential quadratic programming equal the closed form. */
 static void test_closed_form(void **unused)
 {
     static const int tried[] = {BEAM_SOFT, BALL_SOFT, CLOTH_STIFF};
@@ -482,9 +484,9 @@ static void test_closed_form(void **unused)
     }
 }
 
-/* One hinge, folded by a radian: an angle as a constraint. Its set is where the angle is that of rest, which copies
- * project on by sequential quadratic programming: in a long step, which has no inertia to speak of, it unfolds. Reduced
- * coordinates of a hinge are one vector, which does not know its angle. */
+/* One hinge, folded by a radian, with its angle as a constraint. Its set contains the rest angle, on which copies
+ * project by sequential quadratic programming: in a long step with negligible inertia the hinge unfolds. The reduced
+ * coordinates of a hinge are one vector, which does not determine the angle. */
 static void test_hinge(void **unused)
 {
     static const sinew_real corners[12] = {0, 0, 0, 1, 0, 0, (sinew_real)0.5, 1, 0, (sinew_real)0.5, -1, 0};
@@ -529,7 +531,7 @@ static void test_hinge(void **unused)
 
 /* ---- Changes and refusals ------------------------------------------------------------------------- */
 
-/* A world that has changed steps as one that was made so. */
+/* A changed world steps as one built in the changed form. */
 static void test_changes(void **unused)
 {
     (void)unused;
@@ -575,7 +577,7 @@ static void test_refusals(void **unused)
     expect_refusal(&scenes[BEAM_SOFT], &def, "form = position goes with");
 }
 
-/* Every allocation of prepare refused once. */
+/* Every allocation of the preparation fails once. */
 static void test_memory(void **unused)
 {
     (void)unused;

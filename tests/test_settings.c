@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_settings.c: settings and queries of a running world, and defs that are set by names.
+ * test_settings.c: settings and queries of a running world, and defs that are set by parameter names.
  */
 #include "failing_allocator.h"
 #include "small_world.h"
@@ -16,8 +16,8 @@ static sinew_world_def def_with(int kind)
     return def;
 }
 
-/* A prepared world that is told another gravity and damping goes on with the bits of one that was made so; told another
- * h it may have another factor, and goes on with the same positions. */
+/* After a change of gravity and damping a prepared world has the bits of a world built that way. A change of h may
+ * change the factor, so positions are compared. */
 static void check_changed(int kind, bool step_too)
 {
     const sinew_real gravity[3] = {1, 2, -3};
@@ -233,7 +233,7 @@ static void bodies_by_name(void **unused)
     def.mesh = s.mesh;
     def.name = name;
     const sinew_body arm = add_body(s.world, &def);
-    name[0] = 'x'; /* the world has its own copy */
+    name[0] = 'x'; /* the world keeps its own copy */
     assert_string_equal(sinew_body_name(s.world, arm), "arm");
     assert_string_equal(sinew_body_name(s.world, s.body), "");
     assert_int_equal(sinew_world_body_by_name(s.world, "arm").index, arm.index);
@@ -250,7 +250,7 @@ static void bodies_by_name(void **unused)
     def.name = "arm";
     const sinew_body again = add_body(s.world, &def);
     assert_int_equal(sinew_world_body_by_name(s.world, "arm").generation, again.generation);
-    assert_string_equal(sinew_body_name(s.world, arm), ""); /* the id of the removed one stays stale */
+    assert_string_equal(sinew_body_name(s.world, arm), ""); /* the id of the removed body stays invalid */
     free_scene(&s);
 }
 

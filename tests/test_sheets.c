@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sheets.c: pressure in closed surfaces, sheets by name, and damping of bodies and energies.
+ * test_sheets.c: pressure in closed surfaces, sheet materials by name, and damping of bodies and energies.
  */
 #include "sinew/material.h"
 
 #include "random_cases.h"
 #include "small_world.h"
+#include "world/world.h"
 
 #ifdef SINEW_SINGLE
 #define EXACT 1e-4
@@ -44,7 +45,7 @@ static sinew_mesh *make_shell(double radius)
     }
     sinew_mesh *moved = sinew_mesh_moved(surface, x, &error);
     must(&error);
-    sinew_mesh *shell = sinew_mesh_fix(moved, 0, NULL, &error); /* without the vertices inside */
+    sinew_mesh *shell = sinew_mesh_fix(moved, 0, NULL, &error); /* without the inner vertices */
     must(&error);
     free(x);
     sinew_mesh_destroy(ball);
@@ -88,7 +89,7 @@ static sinew_energy add_rubber(sinew_world *world, sinew_body body, double young
 
 /* ---- Pressure ---------------------------------------------------------------------------------- */
 
-/* psi of the whole surface is -p V of any shape, wherever it is, and its forces have neither sum nor moment. */
+/* psi of the whole surface is -p V for any shape and position, and its forces have neither resultant nor moment. */
 static void the_potential_is_the_volume(void **unused)
 {
     (void)unused;
@@ -126,7 +127,7 @@ static void the_potential_is_the_volume(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* newton, qn and pbng find the same shape; its energy balance closes. */
+/* newton, qn and pbng find the same shape, and its energy balance closes. */
 static void solvers_agree_on_a_balloon(void **unused)
 {
     (void)unused;
@@ -159,7 +160,7 @@ static void solvers_agree_on_a_balloon(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* The lagged gas comes to rest where its law and the rubber agree. */
+/* The lagged gas converges to the equilibrium of its law and the rubber. */
 static void a_gas_comes_to_rest_where_its_law_holds(void **unused)
 {
     (void)unused;
@@ -221,7 +222,7 @@ static void open_and_turned_surfaces_are_refused(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* A gas of a surface whose vertices are scaled by axis. */
+/* Adds a gas to a surface whose vertices are scaled along each axis. */
 static sinew_status fill_scaled(const sinew_mesh *mesh, const double scale[3], double lean, sinew_error *error)
 {
     const int32_t n = sinew_mesh_vertex_count(mesh);
@@ -231,7 +232,7 @@ static sinew_status fill_scaled(const sinew_mesh *mesh, const double scale[3], d
         flat = scale[i] == 0 ? i : flat;
     for (int32_t i = 0; i < 3 * n; i++)
         x[i] = (sinew_real)(scale[i % 3] * (double)sinew_mesh_positions(mesh)[i]);
-    /* A flat surface lies in a plane whose normal is no axis, and has no symmetry by which round-off cancels. */
+    /* The flat surface lies in an oblique plane without symmetry, so that its round-off does not cancel. */
     const int other = (flat + 1) % 3;
     for (int32_t i = 0; lean != 0 && i < n; i++) {
         x[3 * i + other] += (sinew_real)(0.37 * scale[other]) * sinew_mesh_positions(mesh)[3 * i + flat];
@@ -251,8 +252,8 @@ static sinew_status fill_scaled(const sinew_mesh *mesh, const double scale[3], d
     return status;
 }
 
-/* Whether a surface is flat depends on its shape alone, not on its size: a ball of 10 um holds a gas, a flat needle
- * does not, in any direction. */
+/* Flatness depends on the shape and not on the size: a ball of 10 um holds a gas, a flat needle does not, in any
+ * direction. */
 static void a_gas_needs_volume_at_any_size(void **unused)
 {
     (void)unused;
@@ -287,7 +288,7 @@ static void materials_are_what_they_say(void **unused)
         assert_ptr_equal(sinew_material_by_name(m->name), m);
         assert_true(m->density > 0.01 && m->density < 2 && m->thickness > 1e-5 && m->thickness < 5e-3);
         assert_true(m->young[0] >= m->young[1] && m->rigidity[0] >= m->rigidity[1] && strlen(m->source) > 20);
-        /* No sheet bends harder than a plate of its modulus and thickness, but for rounding. */
+        /* No sheet bends harder than a plate of its modulus and thickness, up to rounding. */
         for (int k = 0; k < 2; k++)
             assert_true(m->rigidity[k] <=
                         1.02 * m->young[k] * pow(m->thickness, 3) / (12 * (1 - m->poisson * m->poisson)));
@@ -310,7 +311,7 @@ static void materials_are_what_they_say(void **unused)
 
 /* ---- Damping ----------------------------------------------------------------------------------- */
 
-/* Two masses and a spring, drawn out by a little: energy after a time, J. */
+/* Two masses and a slightly stretched spring: energy after a time, J. */
 static double swing(double beta, double drag, double filter, double h, double T)
 {
     sinew_world_def def = calm(h, SINEW_SOLVER_NEWTON);
@@ -335,7 +336,7 @@ static double swing(double beta, double drag, double filter, double h, double T)
         sinew_balance b;
         sinew_world_balance(world, &b, &error);
         must(&error);
-        /* Over a short step single precision knows velocities to about 1e-4 m/s. */
+        /* For a short step single precision resolves velocities to about 1e-4 m/s. */
         const double noise = sizeof(sinew_real) == 4 ? 1e-4 * (1 + b.kinetic[0]) : 1e-12;
         assert_true(fabs(b.unaccounted) <= noise + EXACT * (b.kinetic[0] + b.elastic[0]));
         assert_true(b.lost_damping >= -noise);
@@ -347,7 +348,7 @@ static double swing(double beta, double drag, double filter, double h, double T)
     return m.kinetic + m.elastic;
 }
 
-/* Against the same oscillator without damping, which takes the integrator's own loss out. */
+/* Compared with the same oscillator without damping, which cancels the integrator's own loss. */
 static void an_oscillator_loses_energy_as_predicted(void **unused)
 {
     (void)unused;
@@ -360,12 +361,12 @@ static void an_oscillator_loses_energy_as_predicted(void **unused)
     const double bound = sizeof(sinew_real) == 4 ? 0.1 : 0.02;
     assert_true(fabs(stiff / (beta * omega * omega) - 1) < bound);
     assert_true(fabs(drag / alpha - 1) < bound);
-    /* However strong: nothing grows, nothing turns round. */
+    /* Strong damping neither increases the energy nor reverses the motion. */
     assert_true(swing(1e3, 0, 0, 0.1, 1) < 0.5 * 50 * 0.01 * 1.0001);
     assert_true(swing(0, 0, 1, 0.01, 1) < 0.5 * 50 * 0.01);
 }
 
-/* A body that flies, spins and, where stretched, is under stress, after one step. */
+/* One step of a flying, spinning and, if stretched, stressed body. */
 static sinew_measures fly(double beta, double filter, double stretch)
 {
     sinew_world_def def = calm(1e-3, SINEW_SOLVER_NEWTON);
@@ -402,7 +403,7 @@ static sinew_measures fly(double beta, double filter, double stretch)
     return m;
 }
 
-/* Momenta are those without damping, stressed or not; where nothing deforms the kinetic energy too. */
+/* Damping keeps momenta, stressed or not; without deformation it also keeps the kinetic energy. */
 static void rigid_motion_is_left_alone(void **unused)
 {
     (void)unused;
@@ -422,7 +423,7 @@ static void rigid_motion_is_left_alone(void **unused)
     }
 }
 
-/* Velocities less those of the rigid motion are multiplied by 1 - k, so that their energy is by its square. */
+/* Velocities less the rigid motion are multiplied by 1 - k, their energy by its square. */
 static void the_filter_takes_its_part(void **unused)
 {
     (void)unused;
@@ -461,9 +462,40 @@ static void bad_damping_is_refused(void **unused)
     free_scene(&s);
 }
 
+/* Copies of element data are refreshed when the version rises: a change of the shared weight alone must raise it. */
+static void a_shared_weight_counts_as_a_change(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    const sinew_world_def def = calm(0.01, SINEW_SOLVER_PBNG);
+    sinew_world *world = make_world(&def);
+    sinew_mesh *mesh = make_shell(1);
+    const sinew_body body = add_mesh(world, mesh, 1, NULL, NULL);
+    sinew_energy_def pressure = sinew_default_energy_def(SINEW_ENERGY_PRESSURE);
+    pressure.body = body;
+    const sinew_energy energy = sinew_world_add_energy(world, &pressure, &error);
+    must(&error);
+    sinew_batch *batch = world->energies[energy.index].batch;
+    sinew_real data[16];
+    assert_true(batch->ops->data_count <= 16);
+    for (int number = 0; number < batch->ops->shared_count; number++) {
+        const uint32_t version = batch->version, form = batch->form_version;
+        sinew_batch_element(batch, 0, data);
+        sinew_batch_set_shared(batch, data);
+        assert_int_equal(batch->version, version);
+        data[number] += 1;
+        sinew_batch_set_shared(batch, data);
+        assert_int_equal(batch->version, version + 1);
+        assert_int_equal(batch->form_version, form + (number > 0));
+    }
+    sinew_mesh_destroy(mesh);
+    sinew_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shared_weight_counts_as_a_change),
         cmocka_unit_test(the_potential_is_the_volume),
         cmocka_unit_test(solvers_agree_on_a_balloon),
         cmocka_unit_test(a_gas_comes_to_rest_where_its_law_holds),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_files.c: skins from files and back: faces, texture coordinates, groups, materials and painted values as the
- * file has them; the caches of a world with a skin, whose OBJ and glTF are read again; damaged files; memory.
+ * test_skin_files.c: skins read from files and written back: faces, texture coordinates, groups, materials and painted
+ * values as stored in the file; caches of a world with a skin, whose OBJ and glTF are read again; damaged files;
+ * memory.
  */
 #include "skin_fixture.h"
 
@@ -39,8 +40,8 @@ static void obj_is_what_the_file_says(void **state)
     sinew_skin_destroy(skin);
 }
 
-/* Every triangle has corners of its face, in numbers of the list and of vertices alike; each face of n corners has
- * n - 2 of them. */
+/* The corners of every triangle are corners of its face, in the corner list and in vertex numbers. A face of n corners
+ * has n - 2 triangles. */
 static void check_triangles(const sinew_skin *skin)
 {
     const sinew_mesh *mesh = sinew_skin_mesh(skin);
@@ -67,7 +68,7 @@ static void triangles_belong_to_faces(void **state)
     assert_int_equal(sinew_skin_face_count(bean), 384);
     sinew_mesh_report report;
     assert_true(sinew_mesh_check(sinew_skin_mesh(bean), &report, NULL, 0, NULL) >= 0 && report.closed_surface);
-    /* A polygon that crosses itself is cut as a fan after its ears were tried. */
+    /* A self-intersecting polygon is split as a fan after ear clipping fails. */
     write_text("star.obj", "v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nv 0.5 3 0\nv 0.4 0.5 0\nf 1 2 3 4 5 6\nf 1 2 3\n");
     sinew_skin *star = need_skin("star.obj");
     check_triangles(star);
@@ -174,7 +175,7 @@ static void gltf_has_painted_values(void **state)
     assert_memory_equal(sinew_skin_attribute(skin, 4), ((float[]){0, 0.5f, 1, 2}), 16);
     assert_string_equal(sinew_skin_name(skin, SINEW_SKIN_GROUP, 0), "house");
     assert_string_equal(sinew_skin_name(skin, SINEW_SKIN_MATERIAL, 0), "tiles");
-    /* v counts upwards. */
+    /* v increases upwards. */
     assert_memory_equal(sinew_skin_uvs(skin, NULL), ((float[]){0, 0, 1, 0, 1, 1, 0, 1}), 32);
     assert_memory_equal(sinew_skin_corner_uvs(skin), sinew_skin_corners(skin), 6 * sizeof(int32_t));
     sinew_skin_destroy(skin);
@@ -224,7 +225,7 @@ static void allocations_that_fail(void **state)
 
 /* ---- Damage ------------------------------------------------------------------------------------ */
 
-/* Every skin, whatever the file was, has indices in range and sizes that fit. */
+/* Every skin read from any file has indices in range and consistent sizes. */
 static void check_skin(const sinew_skin *skin)
 {
     const int32_t count = sinew_skin_vertex_count(skin), faces = sinew_skin_face_count(skin);
@@ -303,7 +304,7 @@ static void move_world(sinew_world *world, int frame)
     assert_int_equal(sinew_world_set_positions(world, 0, 31, q), SINEW_OK);
 }
 
-/* Two frames, and what the skin's and the cloth's points were in the last. */
+/* Writes two frames; also stores the points of the skin and of the cloth in the last frame. */
 static const char *write_shown(const char *folder, sinew_cache_format format, bool bodies, sinew_real *points)
 {
     fresh_folder(folder);
@@ -355,7 +356,8 @@ static void obj_comes_back(void **state)
     sinew_skin_destroy(back);
 }
 
-/* The first vertices of a glTF cache are the skin's; copies have the place of one of them and another coordinate. */
+/* The first vertices of a glTF cache are the skin's; copies have the position of one of them and another texture
+ * coordinate. */
 static void gltf_comes_back(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_ride.c: the embedded surface of a body: weights against a search through all cells, on meshes and points
- * that nobody chose; rigid motion; no step changes; vertices and cells that come; memory that does not.
+ * test_skin_ride.c: the embedded surface of a body: weights against a search through all cells, on random meshes and
+ * points; rigid motion; a skin does not change steps; added vertices and cells; allocation failures.
  */
 #include "skin_fixture.h"
 
@@ -10,7 +10,7 @@
 #include "bvh/nearest_on_body.h"
 #include "random_cases.h"
 
-/* ---- Meshes that nobody chose ------------------------------------------------------------------ */
+/* ---- Random meshes --------------------------------------------------------------------------------- */
 
 static sinew_mesh *make_round(random_cases *r, int kind, sinew_error *error)
 {
@@ -32,7 +32,7 @@ static sinew_mesh *make_flat(random_cases *r, int kind, sinew_error *error)
     return kind == 0 ? sinew_mesh_cloth(&cloth, error) : sinew_mesh_rope(&rope, error);
 }
 
-/* A body whose vertices were moved by a third of a cell at most, so that no plane is flat and few tets are inverted. */
+/* A body with vertices displaced by at most a third of a cell, so that no plane is flat and few tets are inverted. */
 static sinew_mesh *random_mesh(random_cases *r)
 {
     sinew_error error = {0};
@@ -57,7 +57,7 @@ static void random_points(random_cases *r, const sinew_mesh *mesh, sinew_real *p
 
 /* ---- The search through all cells --------------------------------------------------------------- */
 
-/* Least barycentric weight of a point, by volumes of the four tets that it makes with the faces. */
+/* Smallest barycentric weight of a point, by volumes of the four tets that it makes with the faces. */
 static double depth_in(const sinew_mesh *mesh, const int32_t *tet, const sinew_real *point)
 {
     sinew_real corners[15];
@@ -108,7 +108,7 @@ typedef struct ride {
     const sinew_real *weights;
 } ride;
 
-/* Where the weights put the vertex at rest. */
+/* The rest position of a skin vertex by its weights. */
 static void blend_rest(const ride *of, sinew_real *place)
 {
     for (size_t c = 0; c < 3; c++) {
@@ -127,7 +127,7 @@ static double distance(const sinew_real *a, const sinew_real *b)
     return sqrt(sum);
 }
 
-/* A vertex on tets: its place is given back, from the tet that is deepest around it or nearest to it. */
+/* A vertex on tets: its weights reproduce its position, from the tet that contains it most deeply or is nearest. */
 static void check_on_tets(const ride *of, const sinew_real *point, const sinew_search *search)
 {
     sinew_real place[3];
@@ -144,7 +144,7 @@ static void check_on_tets(const ride *of, const sinew_real *point, const sinew_s
     }
 }
 
-/* On other bodies the place is the nearest one. */
+/* On other bodies a vertex is bound to the nearest point. */
 static void check_on_others(const ride *of, const sinew_real *point, const sinew_search *search)
 {
     sinew_real place[3];
@@ -264,7 +264,7 @@ static void no_step_changes(void **state)
     assert_true(hash_after_steps(true) == hash_after_steps(false));
 }
 
-/* ---- Parts ---------------------------------------------------------------------------------- */
+/* ---- Components ------------------------------------------------------------------------------------ */
 
 /* Boxes side by side, with gaps much thinner than a cell, as one surface: 8 vertices and 12 triangles each. */
 static sinew_mesh *plates(int32_t count, double thickness, double gap)
@@ -291,7 +291,7 @@ static sinew_mesh *plates(int32_t count, double thickness, double gap)
     return mesh;
 }
 
-/* Pieces of a mesh that hang together: piece[vertex] is the lowest vertex of its own. */
+/* Connected components of a mesh: piece[vertex] is the lowest vertex of its component. */
 static void find_pieces(const sinew_mesh *mesh, int32_t *piece)
 {
     for (int32_t i = 0; i < mesh->vertex_count; i++)
@@ -311,7 +311,7 @@ static void find_pieces(const sinew_mesh *mesh, int32_t *piece)
     }
 }
 
-/* Each plate is embedded in one component of the body, and no two on the same, though they share cells of the lattice. */
+/* Each plate is embedded in its own component of the body, though components share cells of the lattice. */
 static void parts_ride_on_their_own(void **state)
 {
     (void)state;

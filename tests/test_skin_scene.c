@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_skin_scene.c: embedded surfaces in scenes: what is shown, axes and units, selections by groups, materials,
- * paint and place for pins, forces, attachments and parameters, each against the weights themselves; mistakes with
+ * test_skin_scene.c: embedded surfaces in scenes: the shown surface, axes and units, selections by groups, materials,
+ * paint and position for pins, forces, attachments and parameters, each against the embedding weights; mistakes with
  * their line.
  */
 #include "skin_fixture.h"
@@ -15,7 +15,7 @@ static sinew_scene *read_text(const char *text, sinew_error *error)
     return sinew_scene_read(&def, error);
 }
 
-/* A box of 2 m around the unit cube that shows a roof, with what else the body is to have. */
+/* A box of 2 m around the unit cube that shows a roof, with additional keys of the body. */
 static void roof_scene(char *text, size_t size, const char *more)
 {
     write_text("roof.obj",
@@ -39,7 +39,33 @@ static sinew_scene *need_scene(const char *more)
     return scene;
 }
 
-/* ---- What is shown --------------------------------------------------------------------------- */
+/* ---- The shown surface ----------------------------------------------------------------------------- */
+
+/* A generated mesh that is filled has no file of its surface: it shows the body, and `show` = true is refused. */
+static void filled_generators(void **state)
+{
+    (void)state;
+    static const char *const generators[] = {"box", "ball", "cylinder", "torus"};
+    for (size_t i = 0; i < sizeof generators / sizeof generators[0]; i++)
+        for (int show = 0; show < 3; show++) {
+            char text[512];
+            sinew_error error = {0};
+            snprintf(text, sizeof text,
+                     "{\"sinew\": 1, \"bodies\": [{\"mesh\": {\"generator\": \"%s\", \"fill\": {\"cells\": 5}}%s}]}",
+                     generators[i],
+                     show == 0   ? ""
+                     : show == 1 ? ", \"show\": false"
+                                 : ", \"show\": true");
+            sinew_scene *scene = read_text(text, &error);
+            assert_int_equal(scene != NULL, show < 2);
+            if (scene)
+                assert_null(
+                    sinew_body_skin(sinew_scene_world(scene), sinew_world_body_at(sinew_scene_world(scene), 0)));
+            else
+                assert_non_null(strstr(error.text, "the mesh has no file to show"));
+            sinew_scene_destroy(scene);
+        }
+}
 
 static void transform_axes_and_unit(void **state)
 {
@@ -61,7 +87,7 @@ static void transform_axes_and_unit(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Each word turns its axis to y, and nothing is mirrored. */
+/* Each keyword rotates its axis to y without mirroring. */
 static void every_axis_turns(void **state)
 {
     (void)state;
@@ -104,7 +130,7 @@ static void filled_files_are_shown(void **state)
 
 /* ---- Selections ------------------------------------------------------------------------------ */
 
-/* Whether the world's pins hold exactly what carries the listed vertices of the surface. */
+/* Checks that the world's pins hold exactly the vertices that carry the listed vertices of the surface. */
 static void assert_pinned(const char *select, int count, const int *listed)
 {
     char more[1024];
@@ -148,7 +174,7 @@ static void pins_take_what_carries(void **state)
     assert_pinned("[{\"surface\": {\"indices\": [0]}}, {\"surface\": {\"indices\": [2]}}]", 2, (int[]){0, 2});
 }
 
-/* Force and torque about the origin of what the body's vertices get. */
+/* The forces on the body's vertices keep the sum and the torque about the origin. */
 static void forces_keep_total_and_torque(void **state)
 {
     (void)state;
@@ -179,8 +205,7 @@ static void forces_keep_total_and_torque(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* Young's modulus of each tet: what is painted at the nearest vertex, where tets lie beside the vertices of the roof;
- * everywhere within the range of the paint. */
+/* Young's modulus of all tets stays within the range of the paint and nearly reaches both ends. */
 static void parameters_follow_paint(void **state)
 {
     (void)state;
@@ -215,8 +240,8 @@ static void materials_share_the_body(void **state)
     sinew_scene_destroy(scene);
 }
 
-/* A coupling joins the place of each vertex of the surface: with both sides in one place its energy is zero, and moving
- * one body by d makes it k/2 d^2 a pair. */
+/* A coupling joins the positions of surface vertices: with coincident sides its energy is zero, and moving one body by
+ * d makes it k/2 d^2 per pair. */
 static void attachments_go_to_weighted_places(void **state)
 {
     (void)state;
@@ -307,11 +332,17 @@ static void surfaces_that_are_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transform_axes_and_unit),      cmocka_unit_test(every_axis_turns),
-        cmocka_unit_test(filled_files_are_shown),       cmocka_unit_test(pins_take_what_carries),
-        cmocka_unit_test(forces_keep_total_and_torque), cmocka_unit_test(parameters_follow_paint),
-        cmocka_unit_test(materials_share_the_body),     cmocka_unit_test(attachments_go_to_weighted_places),
-        cmocka_unit_test(mistakes_name_their_line),     cmocka_unit_test(surfaces_that_are_not_there),
+        cmocka_unit_test(filled_generators),
+        cmocka_unit_test(transform_axes_and_unit),
+        cmocka_unit_test(every_axis_turns),
+        cmocka_unit_test(filled_files_are_shown),
+        cmocka_unit_test(pins_take_what_carries),
+        cmocka_unit_test(forces_keep_total_and_torque),
+        cmocka_unit_test(parameters_follow_paint),
+        cmocka_unit_test(materials_share_the_body),
+        cmocka_unit_test(attachments_go_to_weighted_places),
+        cmocka_unit_test(mistakes_name_their_line),
+        cmocka_unit_test(surfaces_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a snapshot holds: surfaces, normals, values against the fields of the API, cuts, tubes and balls; colliders;
- * bodies that have blown up; fields that a world does not have; and memory that runs out anywhere between the world and
- * the picture.
+ * test_snapshot.c: contents of a snapshot: surfaces, normals, values against the fields of the API, cuts, tubes and
+ * balls; colliders; bodies with non-finite or huge coordinates; fields that a world does not have; and allocation
+ * failures between world and picture.
  */
 #include "failing_malloc.h"
 #include "picture_world.h"
@@ -15,7 +15,7 @@
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* Triangles of a snapshot without marks are those of the API's surface, where the particles are. */
+/* Triangles of a snapshot without markers are those of the API's surface, at the particles' positions. */
 static void surfaces_are_the_worlds(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void surfaces_are_the_worlds(void **state)
     free_scene(&s);
 }
 
-/* A box keeps its edges, and is all smooth when every edge is. */
+/* A box keeps its sharp edges, and is smooth if every edge counts as smooth. */
 static void creases_stay_sharp(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void creases_stay_sharp(void **state)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* The value of a particle in the first triangle that has it. */
+/* The value of a particle in the first triangle that contains it. */
 static double value_at(const sinew_snapshot *snapshot, int32_t particle)
 {
     for (int32_t i = 0; i < 3 * snapshot->shape.triangle_count; i++)
@@ -98,7 +98,7 @@ static void speeds_are_those_of_the_particles(void **state)
     free_scene(&s);
 }
 
-/* The mean of the tets around a particle, by volume, computed here over all elements of the energy. */
+/* The volume-weighted mean of the tets around a particle, computed here over all elements of the energy. */
 static double mean_around(sinew_world *world, sinew_energy energy, const sinew_real *values, int32_t components,
                           int32_t particle)
 {
@@ -149,11 +149,11 @@ static void element_fields_are_means_by_volume(void **state)
             const int32_t particle = sinew_body_first_particle(s.world, s.beam) + 13 * i;
             const double seen = value_at(snapshot, particle);
             if (isnan(seen))
-                continue; /* inside the beam */
+                continue; /* an interior particle */
             const double mean = mean_around(s.world, s.material, values, cases[k].components, particle);
             assert_true(fabs(seen - mean) <= 1e-4 * fabs(mean));
         }
-        /* Cloth and rope have no such value. */
+        /* Cloth and rope do not have this value. */
         assert_true(isnan(value_at(snapshot, sinew_body_first_particle(s.world, s.cloth))));
         free(values);
         sinew_snapshot_destroy(snapshot);
@@ -183,7 +183,7 @@ static void given_values_are_taken(void **state)
 
 /* ---- Cuts and marks -------------------------------------------------------------------------- */
 
-/* Cut in random planes, the surface of what is left is closed: every edge has two triangles, of opposite directions. */
+/* After cuts by random planes the remaining surface is closed: every edge has two triangles of opposite directions. */
 static void what_a_cut_leaves_is_closed(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void pins_and_pairs_are_drawn(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* Balls and tubes are round to 2 in 100 and their normals point outwards. */
+/* Balls and tubes are round to 2 % and their normals point outwards. */
 static void balls_and_tubes_are_round(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void the_ramp_is_even(void **state)
             0.2126 * pow(rgb[0] / 255.0, 2.2) + 0.7152 * pow(rgb[1] / 255.0, 2.2) + 0.0722 * pow(rgb[2] / 255.0, 2.2);
         const double lightness = 116 * cbrt(light) - 16;
         assert_true(lightness > last);
-        /* Viridis goes from a lightness of 15 to 90 in equal steps. */
+        /* The lightness of viridis rises from 15 to 90 in equal steps. */
         assert_true(fabs(lightness - (15 + 0.76 * i)) < 5);
         last = lightness;
     }
@@ -299,7 +299,7 @@ static void missing_fields_are_named(void **state)
     sinew_world_destroy(s.world);
 }
 
-/* Some vertices of a cloth are set to numbers that no picture can show: the rest is drawn. */
+/* Some vertices of a cloth have coordinates that no picture can show: the rest is drawn. */
 static void blown_up_bodies_are_drawn_in_part(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void add_collider(sinew_world *world, const sinew_collider_def *def)
     assert_true(sinew_world_add_collider(world, def, &error).index >= 0);
 }
 
-/* The triangles that one collider adds to a picture, and how many of them a camera is to show. */
+/* The number of triangles that one collider adds to a picture, and how many of them the camera should frame. */
 static void drawn(sinew_collider_def def, int32_t *triangles, int32_t *framed, sinew_snapshot **kept)
 {
     scene s = make_scene(NULL);
@@ -352,7 +352,7 @@ static void colliders_are_drawn(void **state)
     assert_int_equal(triangles, 12);
     assert_int_equal(framed, 12);
     sinew_snapshot_destroy(snapshot);
-    /* One sees into a hollow box: the wall below and thin edges. */
+    /* A hollow box is drawn open: the bottom and thin edges. */
     def.hollow = true;
     drawn(def, &triangles, &framed, &snapshot);
     double area = 0;
@@ -374,7 +374,7 @@ static void colliders_are_drawn(void **state)
     }
     assert_true(area > 1 && area < 2);
     sinew_snapshot_destroy(snapshot);
-    /* What is much larger than the bodies does not push the camera back. */
+    /* A collider much larger than the bodies does not move the camera back. */
     def.hollow = false;
     def.size[0] = def.size[2] = 1000;
     drawn(def, &triangles, &framed, &snapshot);
@@ -412,7 +412,7 @@ static void planes_are_the_ground(void **state)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A snapshot and a tiny picture; SINEW_OK, or what went wrong. */
+/* Makes a snapshot and a tiny picture; returns SINEW_OK or the error. */
 static sinew_status try_picture(sinew_world *world)
 {
     sinew_snapshot_def def = sinew_default_snapshot_def();

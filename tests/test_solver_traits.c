@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_solver_traits.c: invariants of all solvers: momentum, the centre of mass in single precision, pins, the same
- * bits for any number of threads; and how they refuse: pairs that do not fit, missing inertia, no memory, numbers out
- * of range.
+ * bits for any number of threads; and refusals: unsupported pairs of solver and energy, missing inertia, no memory,
+ * numbers out of range.
  */
 #include "linear_methods.h"
 #include "solver_scenes.h"
@@ -12,9 +12,9 @@
 
 #include "failing_allocator.h"
 
-/* ---- What every solver keeps ----------------------------------------------------------------- */
+/* ---- Invariants ------------------------------------------------------------------------------------ */
 
-/* A free body on its way, spinning and squashed. */
+/* A free, moving, spinning and squashed body. */
 static sinew_world *flying(sinew_energy_kind kind, const sinew_solver_def *def, double spin)
 {
     scene s = scenes[BALL_SOFT];
@@ -38,7 +38,7 @@ static sinew_world *flying(sinew_energy_kind kind, const sinew_solver_def *def, 
 static void linear_momentum_is_kept(void **unused)
 {
     (void)unused;
-    /* pbng has tests of its own: test_pbng_coarse. */
+    /* test_pbng_coarse.c covers pbng. */
     for (int kind = 0; kind < SINEW_SOLVER_PBNG; kind++)
         for (int order = 0; order < (kind == SINEW_SOLVER_XPBD || kind == SINEW_SOLVER_PBD ? 3 : 1); order++) {
             sinew_solver_def def = solver_of((sinew_solver_kind)kind, 10);
@@ -108,8 +108,8 @@ static void angular_momentum_is_kept_at_convergence(void **unused)
     }
 }
 
-/* One constraint of one free element, of any masses: what a projection moves keeps sum m dx and sum m x X dx, X the
- * cross product (slides, "Constraint Projection"). */
+/* One constraint of one free element with random masses: a projection conserves sum m dx and sum m x X dx, where X is
+ * the cross product (slides, "Constraint Projection"). */
 static void a_projection_keeps_both_momenta(void **unused)
 {
     (void)unused;
@@ -164,7 +164,7 @@ static void a_projection_keeps_both_momenta(void **unused)
     }
 }
 
-/* How far the centre of mass of a resting-on-nothing stiff beam moves in one step, in units of its length. */
+/* Displacement of the centre of mass of a free stiff beam in one step, relative to its length. */
 static double drift_of(double form)
 {
     scene s = scenes[BALL_STIFF];
@@ -184,8 +184,8 @@ static double drift_of(double form)
     return sqrt(sum);
 }
 
-/* Thesis 5.5.6 finds that PD loses momentum at large h^2 k. It is round-off: nothing of it is left in double, and
- * nothing in single when the global step solves for the increment. */
+/* Thesis 5.5.6 finds that PD loses momentum at large h^2 k. The loss is round-off: it vanishes in double, and in single
+ * if the global step solves for the increment. */
 static void drift_of_pd_is_round_off(void **unused)
 {
     (void)unused;
@@ -233,7 +233,7 @@ static void pins_are_exact(void **unused)
             for (int k = 0; k < 2; k++)
                 step_of(world);
             q = positions_of(world);
-            /* The pins of a second world, whose targets are these, must land on the same bits. */
+            /* The pins of a second world with these targets must end on the same bits. */
             for (int32_t i = 0; i < pin.vertex_count; i++)
                 memcpy(targets + 3 * i, q + 3 * held[i], 3 * sizeof *targets);
             sinew_pin own = {0};
@@ -258,7 +258,7 @@ static void results_do_not_depend_on_threads(void **unused)
         sinew_solver_def def = solver_of((sinew_solver_kind)kind, 3);
         uint64_t hash[2];
         for (int threads = 1; threads <= 2; threads++) {
-            /* Large enough for the colours of a sweep to be shared out among threads. */
+            /* Large enough that the colours of a sweep are divided among threads. */
             const bool still = sinew_get_solver_info(def.kind)->static_only;
             sinew_world *world = build(&scenes[still ? BEAM_STILL : BEAM_STIFF], &def, 5, threads);
             step_of(world);
@@ -270,9 +270,9 @@ static void results_do_not_depend_on_threads(void **unused)
     }
 }
 
-/* ---- Refusals and trouble -------------------------------------------------------------------- */
+/* ---- Refusals -------------------------------------------------------------------------------------- */
 
-/* A world with inertia, or without, that its solver cannot do. */
+/* A dynamic or quasistatic world that its solver does not support is refused. */
 static void refuse_mode(int index, sinew_solver_kind kind, const char *const *words, int word_count)
 {
     sinew_error error = {0};
@@ -299,7 +299,8 @@ static void wrong_modes_are_refused_before_the_first_step(void **unused)
     refuse_mode(BEAM_SOFT, SINEW_SOLVER_XPBD_QS, qs, 3);
 }
 
-/* For every pair that does not fit: the energy is refused where the solver is, the solver where the energy is. */
+/* For every unsupported pair: the energy is refused if the solver is set first, the solver if the energy is added
+ * first. */
 static void pairs_that_do_not_fit_are_refused(void **unused)
 {
     (void)unused;
@@ -314,7 +315,7 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
             s.kind = (sinew_energy_kind)kind;
             s.poisson = 0.3;
             if (sinew_get_solver_info((sinew_solver_kind)solver)->static_only)
-                s.h = 0; /* or its mode would be refused first */
+                s.h = 0; /* otherwise the mode would be refused first */
             const sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 5),
                                    def = solver_of((sinew_solver_kind)solver, 5);
             sinew_world *world = build(&s, &newton, 1, 1);
@@ -330,7 +331,7 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     assert_true(refused >= 6); /* pd and the six materials that are no distance */
 }
 
-/* Full quasi-Newton steps on a quartic energy far from rest: each is longer than the last. */
+/* Full quasi-Newton steps on a quartic energy far from rest diverge. */
 static void divergence_keeps_the_last_good_state(void **unused)
 {
     (void)unused;
@@ -357,7 +358,7 @@ static void divergence_keeps_the_last_good_state(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Each allocation of setting a solver up fails in turn; nothing leaks, and afterwards it works. */
+/* Each allocation of a solver's preparation fails in turn; nothing leaks, and afterwards the preparation succeeds. */
 static void survive_without_memory(const sinew_solver_def *def)
 {
     failing_allocator memory = {0};
@@ -380,7 +381,7 @@ static void survive_without_memory(const sinew_solver_def *def)
     assert_int_equal(memory.live, 0);
 }
 
-/* Every solver as it comes, and with parameters that need other memory. */
+/* Every solver with default parameters, and with parameters that need other memory. */
 static void prepare_survives_without_memory(void **unused)
 {
     (void)unused;
@@ -400,14 +401,14 @@ static void prepare_survives_without_memory(void **unused)
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].kind == SINEW_SOLVER_NEWTON && cases[i].value == 3 && !linear_methods_register())
-            continue; /* lu */
+            continue; /* lu needs a registered linear solver */
         sinew_solver_def def = solver_of(cases[i].kind, 4);
         set(&def, cases[i].parameter, cases[i].value);
         survive_without_memory(&def);
     }
 }
 
-/* The text of a page, cut off at 64 KB. */
+/* The text of a page, truncated at 64 KB. */
 static const char *page_of(const char *name)
 {
     static char text[65536];
@@ -438,7 +439,7 @@ static void every_solver_has_a_page(void **unused)
     }
 }
 
-/* How many files of a folder `has` finds the name in. */
+/* The number of files of a folder in which `has` finds the name. */
 static int files_with(const char *folder, const char *ending, const char *name,
                       bool (*has)(const char *path, const char *name))
 {
@@ -476,7 +477,7 @@ static bool source_quotes(const char *path, const char *name)
     return strstr(text, quoted) != NULL;
 }
 
-/* A parameter is for experts where no scene sets it and one experiment at most does; its page says so. */
+/* A parameter is marked as expert if no scene and at most one experiment sets it; its page says so. */
 static void marks_of_expert_parameters_hold(void **unused)
 {
     (void)unused;

@@ -2,15 +2,15 @@
  *
  * test_solvers.c: every solver against a tightly solved Newton, against each other, and the sweeps of PBD and XPBD.
  *
- * `relative error` is thesis (5.5) on the objective of one step: (g - g*) / (g0 - g*), g* Newton's minimum, g0 at the
- * starting guess. Run it with -V (ctest) to see the figures that docs/reference/solvers/ quotes.
+ * `relative error` is thesis (5.5) on the objective of one step: (g - g*) / (g0 - g*), where g* is Newton's minimum and
+ * g0 the value at the starting guess. Run with -V (ctest) for the figures of docs/reference/solvers/.
  */
 #include "linear_methods.h"
 #include "solver_scenes.h"
 
 /* ---- Convergence ----------------------------------------------------------------------------- */
 
-/* The iterations within which a solver brings the relative error to 1e-6 (single: 1e-3). */
+/* The number of iterations in which a solver reaches a relative error of 1e-6 (single: 1e-3). */
 typedef struct row {
     int scene;
     sinew_solver_kind solver;
@@ -42,9 +42,8 @@ static const row table[] = {
     {RUBBER_STILL, SINEW_SOLVER_PBNG, 1200}, {RUBBER_BALL, SINEW_SOLVER_PBNG, 20},
 };
 
-/* The true gap is this many times the estimate at least, and at most, for every solver on every scene that it takes,
- * far from the minimum (an error above one is worse than the start) or on its way. A solver without a figure of its own
- * here gets the loosest. */
+/* Bounds of the true gap over the estimate, for every solver on every supported scene, far from the minimum (an error
+ * above one is worse than the start) or near it. Solvers without own bounds use the loosest. */
 #define GAP_MIN (IS_SINGLE ? 0.7 : 0.9)
 #define GAP_MAX 45
 static const struct {
@@ -55,7 +54,7 @@ static const struct {
     [SINEW_SOLVER_XPBD_QS] = {15},   [SINEW_SOLVER_PBNG] = {25},
 };
 
-/* Iterations to a relative error of REACHED, `most` + 1 when that is not enough. */
+/* Iterations to a relative error of REACHED; max + 1 if `max` iterations do not suffice. */
 static int32_t iterations_of(int index, sinew_solver_def def, int max)
 {
     const double best = minimum_of(index);
@@ -90,13 +89,13 @@ static void solvers_reach_newtons_minimum(void **unused)
         if (!(error <= REACHED))
             fail_msg("%s, %s: relative error %g after %d iterations", scenes[r->scene].name,
                      sinew_get_solver_info(r->solver)->name, error, r->iterations);
-        /* Newton's is a minimum: nobody is below it by more than round-off. */
+        /* Newton's result is a minimum: no solver is below it by more than round-off. */
         assert_true(error > -(IS_SINGLE ? 1e-3 : 1e-9));
         sinew_world_destroy(world);
     }
 }
 
-/* The weight that ADMM chooses itself is not slower than PD's own, and for stiff bodies faster. */
+/* ADMM's automatic weight is not slower than PD's own weight, and faster on stiff bodies. */
 static void automatic_weight_is_no_worse_than_one(void **unused)
 {
     (void)unused;
@@ -121,8 +120,8 @@ static bool can_take(const sinew_solver_info *solver, const scene *s)
     return lacks == 0 && (s->h == 0 ? solver->quasistatic : !solver->static_only);
 }
 
-/* J: objective before the first iteration of newton. Others may note theirs after a part of their step: sap after that
- * of the energies. */
+/* The objective before newton's first iteration, J. Other solvers may record theirs later: sap after the step of the
+ * soft energies. */
 static double start_of(int index)
 {
     const sinew_solver_def newton = solver_of(SINEW_SOLVER_NEWTON, 1);
@@ -134,7 +133,7 @@ static double start_of(int index)
     return start;
 }
 
-/* True gap / estimate after some iterations; 0 where the gap is in round-off. */
+/* True gap over estimate after some iterations; 0 if the gap is round-off. */
 static double measure_gap(sinew_solver_def def, int index)
 {
     const double best = minimum_of(index), start = start_of(index) - best;
@@ -166,7 +165,7 @@ static void gap_estimate_has_the_size_of_the_gap(void **unused)
     }
 }
 
-/* A step that ends above where it began: what g has risen is part of the gap, however the line looks there. */
+/* A step that ends above its start: the gap is at least the increase of g, for any slope at its end. */
 static void gap_is_no_less_than_what_g_has_risen(void **unused)
 {
     (void)unused;
@@ -195,14 +194,15 @@ static void gap_is_no_less_than_what_g_has_risen(void **unused)
     assert_true(risen > 0);
 }
 
-/* Whatever solves Newton's systems. Close to the minimum the estimate is half of Newton's decrement: the gap itself. */
+/* For every linear solver of Newton. Close to the minimum the estimate is half of Newton's decrement, which equals the
+ * gap. */
 static void gap_estimate_of_newton_is_close(void **unused)
 {
     (void)unused;
     static const int which[] = {BEAM_STIFF, CLOTH_STIFF, RUBBER_STIFF, RUBBER_BALL};
     for (int linear = 0; linear < 6; linear++) {
         if ((linear == 3 || linear == 5) && !linear_methods_register())
-            continue; /* lu and qr */
+            continue; /* lu and qr need a registered linear solver */
         double min = HUGE_VAL, max = 0;
         for (size_t i = 0; i < sizeof which / sizeof which[0]; i++)
             for (int iterations = 2; iterations <= 10; iterations++) {
@@ -217,11 +217,11 @@ static void gap_estimate_of_newton_is_close(void **unused)
     }
 }
 
-/* XPBD does not converge to the minimum: the relative error it ends at, for the record and no worse than that. */
+/* XPBD does not converge to the minimum: upper bounds of its final relative error. */
 typedef struct floor_row {
     int scene;
     sinew_solver_kind solver;
-    int form; /* of XPBD's neo_hookean */
+    int form; /* form of XPBD's neo_hookean */
     double error;
 } floor_row;
 
@@ -302,7 +302,7 @@ static void xpbd_without_compliance_is_pbd(void **unused)
         set(&xpbd, "compliance", 0);
         must_agree("xpbd at zero compliance and pbd", &scenes[which[i]], &pbd, &xpbd, 3, 0);
         set(&xpbd, "compliance", 1e-12);
-        if (which[i] != RUBBER_SOFT) /* whose soft constraint has an offset */
+        if (which[i] != RUBBER_SOFT) /* its soft constraint has an offset */
             must_agree("xpbd at compliance 1e-12 and pbd", &scenes[which[i]], &pbd, &xpbd, 1, IS_SINGLE ? 1e-4 : 1e-6);
     }
 }
@@ -402,7 +402,7 @@ static void pd_never_increases_the_objective(void **unused)
     const sinew_solver_def def = solver_of(SINEW_SOLVER_PD, 40);
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++)
         must_descend(build(&scenes[which[i]], &def, 1, 1), scenes[which[i]].name);
-    /* Weak constraints whose two stiffnesses differ are no distance: PD bounds them, and still descends. */
+    /* Weak constraints with two different stiffnesses are no distance: PD bounds them, and still descends. */
     must_descend(affine_world(&def, 800), "weak, isotropic");
     must_descend(affine_world(&def, 10), "weak, stiff along the normal");
     must_descend(affine_world(&def, 1e5), "weak, stiff across the normal");
@@ -410,7 +410,7 @@ static void pd_never_increases_the_objective(void **unused)
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 
-/* A chain in the direction of gravity: its constraints are linear, so XPBD has Newton's minimum as its limit. */
+/* A chain along gravity: its constraints are linear, so XPBD converges to Newton's minimum. */
 static sinew_world *hanging_chain(const sinew_solver_def *solver, double h, double stiffness, sinew_energy *springs)
 {
     const double from[3] = {0, 0, 0}, to[3] = {0, -1, 0};
@@ -460,7 +460,7 @@ static void every_order_has_the_same_limit_on_linear_constraints(void **unused)
     free(truth);
 }
 
-/* On a bent body the limits differ, but all of them are of the size of the stated floor. */
+/* On a bent body the limits differ by order, but all are of the size of the stated floor. */
 static void every_order_comes_near_the_minimum(void **unused)
 {
     (void)unused;
@@ -485,7 +485,7 @@ static void every_order_comes_near_the_minimum(void **unused)
         }
 }
 
-/* n substeps of one sweep each are n steps of h/n with one iteration each. */
+/* n substeps of one sweep each equal n steps of h/n with one iteration each. */
 static void substeps_are_small_steps(void **unused)
 {
     (void)unused;
@@ -535,7 +535,7 @@ static void more_substeps_than_sweeps_are_refused(void **unused)
     sinew_world_destroy(world);
 }
 
-/* At the end of a converged step a spring's multiplier is what it pulls with: -k (l - L). */
+/* At the end of a converged step a spring's multiplier is its force: -k (l - L). */
 static void multipliers_are_forces(void **unused)
 {
     (void)unused;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stability.c: predictions of sinew_world_stability: the fastest motion against closed forms and against dense
- * eigenvalues of a stiffness matrix by finite differences, and the explosion itself against steps that are taken.
+ * test_stability.c: predictions of sinew_world_stability(): the highest frequency against closed forms and against
+ * dense eigenvalues of a finite-difference stiffness matrix, and the predicted instability against actual steps.
  */
 #include "failing_allocator.h"
 #include "random_scene.h"
 
 #ifdef SINEW_SINGLE
-#define CLOSE 1e-5 /* relative */
+#define CLOSE 1e-5 /* relative error */
 #define DENSE 2e-2
 #else
 #define CLOSE 1e-9
@@ -63,7 +63,7 @@ static void one_spring(void **unused)
     const double omega = sqrt(300 * (1 / 2.0 + 1 / 0.5));
     sinew_stability s = ask(world);
     assert_true(near(s.omega_max, omega, CLOSE) && near(s.time_step_max, 2 / omega, CLOSE));
-    assert_true(near(s.growth, 1, CLOSE)); /* 0.01 s is below 0.073 s */
+    assert_true(near(s.growth, 1, CLOSE)); /* the time step 0.01 s is below the limit 0.073 s */
     sinew_error error = {0};
     const sinew_solver_def forward = sinew_default_solver_def(SINEW_SOLVER_EXPLICIT_EULER);
     sinew_world_set_solver(world, &forward, &error);
@@ -110,7 +110,7 @@ static void nothing_swings(void **unused)
     sinew_world_destroy(world);
 }
 
-/* Each allocation fails in turn: that is said, nothing is lost, and the world steps on. */
+/* Each allocation fails in turn: the call reports it, leaks nothing, and the world continues to step. */
 static void without_memory(void **unused)
 {
     (void)unused;
@@ -148,7 +148,7 @@ static void without_memory(void **unused)
 
 /* ---- Dense eigenvalues ------------------------------------------------------------------------ */
 
-/* The largest eigenvalue of a symmetric matrix A [n][n], which is lost, by Jacobi's rotations. */
+/* The largest eigenvalue of a symmetric matrix A [n][n], which is overwritten, by Jacobi rotations. */
 static double largest_eigenvalue(double *A, int n)
 {
     for (int sweep = 0; sweep < 30; sweep++)
@@ -177,7 +177,7 @@ static double largest_eigenvalue(double *A, int n)
     return max;
 }
 
-/* M^(-1/2) K M^(-1/2), K by central differences of grad g, inertia taken away. */
+/* M^(-1/2) K M^(-1/2), where K is by central differences of grad g without inertia. */
 static double dense_omega(sinew_world *world, const uint8_t *free_particle)
 {
     const int32_t count = sinew_world_particle_count(world), n = 3 * count;
@@ -209,7 +209,7 @@ static double dense_omega(sinew_world *world, const uint8_t *free_particle)
     return sqrt(fmax(max, 0));
 }
 
-/* Blocks of tets, squeezed, noisy, pinned or not: nothing at rest. */
+/* Blocks of tets, compressed and perturbed, pinned or not, away from rest. */
 static void blocks_against_dense_eigenvalues(void **unused)
 {
     (void)unused;
@@ -245,9 +245,9 @@ static void blocks_against_dense_eigenvalues(void **unused)
     printf("largest frequencies of %d blocks: at most %.2g of them away from dense eigenvalues\n", r.count, worst);
 }
 
-/* ---- The explosion itself ---------------------------------------------------------------------- */
+/* ---- Observed instability ------------------------------------------------------------------------ */
 
-/* Stretches the chain by a little noise along it, so that all its motions are in it. */
+/* Perturbs the chain along itself by a small noise, which excites all modes. */
 static void disturb(sinew_world *world, int32_t first, int32_t last, double size)
 {
     uint32_t state = 5;
@@ -271,7 +271,7 @@ static double largest_speed(const sinew_world *world)
     return max;
 }
 
-/* A chain, small motions; h is `part` of the limit. Returns the largest speed over the first one. */
+/* Small motions of a chain; h is `part` of the limit. Returns the largest speed over the initial one. */
 static double run_chain(sinew_solver_kind kind, double part, double damping, int steps, double *growth)
 {
     enum {
@@ -315,7 +315,7 @@ static void symplectic_euler_holds_below_the_limit_and_explodes_above(void **unu
     assert_true(above > pow(growth, steps) / 100 && above < pow(growth, steps) * 100 && above > 50);
 }
 
-/* With damping, explicit Euler has a limit too. */
+/* With damping, explicit Euler is stable below a limit, too. */
 static void damping_moves_both_limits(void **unused)
 {
     (void)unused;
@@ -333,7 +333,7 @@ static void damping_moves_both_limits(void **unused)
     }
 }
 
-/* Explicit Euler's own growth a step, of the fastest motion alone: the two-mass spring has no other. */
+/* Growth per step of explicit Euler for the highest frequency alone: the two-mass spring has no other mode. */
 static void explicit_euler_grows_as_foretold(void **unused)
 {
     (void)unused;

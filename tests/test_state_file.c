@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_state_file.c: a state comes back with its bits, and a cut, damaged or foreign file is refused with the reason.
+ * test_state_file.c: a state file is read back with the same bits; a truncated, damaged or foreign file is refused with
+ * the reason.
  */
 #include "base/tagged_blob.h"
 #include "cache_fixture.h"
@@ -85,7 +86,7 @@ static void state_refusals(void **state)
     refuse_state(world, path_of(folder, "none.state").text, "No such file");
     refuse_state(world, folder, "regular file");
 
-    /* The state of another world. */
+    /* The state of another world is refused. */
     sinew_world *other_world = empty_world(NULL);
     add_body(other_world, 3, q_rope, 0, NULL, 0, NULL, 2, rope_edges);
     refuse_state(other_world, good, "good.state: belongs to another scene: bodies was 4, is 1");
@@ -96,9 +97,9 @@ static void state_refusals(void **state)
     sinew_world_destroy(world);
 }
 
-/* ---- Files that somebody made with care ------------------------------------------------------ */
+/* ---- Forged files -------------------------------------------------------------------------------- */
 
-/* A state as a table of sections, taken apart and put together again with valid checksums. */
+/* A state as a table of sections, split and reassembled with valid checksums. */
 typedef struct parts {
     sinew_section sections[32];
     const char *contents[32];
@@ -131,7 +132,7 @@ static void write_parts(const parts *p, const char *path)
     write_bytes(path, block, writer.size);
 }
 
-/* A world with every kind of section, its file taken apart. */
+/* A world with every kind of section, and its file split into sections. */
 typedef struct forgery {
     sinew_world *world;
     const char *path;
@@ -162,7 +163,7 @@ static void end_forgery(forgery *f)
     sinew_world_destroy(f->world);
 }
 
-/* Every number of every required section in turn is none. */
+/* Sets every number of every required section to NaN, one after the other. */
 static void forged_numbers(void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void forged_numbers(void **state)
     for (uint32_t i = 0; i < f.whole.count; i++) {
         char content[1024];
         const sinew_section *section = &f.whole.sections[i];
-        const bool time = memcmp(section->tag, "TIME", 4) == 0; /* of 8 bytes in both precisions */
+        const bool time = memcmp(section->tag, "TIME", 4) == 0; /* time has 8 bytes in both precisions */
         const size_t bytes = section->size, word = time ? sizeof(double) : sizeof(sinew_real);
         if (!(section->flags & 1))
             continue;
@@ -187,7 +188,7 @@ static void forged_numbers(void **state)
     end_forgery(&f);
 }
 
-/* Sections are left out, cut, renamed; one that may be skipped is added. */
+/* Sections are removed, truncated or renamed; an optional one is added. */
 static void forged_tables(void **state)
 {
     (void)state;
@@ -222,9 +223,9 @@ static void forged_tables(void **state)
     end_forgery(&f);
 }
 
-/* ---- What a solver remembers ----------------------------------------------------------------- */
+/* ---- Memory of a solver -------------------------------------------------------------------------- */
 
-/* A solver that remembers one number from step to step. */
+/* A solver that keeps one number from step to step. */
 static double remembered;
 
 static size_t memory_size(const sinew_solve *s)
@@ -270,7 +271,7 @@ static void solver_memory(void **state)
     assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
     assert_true(remembered == 0.7 && world->solver_changed == 0);
 
-    /* Bytes that are not its own are refused; those of another solver are left alone. */
+    /* Invalid bytes are refused; those of another solver are ignored. */
     size_t file_size;
     char *file = slurp(folder, "a.state", &file_size);
     parts p = take_apart(file);
@@ -287,7 +288,7 @@ static void solver_memory(void **state)
     write_parts(&p, path);
     remembered = 0.3;
     assert_int_equal(sinew_state_read(world, path, &error), SINEW_OK);
-    assert_true(remembered == 0.3 && world->solver_changed != 0); /* prepared anew by the next step */
+    assert_true(remembered == 0.3 && world->solver_changed != 0); /* the next step prepares again */
     memset(other, 'x', sizeof other);
     write_parts(&p, path);
     refuse_state(world, path, "its solver has no name");
@@ -296,7 +297,7 @@ static void solver_memory(void **state)
     sinew_world_destroy(world);
 }
 
-/* ---- Trouble with files ---------------------------------------------------------------------- */
+/* ---- File errors --------------------------------------------------------------------------------- */
 
 static void state_failures(void **state)
 {
@@ -320,7 +321,7 @@ static void state_failures(void **state)
     assert_int_equal(sinew_state_write(NULL, path, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_state_read(world, NULL, NULL), SINEW_ERROR_USAGE);
     assert_listing(folder, "");
-    /* A link in place of the unfinished file is not followed. */
+    /* A symbolic link in place of the unfinished file is not followed. */
     write_bytes(path_of(folder, "victim").text, "untouched", 9);
     assert_int_equal(symlink(path_of(folder, "victim").text, path_of(folder, "a.state.partial").text), 0);
     assert_int_equal(sinew_state_write(world, path, &error), SINEW_OK);

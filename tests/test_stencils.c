@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stencils.c: the table of stencils, and the cells that its rows find in random meshes, against a search through
- * all vertices.
+ * test_stencils.c: the table of stencils, and the cells that each stencil finds in random meshes, against a search
+ * through all vertices.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -22,7 +22,7 @@ typedef struct drawn {
     sinew_mesh *mesh;
 } drawn;
 
-/* Different vertices, in any order. */
+/* Draws distinct vertices, in random order. */
 static void draw_cell(random_cases *r, int32_t *cell, int size)
 {
     for (int a = 0; a < size; a++) {
@@ -60,7 +60,7 @@ static void draw_mesh(random_cases *r, int tets, int triangles, int edges, drawn
     must(&error);
 }
 
-/* Do the vertices share a cell of these? */
+/* Whether the two vertices share one of these cells. */
 static bool together(const int32_t *cells, int count, int size, int32_t v, int32_t w)
 {
     for (int i = 0; i < count; i++) {
@@ -149,7 +149,7 @@ static void check_rings(const sinew_mesh *mesh)
     cells_free(&c);
 }
 
-/* The vertex of triangle t opposite to the edge v w, -1 where it does not have it. */
+/* The vertex of triangle t opposite to the edge v w; -1 if t does not have the edge. */
 static int32_t opposite(const int32_t *t, int32_t v, int32_t w)
 {
     for (int i = 0; i < 3; i++) {
@@ -160,7 +160,7 @@ static int32_t opposite(const int32_t *t, int32_t v, int32_t w)
     return -1;
 }
 
-/* The most triangles at one edge. */
+/* The largest number of triangles at one edge. */
 static int max_uses(const cells *triangles)
 {
     int max = 0;
@@ -174,7 +174,7 @@ static int max_uses(const cells *triangles)
     return max;
 }
 
-/* An edge of more than two triangles is named. */
+/* An edge of more than two triangles is refused and named. */
 static void check_refused(const sinew_mesh *mesh, sinew_stencil stencil, const char *words)
 {
     const sinew_allocator allocator = sinew_allocator_or_system(NULL);
@@ -216,7 +216,7 @@ static void check_hinges(const cells *triangles, const sinew_mesh *mesh)
     cells_free(&c);
 }
 
-/* Triangles of vertex v, and whether w and u are in one of them with it. */
+/* The number of triangles of vertex v that contain w and u, too. */
 static int triangles_at(const cells *triangles, int32_t v, int32_t w, int32_t u)
 {
     int count = 0;
@@ -233,8 +233,8 @@ static int triangles_at(const cells *triangles, int32_t v, int32_t w, int32_t u)
     return count;
 }
 
-/* A wheel goes once around a vertex, through all of its triangles. Vertices without one have an edge of one triangle.
- */
+/* A wheel goes once around a vertex, through all of its triangles. Vertices without a wheel have an edge of one
+ * triangle. */
 static void check_wheels(const cells *triangles, const sinew_mesh *mesh)
 {
     const sinew_stencil_info *row = sinew_get_stencil(SINEW_STENCIL_WHEEL);
@@ -294,7 +294,7 @@ static void cells_are_found(void **unused)
     }
 }
 
-/* A block of tets has the triangles and hinges of its surface: a closed one has 3/2 hinges a triangle. */
+/* A block of tets has the triangles and hinges of its surface: a closed surface has 3/2 hinges per triangle. */
 static void a_block_has_a_surface(void **unused)
 {
     (void)unused;
@@ -310,7 +310,7 @@ static void a_block_has_a_surface(void **unused)
     sinew_mesh_destroy(mesh);
 }
 
-/* A vertex with more neighbours than a ring has places. */
+/* A vertex with more neighbours than a ring can hold is refused. */
 static void a_large_ring_is_refused(void **unused)
 {
     (void)unused;

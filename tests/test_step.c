@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_step.c: what a step does: pins and targets, forces and damping, when it stops, what it reports, and that a step
- * that fails leaves the state as it was.
+ * test_step.c: the step of a world: pins and targets, forces and damping, stopping criteria, reported results; a failed
+ * step leaves the state unchanged.
  */
 #include "small_world.h"
 
@@ -45,11 +45,11 @@ static void test_bad_pins(void **state)
     refuse_pins(s.world, &def, SINEW_ERROR_DATA, "target 1");
     assert_int_equal(sinew_pin_set_targets(s.world, s.pin, targets, NULL), SINEW_ERROR_DATA);
     assert_int_equal(sinew_pin_set_targets(s.world, s.pin, NULL, NULL), SINEW_ERROR_USAGE);
-    assert_true(hash_after(s.world, 3) == plain_hash(3)); /* none of them left a pin behind */
+    assert_true(hash_after(s.world, 3) == plain_hash(3)); /* the refused calls left no pin */
     free_scene(&s);
 }
 
-/* Pinned particles are where they were told to be, to the last bit, after every step; their velocity is their motion.
+/* After every step pinned particles are at their targets to the last bit, and their velocity is that of their motion.
  */
 static void test_moving_pins(void **state)
 {
@@ -109,7 +109,7 @@ static void test_key_frames(void **state)
     sinew_world_destroy(world);
 }
 
-/* A mass on a spring of no length to a target: quasistatic, it hangs m g / k below; the target moves, so does it. */
+/* A mass on a zero-length spring to a target: quasistatic, it hangs m g / k below the target and follows it. */
 static void test_moving_targets(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void test_forces_and_damping(void **state)
         assert_true(fabs((double)v[i] - expected) < 100 * CLOSE);
         assert_true(fabs((double)q[i] - (i == 3) - h * expected) < CLOSE);
     }
-    /* Momenta and energies of the state, by hand. */
+    /* Momenta and energies of the state, computed here. */
     sinew_measures measures;
     assert_int_equal(sinew_world_measure(world, &measures), SINEW_OK);
     double kinetic = 0, potential = 0;
@@ -205,7 +205,7 @@ static void test_quasistatic_must_be_held(void **state)
     sinew_body second = add_mesh(s.world, rope, 1, NULL, NULL);
     add_springs(s.world, second, 100);
     assert_int_equal(sinew_world_prepare(s.world, &error), SINEW_ERROR_DATA);
-    refused(&error, SINEW_ERROR_DATA, "particle 12"); /* the first of the second body */
+    refused(&error, SINEW_ERROR_DATA, "particle 12"); /* the first particle of the second body */
     const uint64_t before = sinew_world_state_hash(s.world);
     sinew_step_result result;
     assert_int_equal(sinew_world_step(s.world, &result), SINEW_STEP_UNPREPARED);
@@ -219,7 +219,7 @@ static void test_quasistatic_must_be_held(void **state)
     free_scene(&s);
 }
 
-/* Nothing to solve is solved. */
+/* A step without unknowns counts as solved. */
 static void test_empty_and_all_pinned(void **state)
 {
     (void)state;
@@ -297,7 +297,7 @@ static void test_stops(void **state)
     assert_true(cut.bits & SINEW_STEP_NOT_CONVERGED);
     assert_true(cut.relative_residual > full.relative_residual);
 
-    solver.tolerance = 0; /* all iterations; whether that solved the step is judged by the default tolerance */
+    solver.tolerance = 0; /* runs all iterations; the default tolerance decides whether the step counts as solved */
     sinew_step_result all = run_once(solver, &hash);
     assert_int_equal(all.iterations, 2);
     assert_true(all.bits & SINEW_STEP_NOT_CONVERGED);
@@ -330,7 +330,7 @@ static void test_records(void **state)
     int32_t count;
     const sinew_iteration *records = sinew_world_iterations(s.world, &count);
     assert_int_equal(count, result.iterations + 1);
-    assert_true(fabs(records[0].objective - value) <= CLOSE * fabs(value)); /* pins stand still: the start is q_n */
+    assert_true(fabs(records[0].objective - value) <= CLOSE * fabs(value)); /* pins do not move: the start is q_n */
     for (int32_t i = 0; i < count; i++) {
         assert_int_equal(records[i].iteration, i);
         assert_true(fabs(records[i].inertia + records[i].elastic - records[i].objective) <=
@@ -350,7 +350,7 @@ static void test_records(void **state)
 
 /* ---- Failure --------------------------------------------------------------------------------- */
 
-/* Full steps without a line search throw a stiff log material inside out, where it is infinite. */
+/* Full steps without a line search invert tets of a stiff log material, where its energy is infinite. */
 static void test_not_finite_keeps_the_state(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_not_finite_keeps_the_state(void **state)
     assert_true(sinew_world_state_hash(s.world) == before);
     assert_int_equal(sinew_world_step_count(s.world), 0);
     assert_true(sinew_world_time(s.world) == 0);
-    /* With its line search it gets there from the same state. */
+    /* With its line search Newton converges from the same state. */
     def.solver.parameters[line_search] = 0;
     assert_int_equal(sinew_world_set_solver(s.world, &def.solver, &error), SINEW_OK);
     assert_int_equal(sinew_world_step(s.world, &result) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_NOT_CONVERGED), 0);

@@ -15,7 +15,7 @@
 
 enum {
     MOTIONS = 5,
-    MOMENTS = 3 /* within a motion, its end included */
+    MOMENTS = 3 /* within a motion, including its end */
 };
 
 #ifdef SINEW_SINGLE
@@ -40,7 +40,8 @@ static double displacement_at(const guard_case *g, int32_t v)
     return hypot(hypot((double)displacement[0], (double)displacement[1]), (double)displacement[2]);
 }
 
-/* Predicted displacements of the case, one for all vertices of a collider, and radii smaller than most of them. */
+/* Predicted displacements of the case, one for all vertices of a collider, and radii smaller than most displacements.
+ */
 static void set_ways(random_cases *r, guard_case *g)
 {
     detect_case *c = g->c;
@@ -89,7 +90,8 @@ static void release_case(guard_case *g)
 
 /* ---- Motions ---------------------------------------------------------------------------------- */
 
-/* Requests a fraction of the predicted displacements of an object, with noise; some vertices stand, or go elsewhere. */
+/* Requests a fraction of the predicted displacements of an object, with noise; some vertices stay, or move elsewhere.
+ */
 static void ask_object(random_cases *r, guard_case *g, const sinew_collision_object *object)
 {
     const double fraction = random_between(r, -0.2, 1.3), waver = random_index(r, 2) ? random_between(r, 0, 0.3) : 0;
@@ -108,7 +110,7 @@ static void ask_object(random_cases *r, guard_case *g, const sinew_collision_obj
     }
 }
 
-/* Moves as a world does; x [MOMENTS][vertex_count][4]: positions along the straight motion. */
+/* Moves vertices as a step does; x [MOMENTS][vertex_count][4]: positions along the straight motion. */
 static void move(guard_case *g, sinew_real *x)
 {
     const sinew_collision_mesh *f = &g->c->mesh;
@@ -128,9 +130,9 @@ static void move(guard_case *g, sinew_real *x)
     sinew_step_filter_commit(&g->filter, f);
 }
 
-/* ---- Referees --------------------------------------------------------------------------------- */
+/* ---- Reference checks ----------------------------------------------------------------------------- */
 
-/* (1) of trust_region.h. */
+/* Checks (1) of trust_region.h. */
 static void check_balls(const guard_case *g)
 {
     const sinew_collision_mesh *f = &g->c->mesh;
@@ -165,7 +167,7 @@ static const sinew_candidate *listed_pair(const guard_case *g, const sinew_candi
     return NULL;
 }
 
-/* Whether the boxes of both features are farther apart than `far` along an axis, which bounds the distance. */
+/* Whether the boxes of both features are farther apart than `far` along an axis, a lower bound of the distance. */
 static bool is_far(const int32_t v[4], int firsts, const sinew_real *x, double far)
 {
     for (int k = 0; k < 3; k++) {
@@ -258,7 +260,7 @@ static int64_t own_pairs(const guard_case *g, double *min)
     return count;
 }
 
-/* The first body collides with itself only, and shall fall by the size of the case, with small radii. */
+/* The first body collides with itself only, and falls by the size of the case, with small radii. */
 static void let_fall(guard_case *g)
 {
     const sinew_collision_mesh *f = &g->c->mesh;
@@ -274,7 +276,7 @@ static void let_fall(guard_case *g)
         g->filter.x_requested[4 * v + 1] += g->filter.predicted[4 * v + 1];
 }
 
-/* A falling body has the pairs of a resting one, and takes its full step, though its radii are small. */
+/* A falling body has the pairs of a resting one, and takes its full step in spite of small radii. */
 static void test_falls_free(void **state)
 {
     (void)state;
@@ -286,7 +288,7 @@ static void test_falls_free(void **state)
         let_fall(&g);
         const int64_t falling = own_pairs(&g, &min);
         sinew_step_filter_limit(&g.filter, f, 1);
-        /* Pairs at the floor depend on the last bit of their positions. */
+        /* Pairs near the margin depend on the last bit of their positions. */
         for (int32_t v = 0; v < f->objects[0].vertex_count && min > 0.1 * g.margin; v++)
             assert_true(g.filter.x_accepted[4 * v + 3] == 1 && !g.filter.truncated[v]);
         const sinew_detect_input still = {g.c->x, g.c->inflation_radius, NULL};
@@ -297,7 +299,7 @@ static void test_falls_free(void **state)
     }
 }
 
-/* All vertices of a rope move far except one that stands: no other gets ahead of it by more than two radii, and all
+/* All vertices of a rope move far except one that is fixed: no other gets ahead of it by more than two radii, and all
  * others move. */
 static void test_one_stands(void **state)
 {

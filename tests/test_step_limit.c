@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_step_limit.c: how far a step may go before an energy with a barrier ends: random elements and directions against
- * the determinant looked at closely all along the way, whole worlds against the objective, and the searches that go by
- * it.
+ * test_step_limit.c: the largest step before an energy with a barrier becomes infinite: random elements and directions
+ * against the determinant sampled densely along the step, whole worlds against the objective, and the line searches
+ * that use the limit.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -23,7 +23,7 @@ enum {
 
 /* ---- One element --------------------------------------------------------------------------------- */
 
-/* det of the edges of element e at x + t p, over its size at x. */
+/* The determinant of the edges of element e at x + t p, over its size at x. */
 static double determinant_at(const batch *b, int e, double t)
 {
     double D[9];
@@ -41,7 +41,8 @@ static double limit_of(batch *b, double max)
     return b->ops->step_limit(&kernel, max);
 }
 
-/* Positive before the limit, zero at it. The sign of an element's volume is that of its rest shape. */
+/* The determinant is positive before the limit and zero at it. The sign of an element's volume is that of its rest
+ * shape. */
 static void check_element(batch *b, double sign)
 {
     const double start = sign * determinant_at(b, 0, 0), limit = limit_of(b, HUGE_VAL);
@@ -52,7 +53,7 @@ static void check_element(batch *b, double sign)
             fail_msg("flat at %.9g, and the limit is %.9g", t, limit);
     }
     if (isfinite(limit)) {
-        /* Twice as far the determinant may be as large as it likes: what counts is the size of its terms. */
+        /* Beyond the limit the determinant may be large: round-off is relative to the size of its terms. */
         const double scale = fabs(start) + fabs(determinant_at(b, 0, 2 * limit)) + fabs(determinant_at(b, 0, -limit));
         if (!(fabs(determinant_at(b, 0, limit)) <= 10 * CLOSE * scale))
             fail_msg("det is %g at the limit %.9g, of %g", determinant_at(b, 0, limit), limit, start);
@@ -91,7 +92,7 @@ static void each_energy(random_cases *r,
     for (int32_t v = 0; v < count; v++)
         for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
             const sinew_energy_ops *ops = variants[v]->energies[kind];
-            /* Who has a barrier says how far it is. */
+            /* An energy has a barrier if and only if it has a step limit. */
             assert_true(ops->barrier == (ops->step_limit != NULL));
             for (int32_t i = 0; ops->step_limit && is_tet(&ops->info) && i < r->count; i++, found++)
                 check(r, variants[v], ops);
@@ -113,7 +114,7 @@ static void the_first_flat_element_is_found(void **unused)
     each_energy(&r, check_single);
 }
 
-/* Several elements: the least of all; those that are inside out already, and fillers, do not count. */
+/* Several elements: the minimum over all; inverted elements and padding do not count. */
 static void check_several(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops)
 {
     enum {
@@ -141,7 +142,7 @@ static void check_several(random_cases *r, const sinew_simd_variant *simd, const
         for (int other = 0; other < COUNT; other++)
             b.data[other / b.width * ops->data_count * b.width + other % b.width] = kept[other];
     }
-    /* Bisections that begin elsewhere end a bit apart. */
+    /* Bisections from other starts end slightly apart. */
     assert_true(without >= min * (1 - CLOSE) && without <= min * (1 + CLOSE) && before <= without * (1 + CLOSE));
     memset(b.p, 0, sizeof *b.p * (size_t)(4 * b.group_count * b.width * b.vertex_count));
     assert_true(limit_of(&b, HUGE_VAL) == HUGE_VAL && limit_of(&b, 3) == 3);
@@ -183,7 +184,7 @@ static sinew_real *draw_direction(random_cases *r, int32_t count)
     return d;
 }
 
-/* Is the objective finite at q + t d? */
+/* Whether the objective is finite at q + t d. */
 static bool defined_at(sinew_world *world, const sinew_real *d, double t)
 {
     const size_t size = 4 * (size_t)world->particle_count;
@@ -221,7 +222,7 @@ static void the_objective_ends_at_its_limit(void **unused)
 
 /* ---- Searches ------------------------------------------------------------------------------------ */
 
-/* Goes from where the world is along a direction downhill that is far too long; returns alpha over the limit. */
+/* Searches along a descent direction that is far too long; returns alpha over the limit. */
 static double search(random_cases *r, sinew_search *find)
 {
     sinew_world *world = make_block(r, SINEW_ENERGY_NEO_HOOKEAN_LOG, 1);
@@ -235,7 +236,7 @@ static double search(random_cases *r, sinew_search *find)
     sinew_solve_evaluate(s);
     for (size_t i = 0; i < size; i++)
         d[i] = -s->gradient[i];
-    /* Ten times as long as the way to where the energy ends. */
+    /* Ten times as long as the step to the barrier. */
     const double first = sinew_objective_step_limit(&world->objective, s->q, d, HUGE_VAL);
     assert_true(isfinite(first));
     for (size_t i = 0; i < size; i++)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_stiff_rope.c: springs that are stiffer than a number's digits can tell. A rope that is held at one end swings
- * down for 0.4 s; however stiff it is, its tail belongs at y = -0.795 m. A solver gets it there within 1 %, or says in
- * the status of some step that it did not.
+ * test_stiff_rope.c: springs that are stiffer than the precision of a number resolves. A rope that is held at one end
+ * swings down for 0.4 s; for any stiffness its tail ends at y = -0.795 m. A solver reaches this within 1 %, or the
+ * status of some step reports that it did not.
  */
 #include "make_world.h"
 #include "sinew/scene.h"
 
 #define TAIL -0.795
 
-/* The status of all steps; *y is where the tail ends. */
+/* Returns the status of all steps combined; *y receives the final height of the tail. */
 static uint32_t swing(const char *solver, const char *stiffness, double *y)
 {
     char name[64], spring[64];
@@ -50,8 +50,7 @@ static void tail_is_right_or_the_status_says_so(void **state)
     }
 }
 
-/* The one that can: Newton's method in double follows springs that are a billion times as stiff as the rope is heavy.
- */
+/* Newton's method in double follows springs with a stiffness of a billion times the rope's weight. */
 static void newton_follows(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ static sinew_surface count_surface(const sinew_world *world)
     return surface;
 }
 
-/* All arrays, to be freed. */
+/* All arrays of a world's surface; the caller frees them. */
 static sinew_surface surface_of(const sinew_world *world)
 {
     sinew_error error = {0};
@@ -39,7 +39,7 @@ static void free_surface(sinew_surface *s)
     free(s->edge_bodies);
 }
 
-/* The one tet of the mesh that has the three vertices; boundary triangles have one. */
+/* The tet of the mesh that has the three vertices; a boundary triangle has exactly one. */
 static int32_t tet_behind(const sinew_mesh *mesh, const int32_t *triangle, int32_t first)
 {
     const int32_t *tets = sinew_mesh_tets(mesh);
@@ -56,8 +56,8 @@ static int32_t tet_behind(const sinew_mesh *mesh, const int32_t *triangle, int32
 typedef struct parts {
     sinew_world *world;
     sinew_mesh *solid, *cloth, *rope;
-    sinew_body bodies[4]; /* solid, cloth, rope, solid again */
-    int8_t *material;     /* [tet_count] of the first solid: which of the energies acts on a tet, -1 none */
+    sinew_body bodies[4]; /* solid, cloth, rope, second solid */
+    int8_t *material;     /* [tet_count] of the first solid: index of the energy that acts on a tet, -1: none */
     sinew_energy energies[3];
 } parts;
 
@@ -67,7 +67,7 @@ static sinew_energy add_to_tets(parts *p, sinew_energy_kind kind, int which)
     int32_t count = 0, *chosen = make_array(4 * (size_t)sinew_mesh_tet_count(p->solid), sizeof *chosen);
     for (int32_t t = 0; t < sinew_mesh_tet_count(p->solid); t++)
         if (p->material[t] == which)
-            for (int k = 0; k < 4; k++) /* in another order than the mesh has them */
+            for (int k = 0; k < 4; k++) /* in another order than in the mesh */
                 chosen[4 * count + k] = tets[4 * t + (k + which) % 4], count += k == 3;
     sinew_energy_def def = sinew_default_energy_def(kind);
     def.body = p->bodies[0];
@@ -78,8 +78,8 @@ static sinew_energy add_to_tets(parts *p, sinew_energy_kind kind, int which)
     return energy;
 }
 
-/* A solid of two materials with tets that have none, a cloth with springs, a rope, and a solid of one material that is
- * made of two, of which the first counts. */
+/* A solid of two materials with tets without material, a cloth with springs, a rope, and a solid with two energies, of
+ * which the first determines the material. */
 static parts make_parts(random_cases *r, const sinew_allocator *allocator)
 {
     sinew_error error = {0};
@@ -122,7 +122,7 @@ static bool same_id(sinew_energy a, sinew_energy b)
     return a.index == b.index && (a.index < 0 || a.generation == b.generation);
 }
 
-/* The body's part of the surface: starts at *at, which goes on behind it. */
+/* Checks one body's part of the surface, which starts at *at; advances *at. */
 static void check_body(const parts *p, const sinew_surface *s, int which, int32_t *at, int32_t *edge)
 {
     const sinew_mesh *mesh = sinew_body_mesh(p->world, p->bodies[which]);
@@ -166,7 +166,7 @@ static void surfaces_and_materials(void **unused)
         sinew_error error = {0};
         parts p = make_parts(&r, NULL);
         check_surface(&p, -1);
-        sinew_world_step(p.world, NULL); /* it does not depend on the state */
+        sinew_world_step(p.world, NULL); /* the surface does not depend on the state */
         check_surface(&p, -1);
         const int gone = 1 + random_index(&r, 2);
         sinew_world_remove_body(p.world, p.bodies[gone], &error);

@@ -10,7 +10,7 @@
 
 static const sinew_sweep_rule coloured = {.order = SINEW_SWEEP_COLOURED};
 
-/* A block of n^3 particles, each a little out of place, with XPBD by colours. */
+/* A block of n^3 slightly displaced particles, with coloured XPBD sweeps. */
 static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t threads)
 {
     sinew_error error = {0};
@@ -39,7 +39,7 @@ static sinew_world *make_block(int32_t n, sinew_energy_kind kind, int32_t thread
     return world;
 }
 
-/* Marks the particles of the groups of one row with `mark`; none may have one from `least` on. */
+/* Marks the particles of the groups of one row with `mark`; none may have a mark from `min` on. */
 static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int32_t min, int32_t *marks, int32_t *seen)
 {
     const size_t W = (size_t)b->width, n = (size_t)b->ops->info.vertex_count;
@@ -55,7 +55,7 @@ static void mark_row(const sinew_sweep_batch *b, int32_t row, int32_t mark, int3
     }
 }
 
-/* Groups of the domains of one level. */
+/* The number of groups in the domains of one level. */
 static int32_t level_groups(const sinew_sweep_batch *b, int32_t level)
 {
     return b->first_group[b->domains.first[level + 1] * b->colour_count] -
@@ -74,7 +74,7 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     int32_t *marks = make_array((size_t)world->particle_count, sizeof *marks);
     int32_t *seen = make_array((size_t)b->source->element_count, sizeof *seen);
     assert_int_equal(levels > 0, is_cut);
-    /* Rows: no particle twice. */
+    /* Groups of one row share no particle. */
     int32_t mark = 0;
     for (int32_t row = 0; row < domains * colours; row++) {
         mark++;
@@ -82,14 +82,14 @@ static void check_layout(int32_t n, sinew_energy_kind kind, bool is_cut)
     }
     for (int32_t e = 0; e < b->source->element_count; e++)
         assert_int_equal(seen[e], 1);
-    /* Domains of one level: no particle in two of them. */
+    /* Domains of one level share no particle. */
     for (int32_t level = 0; level < levels; level++) {
         for (int32_t i = 0; i < world->particle_count; i++)
             marks[i] = -domains - 1;
         for (int32_t row = b->domains.first[level] * colours; row < b->domains.first[level + 1] * colours; row++)
             mark_row(b, row, row / colours - domains, -domains, marks, seen);
     }
-    /* Elements between the halves are on one of two sides, but for few. */
+    /* Nearly all elements between the halves are on one of two sides. */
     const int32_t sides = is_cut ? level_groups(b, levels - 2) : 0, rest = is_cut ? level_groups(b, levels - 1) : 0;
     assert_true(4 * sides < b->group_count && 2 * rest <= sides);
     printf("%s, %d particles: %d domains in %d levels, %d colours; of %d groups %d on the sides between the halves, "
@@ -110,7 +110,7 @@ static void test_layout(void **state)
     check_layout(8, SINEW_ENERGY_STRAIN, false);
 }
 
-/* One step with so many threads; positions and multipliers. */
+/* Takes one step with `threads` threads; returns positions and multipliers. */
 static sinew_world *step_block(int32_t n, sinew_energy_kind kind, int32_t threads, sinew_real **lambda, int32_t *count)
 {
     sinew_world *world = make_block(n, kind, threads);
@@ -131,7 +131,7 @@ static void check_threads(int32_t n, sinew_energy_kind kind)
     int32_t count, other_count;
     sinew_world *one = step_block(n, kind, 1, &lambda, &count);
     for (int32_t i = 0; i < count; i++)
-        assert_true(lambda[i] != 0); /* visited */
+        assert_true(lambda[i] != 0); /* the sweep processed the element */
     for (int32_t threads = 2; threads <= 3; threads++) {
         sinew_world *many = step_block(n, kind, threads, &other, &other_count);
         assert_int_equal(count, other_count);
@@ -152,7 +152,7 @@ static void test_threads(void **state)
     check_threads(10, SINEW_ENERGY_STRAIN);
 }
 
-/* Springs beside those of a block, which are not worth cutting. Returns their colours. */
+/* Adds springs to a block that are not worth a partition into domains. Returns the number of their colours. */
 static int32_t check_not_cut(const int32_t (*springs)[2], int32_t count)
 {
     sinew_error error = {0};
@@ -181,7 +181,7 @@ static int32_t check_not_cut(const int32_t (*springs)[2], int32_t count)
     return colours;
 }
 
-/* One particle with springs to thousands: as many colours as springs. */
+/* One particle with springs to thousands of others: as many colours as springs. */
 static void test_hub(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void test_hub(void **state)
     assert_int_equal(check_not_cut((const int32_t(*)[2])springs, SPRINGS), SPRINGS);
 }
 
-/* Springs between any two particles: few colours, but most lie between the halves of the body and on neither side. */
+/* Springs between random particles: few colours, but most lie between the halves of the body and on neither side. */
 static void test_any_two(void **state)
 {
     (void)state;

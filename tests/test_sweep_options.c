@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_sweep_options.c: options of constraint sweeps other than their order: Chebyshev's acceleration of Jacobi, the
- * residual that XPBD leaves out, first guesses of multipliers; and what masses mean to PBD and XPBD.
+ * test_sweep_options.c: options of constraint sweeps other than their order: Chebyshev acceleration of Jacobi, XPBD's
+ * dropped momentum residual, initial multipliers; and the role of masses in PBD and XPBD.
  *
- * Second ways: a Jacobi sweep with Chebyshev's weights written out below in double, Newton's minimum, and identities
+ * References: a Jacobi sweep with Chebyshev's weights written out below in double, Newton's minimum, and identities
  * that hold to the bit.
  */
 #include "solver_scenes.h"
 
 #include "random_cases.h"
 
-/* ---- A rope by hand ---------------------------------------------------------------------------- */
+/* ---- A reference rope ------------------------------------------------------------------------------ */
 
 enum {
     ROPE = 7,
@@ -18,11 +18,11 @@ enum {
 };
 
 typedef struct rope {
-    double q[ROPE][3], lambda[ROPE - 1], w[ROPE], alpha, rest; /* alpha: alpha / h^2 */
+    double q[ROPE][3], lambda[ROPE - 1], w[ROPE], alpha, rest; /* alpha is alpha / h^2 */
 } rope;
 
-/* One Jacobi sweep: every spring sees the same positions and makes 1/2 of its change, as most particles have two; the
- * last spring's free particles have two at one end. */
+/* One Jacobi sweep: all springs see the same positions and apply 1/2 of their change, as most particles have two
+ * springs. */
 static void jacobi_by_hand(rope *r, double relaxation)
 {
     double dx[ROPE][3] = {{0}};
@@ -136,7 +136,7 @@ static void chebyshev_is_what_it_says(void **unused)
     }
 }
 
-/* ---- Where accelerated sweeps lead ------------------------------------------------------------- */
+/* ---- Limits of accelerated sweeps ------------------------------------------------------------------ */
 
 static sinew_solver_def xpbd_with(int iterations, const char *name, double value)
 {
@@ -145,8 +145,8 @@ static sinew_solver_def xpbd_with(int iterations, const char *name, double value
     return def;
 }
 
-/* Residual of the constraints' own equations: none of the sweeps is nearer to g's minimum than where all of them end,
- * so distances to what 4000 plain sweeps reach are compared. */
+/* Distance from the result of 4000 plain sweeps: all sweeps converge to the constraints' own equations, not to g's
+ * minimum. */
 static double distance_after(const scene *s, const sinew_solver_def *solver, const sinew_real *limit)
 {
     sinew_world *world = build(s, solver, 1, 1);
@@ -180,7 +180,7 @@ static void chebyshev_gets_there_sooner(void **unused)
 
 /* ---- The residual ------------------------------------------------------------------------------ */
 
-/* On soft bodies sweeps with the residual end at the minimum of g, which plain ones miss. */
+/* On soft bodies sweeps with the residual converge to the minimum of g, which plain sweeps miss. */
 static void residual_leads_to_the_minimum(void **unused)
 {
     (void)unused;
@@ -196,7 +196,7 @@ static void residual_leads_to_the_minimum(void **unused)
         }
 }
 
-/* On stiff ones they do not flush: PBNG section 6 has it from Chen et al. 2023. */
+/* On stiff bodies sweeps with the residual do not settle: PBNG section 6 cites Chen et al. 2023. */
 static void residual_is_unstable_when_stiff(void **unused)
 {
     (void)unused;
@@ -219,10 +219,10 @@ static void residual_is_unstable_when_stiff(void **unused)
     }
 }
 
-/* ---- First guesses ----------------------------------------------------------------------------- */
+/* ---- Initial multipliers --------------------------------------------------------------------------- */
 
-/* With lambda = -C / alpha~ every constraint's own equation holds at q_tilde, and sweeps without the residual see
- * nothing else: the step ends where inertia leads, whatever the material. With it they find the minimum. */
+/* With lambda = -C / alpha~ every constraint's own equation holds at q_tilde, and sweeps without the residual change
+ * nothing: the step ends at q_tilde for every material. With the residual they find the minimum. */
 static void a_guess_needs_the_residual(void **unused)
 {
     (void)unused;
@@ -259,8 +259,8 @@ static sinew_real *end_of_rope(drawn_rope d, double masses, double stiffness, si
     return q;
 }
 
-/* All masses four times as large: PBD ends at the same bits, thesis (4.9). XPBD does where compliances are a quarter,
- * thesis (4.30): masses enter through alpha~ m alone. */
+/* All masses four times as large: PBD ends at the same bits, thesis (4.9). XPBD does with a quarter of the compliances,
+ * thesis (4.30): masses enter only through alpha~ m. */
 static void masses_enter_through_the_compliance(void **unused)
 {
     (void)unused;
@@ -279,8 +279,8 @@ static void masses_enter_through_the_compliance(void **unused)
     }
 }
 
-/* Two particles on a spring at rest, which fly apart with 2 v: PBD ends as if they had not, whatever v; a minimiser of
- * g with the same spring does not (Projective Dynamics 4.1: PBD washes out the momenta of single points). */
+/* Two particles on a spring at rest fly apart with 2 v: PBD ends at the rest length for any v; a minimiser of g with
+ * the same spring does not (Projective Dynamics 4.1: PBD washes out the momenta of single points). */
 static double length_after(sinew_solver_kind kind, double v)
 {
     const double from[3] = {0, 0, 0}, to[3] = {1, 0, 0};
@@ -341,8 +341,8 @@ static sinew_world *hard_tet(const double stretch[3])
     return world;
 }
 
-/* Thesis (4.33): without compliance the combined constraint is det F - 1. A tet of the right volume stays as it is,
- * however it is stretched; another one gets there. */
+/* Thesis (4.33): without compliance the combined constraint is det F - 1. A tet of the right volume does not move, for
+ * any stretch; another one reaches the volume. */
 static void combined_without_compliance_is_volume(void **unused)
 {
     (void)unused;

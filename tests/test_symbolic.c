@@ -32,7 +32,7 @@ static sinew_allocator allocator;
 static pattern pattern_draw(random_cases *r, int32_t n)
 {
     pattern p = {.n = n};
-    /* Empty, tree-like, sparse, dense; where the components are several, no edge joins even with odd numbers. */
+    /* Empty, tree-like, sparse or dense; with several components, no edge joins even and odd numbers. */
     const double density = (const double[]){0, 1.0 / (n + 1), 3.0 / (n + 1), 0.3, 1}[random_index(r, 5)];
     const bool components = random_index(r, 4) == 0;
     for (int32_t j = 0; j < n; j++)
@@ -50,7 +50,7 @@ static pattern pattern_draw(random_cases *r, int32_t n)
     return p;
 }
 
-/* The pattern of L by dense elimination: eliminating column k joins all rows below that have an entry in it. */
+/* The pattern of L by dense elimination: eliminating column k couples all rows below that have an entry in it. */
 static void eliminate(const pattern *p, const int32_t *order, bool L[N_MAX][N_MAX])
 {
     for (int32_t i = 0; i < p->n; i++)
@@ -110,8 +110,8 @@ static void expect_postorder(const sinew_elimination *e, int32_t n)
             assert_int_equal(last_child[j], j - 1);
 }
 
-/* The rows of a supernode are its columns and the union of what its columns have below; it is stored as often as any of
- * its columns needs. Returns the zeros that are stored. */
+/* The rows of a supernode are its columns and the union of the rows below in its columns; each is stored for every
+ * column. Returns the number of stored zeros. */
 static double expect_supernodes(const pattern *p, const sinew_elimination *e, const sinew_supernodes *s)
 {
     bool L[N_MAX][N_MAX];
@@ -148,7 +148,7 @@ static void expect_partition(const pattern *p, const sinew_elimination *e)
     assert_true(expect_supernodes(p, e, &exact) == 0);
     const double zeros = expect_supernodes(p, e, &relaxed), fill = sinew_elimination_fill(e);
     assert_true(relaxed.count <= exact.count);
-    assert_true(zeros <= 0.8 * (zeros + fill)); /* the loosest bound of the rule, but for up to 4 columns */
+    assert_true(zeros <= 0.8 * (zeros + fill)); /* the loosest bound of amalgamation, except for up to 4 columns */
     sinew_supernodes_destroy(&exact, &allocator);
     sinew_supernodes_destroy(&relaxed, &allocator);
 }
@@ -184,7 +184,7 @@ static void trees_counts_and_supernodes_are_those_of_dense_elimination(void **st
     }
 }
 
-/* The graph of 3 x 3 blocks as one of scalars: all entries of a block, lower triangle. */
+/* The graph of 3 x 3 blocks as a scalar graph: all entries of a block, lower triangle. */
 static sinew_graph expand_graph(const pattern *p)
 {
     static size_t column[3 * N_MAX + 1];
@@ -231,7 +231,7 @@ static void blocks_give_the_supernodes_of_their_scalars(void **state)
     }
 }
 
-/* Every entry of A is found at its permuted position, each once. */
+/* Every entry of A occurs once, at its permuted position. */
 static void reordered_matrices_hold_every_entry(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void reordered_matrices_hold_every_entry(void **state)
         int32_t index[N_MAX];
         double value[N_MAX * (N_MAX + 1) / 2], found[N_MAX][N_MAX] = {{0}};
         for (int32_t k = 0; k < p.n; k++)
-            index[k] = (k * 5 + i) % p.n; /* a permutation but where 5 divides n */
+            index[k] = (k * 5 + i) % p.n; /* a permutation unless 5 divides n */
         if (p.n % 5 == 0)
             for (int32_t k = 0; k < p.n; k++)
                 index[k] = p.n - 1 - k;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_system_methods.c: what the solvers of systems promise beside the referee (test_systems.c): sap meets constraints
- * and comes nearer to primal-dual as h shrinks; its system swept is PBD; full and Schur systems agree; redundant and
- * contradictory rows are named; scd's state; drift of kkt and dae; the same bits for any number of threads.
+ * test_system_methods.c: properties of the solvers of constraint systems beyond test_systems.c: sap satisfies
+ * constraints and approaches primal-dual as h shrinks; its system solved by sweeps is PBD; full and Schur systems
+ * agree; redundant and contradictory constraints are named; scd's saved state; drift of kkt and dae; the same bits for
+ * any number of threads.
  */
 #include "spring_system.h"
 
@@ -32,7 +33,7 @@ static void set_word(sinew_solver_def *def, const char *name, const char *word)
 
 /* ---- sap ----------------------------------------------------------------------------------------- */
 
-/* Where one step of length h ends; false: it says that its constraints are not met. */
+/* The end of one step of length h; returns false if the step reports unsatisfied constraints. */
 static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *q)
 {
     sinew_energy hard;
@@ -45,7 +46,7 @@ static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *
     if (bits & SINEW_STEP_CONSTRAINTS)
         print_message("%s at h = %g s: violation %g m after %d iterations\n", sinew_get_solver_info(kind)->name, h,
                       result.violation, result.iterations);
-    /* Rows that depend on each other only where they hold are met to 1e-9. */
+    /* Constraints that are dependent only where they hold are satisfied to 1e-9. */
     const bool met = !(bits & SINEW_STEP_CONSTRAINTS);
     assert_true(!met || s->hard_count == 0 || result.violation <= (result.constraints[0] ? fmax(MET, 2e-9) : MET));
     sinew_real *at = positions_of(world);
@@ -56,7 +57,8 @@ static bool step_of(spring_system *s, sinew_solver_kind kind, double h, double *
     return met;
 }
 
-/* Rods alone, in motion: what forces leave over falls with h. Nets that a long step throws too far are left out. */
+/* Rods alone, in motion: the distance of sap from primal-dual falls with h. Nets that a long step moves too far are
+ * skipped. */
 static void sap_comes_nearer_to_the_referee(void **unused)
 {
     (void)unused;
@@ -84,15 +86,16 @@ static void sap_comes_nearer_to_the_referee(void **unused)
     assert_true(missed <= 1 + r.count / 20);
 }
 
-/* One sweep over the rows of the system at q, linearised there (frozen) or anew each: q and lambda [spring_count] move.
- * Soft springs are rows of compliance alpha = 1/k: (w_0 + w_1 + alpha/h^2) dlambda = -C - alpha/h^2 lambda. */
-static void sweep_rows(const spring_system *s, double *q, double *lambda, bool anew)
+/* One sweep over the constraints of the system, linearised at q (frozen) or at the current positions; updates q and
+ * lambda [spring_count]. Soft springs have compliance alpha = 1/k: (w_0 + w_1 + alpha/h^2) dlambda = -C - alpha/h^2
+ * lambda. */
+static void sweep_rows(const spring_system *s, double *q, double *lambda, bool relinearise)
 {
     double start[3 * SYSTEM_VERTICES];
     memcpy(start, q, sizeof start);
     for (int k = 0; k < s->spring_count; k++) {
         const system_spring *p = &s->springs[k];
-        const double *at = anew ? q : start, alpha = p->hard ? 0 : 1 / (p->stiffness * s->h * s->h);
+        const double *at = relinearise ? q : start, alpha = p->hard ? 0 : 1 / (p->stiffness * s->h * s->h);
         double n[3], top = p->length - spring_between(at, p, n) - alpha * lambda[k], bottom = alpha;
         for (int c = 0; c < 3; c++)
             top -= n[c] * ((q[3 * p->ends[1] + c] - at[3 * p->ends[1] + c]) -
@@ -106,8 +109,8 @@ static void sweep_rows(const spring_system *s, double *q, double *lambda, bool a
     }
 }
 
-/* m: how far `sweeps` iterations of a solver are from as many sweeps over the system by hand. */
-static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, bool anew)
+/* Distance, m, of `sweeps` iterations of a solver from as many reference sweeps over the system. */
+static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, bool relinearise)
 {
     double q[3 * SYSTEM_VERTICES], lambda[SYSTEM_SPRINGS] = {0};
     sinew_energy hard;
@@ -119,7 +122,7 @@ static double off_sweeps(spring_system *s, sinew_solver_kind kind, int sweeps, b
     for (int i = 0; i < 3 * s->vertex_count; i++)
         q[i] = s->pinned[i / 3] ? s->q[i] : system_q_tilde(s, i);
     for (int i = 0; i < sweeps; i++)
-        sweep_rows(s, q, lambda, anew);
+        sweep_rows(s, q, lambda, relinearise);
     sinew_world_step(world, NULL);
     sinew_real *at = positions_of(world);
     const double off = system_distance(q, at, s->vertex_count);
@@ -137,10 +140,10 @@ static void a_sweep_over_the_system_is_pbd(void **unused)
         double off[2];
         for (int half = 0; half < 2; half++) {
             s.h = half ? 0.001 : 0.002;
-            const double anew = off_sweeps(&s, SINEW_SOLVER_PBD, 1, true);
+            const double relinearise = off_sweeps(&s, SINEW_SOLVER_PBD, 1, true);
             off[half] = off_sweeps(&s, SINEW_SOLVER_PBD, 1, false);
-            if (!(anew <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
-                fail_msg("case %d: a sweep with rows linearised anew is %g m from PBD", k, anew);
+            if (!(relinearise <= (sizeof(sinew_real) == 4 ? 1e-5 : 1e-12)))
+                fail_msg("case %d: a sweep with rows linearised relinearise is %g m from PBD", k, relinearise);
         }
         print_message("frozen rows: %.2e m from PBD at h = 2 ms, %.2e m at 1 ms, order %.2f\n", off[0], off[1],
                       log2(off[0] / off[1]));
@@ -149,7 +152,7 @@ static void a_sweep_over_the_system_is_pbd(void **unused)
     }
 }
 
-/* With compliance: sweeps over compliant step and project's system, which keep lambda, are iterations of XPBD. */
+/* With compliance: sweeps over the compliant step-and-project system, which keep lambda, equal iterations of XPBD. */
 static void sweeps_over_the_compliant_system_are_xpbd(void **unused)
 {
     (void)unused;
@@ -162,10 +165,10 @@ static void sweeps_over_the_compliant_system_are_xpbd(void **unused)
     }
 }
 
-/* ---- A filter -------------------------------------------------------------------------------------- */
+/* ---- Velocity filter ------------------------------------------------------------------------------- */
 
-/* Soft springs step first, by linearly implicit Euler; what sap then does is what it does to rods alone that begin
- * where these ended: a filter on velocities. */
+/* Soft springs step first, by linearly implicit Euler. sap then acts as on rods alone that start at the end of that
+ * step: a filter on velocities. */
 static void sap_filters_what_other_energies_did(void **unused)
 {
     (void)unused;
@@ -228,8 +231,8 @@ static void full_and_schur_agree(void **unused)
     assert_true(max <= SAME && stalled <= 1 + r.count / 20);
 }
 
-/* What stands for A: M/h^2 alone, that and the Hessian of the soft springs, or M/h^2 with soft springs as compliant
- * rows C + J dq + alpha lambda = 0, (3.26), which eliminated add J^T J / alpha to it. */
+/* The matrix A: M/h^2 alone, M/h^2 plus the Hessian of the soft springs, or M/h^2 with soft springs as compliant
+ * constraints C + J dq + alpha lambda = 0, (3.26), whose elimination adds J^T J / alpha. */
 enum {
     BY_MASS,
     BY_STIFFNESS,
@@ -276,8 +279,8 @@ static void dense_velocities(const spring_system *s, int matrix, double *q)
     free(b);
 }
 
-/* m: how far a step of kkt from `start` is from the dense system; negative: springs under pressure left A indefinite,
- * and it was shifted, which the step says. */
+/* Distance, m, of a step of kkt from `start` to the solution of the dense system. Negative if compressed springs made A
+ * indefinite and it was shifted, which the status reports. */
 static double off_dense(spring_system *s, const sinew_real *start, int matrix)
 {
     double q[3 * SYSTEM_VERTICES];
@@ -297,7 +300,7 @@ static double off_dense(spring_system *s, const sinew_real *start, int matrix)
     return bits & SINEW_STEP_INDEFINITE ? -1 : off;
 }
 
-/* Rods and springs that are off their lengths: kkt takes the step of the dense system. */
+/* Rods and springs away from their rest lengths: kkt takes the step of the dense system. */
 static void velocities_are_those_of_the_system(void **unused)
 {
     (void)unused;
@@ -321,7 +324,7 @@ static void velocities_are_those_of_the_system(void **unused)
     assert_true(max <= SAME && shifted < r.count);
 }
 
-/* A pendulum: a mass on a rod, pinned at the origin, thrown sideways. */
+/* A pendulum: a mass on a rod that is pinned at the origin, with a sideways velocity. */
 static sinew_world *pendulum(const sinew_solver_def *solver, double h)
 {
     const double from[3] = {0, 0, 0}, to[3] = {0, -1, 0};
@@ -353,7 +356,8 @@ static double length_after(const sinew_solver_def *solver, double h, double seco
     return sqrt(x * x + y * y + z * z);
 }
 
-/* What is differentiated drifts: once more than twice; what is not, or is stabilised, does not. */
+/* Constraints on accelerations drift more than constraints on velocities; positions and stabilised constraints do not
+ * drift. */
 static void drift_is_what_the_level_says(void **unused)
 {
     (void)unused;
@@ -382,7 +386,7 @@ static void drift_is_what_the_level_says(void **unused)
 
 /* ---- Redundant and contradictory ------------------------------------------------------------------ */
 
-/* Rods between given places, hard or compliant. */
+/* Rods between given points, hard or compliant. */
 static sinew_world *framework(const sinew_solver_def *solver, const double (*places)[3], int32_t count,
                               const int32_t *springs, int32_t spring_count, int32_t pinned, bool hard)
 {
@@ -431,7 +435,7 @@ static int count_named(const char *text)
     return count;
 }
 
-/* A quadrilateral with both diagonals in its plane has one rod too many (5 hold it), a duplicate makes two. */
+/* A planar quadrilateral with both diagonals has one redundant rod (5 suffice), a duplicate makes two. */
 static void redundant_rows_are_named(void **unused)
 {
     (void)unused;
@@ -442,7 +446,7 @@ static void redundant_rows_are_named(void **unused)
             const sinew_solver_def def = sinew_default_solver_def(kinds[k]);
             sinew_step_result result;
             sinew_world *world = framework(&def, square, 4, square_rods, count, -1, true);
-            /* Something has to be moved, or there is nothing to solve. */
+            /* A velocity makes the step violate the constraints, so that there is something to solve. */
             const sinew_real v[3] = {1, 0.5, 0};
             sinew_world_set_velocities(world, 2, 1, v);
             const uint32_t bits = sinew_world_step(world, &result);
@@ -457,7 +461,7 @@ static void redundant_rows_are_named(void **unused)
         }
 }
 
-/* Two rods of different length between the same vertices: both are named, and no other; the state stays. */
+/* Two rods of different length between the same vertices: both are named, and no other; the state is kept. */
 static void contradictory_rows_are_named(void **unused)
 {
     (void)unused;
@@ -483,8 +487,8 @@ static void contradictory_rows_are_named(void **unused)
     }
 }
 
-/* With compliance neither is a fault (thesis 3.7.3): redundant rods share the force, and two of different lengths meet
- * where both pull alike: in the middle, as they have one stiffness, and by some mm lower for what hangs on them. */
+/* With compliance neither is an error (thesis 3.7.3): redundant rods share the force. Two rods of different lengths and
+ * equal stiffness settle in the middle, some mm lower because of the hanging weight. */
 static void compliance_cures_both(void **unused)
 {
     (void)unused;

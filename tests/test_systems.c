@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_systems.c: constraints solved as systems, against dense algebra of the test's own (spring_system.h).
+ * test_systems.c: constraints solved as systems, against independent dense algebra (spring_system.h).
  */
 #include "spring_system.h"
 
@@ -22,9 +22,9 @@ static sinew_solver_def solver_of(sinew_solver_kind kind)
     return def;
 }
 
-/* ---- The referee --------------------------------------------------------------------------------- */
+/* ---- Reference solutions ----------------------------------------------------------------------------- */
 
-/* Rows that are redundant only where they hold are known to less. */
+/* Checks the KKT conditions; multipliers of constraints that are dependent only where they hold are less accurate. */
 static void check_conditions(const spring_system *s, const sinew_world *world, sinew_energy hard, bool redundant)
 {
     double q[3 * SYSTEM_VERTICES], lambda[SYSTEM_SPRINGS], gradient[3 * SYSTEM_VERTICES], C[SYSTEM_SPRINGS], sum = 0;
@@ -43,8 +43,8 @@ static void check_conditions(const spring_system *s, const sinew_world *world, s
     free(at);
 }
 
-/* Hard springs that leave freedoms: fewer than the particles have. Soft ones are energies or, in every second case,
- * compliant constraints, which have the same minimum. */
+/* Fewer hard springs than degrees of freedom. Soft springs are energies or, in every second case, compliant
+ * constraints, which have the same minimum. */
 static void primal_dual_solves_the_conditions(void **unused)
 {
     (void)unused;
@@ -60,7 +60,7 @@ static void primal_dual_solves_the_conditions(void **unused)
         must(&error);
         sinew_world *world = make_system(&s, &def, 1, &hard);
         const uint32_t bits = sinew_world_step(world, &result);
-        /* In single precision a few steps, one in some 200, do not get there and say so. */
+        /* In single precision one step in some 200 does not converge and reports it. */
         if (sizeof(sinew_real) == 4 && bits & SINEW_STEP_NOT_CONVERGED) {
             unsolved++;
             sinew_world_destroy(world);
@@ -71,7 +71,7 @@ static void primal_dual_solves_the_conditions(void **unused)
                      result.iterations, result.violation, result.stationarity, result.constraints);
         assert_true(result.gap_kind == SINEW_GAP_UNKNOWN);
         check_conditions(&s, world, hard, result.constraints[0] != '\0');
-        /* The test's own Newton's method, which looks at no merit, mostly finds the same one of several minima. */
+        /* The reference Newton's method has no merit function, but mostly finds the same one of several minima. */
         double q[3 * SYSTEM_VERTICES], lambda[SYSTEM_SPRINGS] = {0}, length = 1;
         memcpy(q, s.q, sizeof q);
         for (int i = 0; i < 60 && length > 1e-13; i++)
@@ -86,7 +86,8 @@ static void primal_dual_solves_the_conditions(void **unused)
     assert_true(4 * compared >= 3 * (r.count - unsolved) && unsolved <= 1 + r.count / 20);
 }
 
-/* A chain that hangs from a pin pulls at each rod with the weight below it, in whatever solver has multipliers. */
+/* In a chain that hangs from a pin the multiplier of each rod is the weight below it, for every solver with
+ * multipliers. */
 static void multipliers_are_weights(void **unused)
 {
     (void)unused;
@@ -127,7 +128,7 @@ static void multipliers_are_weights(void **unused)
     }
 }
 
-/* A soft energy besides hard ones is no constraint by default, and the error names it. */
+/* By default a soft energy beside hard ones is no constraint, and the error names it. */
 static void no_rows_have_no_multipliers(void **unused)
 {
     (void)unused;

@@ -20,7 +20,7 @@ enum {
 
 #ifdef SINEW_SINGLE
 #define NEAR  2e-5 /* m */
-#define FORCE 2e-3 /* of the largest multiplier */
+#define FORCE 2e-3 /* relative to the largest multiplier */
 #else
 #define NEAR  1e-10
 #define FORCE 1e-7
@@ -32,7 +32,7 @@ typedef struct tet_system {
     double stiffness; /* Pa */
 } tet_system;
 
-/* ---- Rows ----------------------------------------------------------------------------------------- */
+/* ---- Constraints ------------------------------------------------------------------------------------- */
 
 static void inverse3(const double A[9], double B[9])
 {
@@ -130,7 +130,7 @@ static void solve_system(const tet_system *s, const double *q, double *x)
 
 /* ---- Worlds --------------------------------------------------------------------------------------- */
 
-/* A beam of tets with a few springs across it, moved at random out of its rest shape. */
+/* A beam of tets with a few springs across it, randomly deformed. */
 static tet_system draw_tets(random_cases *r, int32_t hard)
 {
     tet_system s = {.springs = draw_system(r, hard, 12), .stiffness = random_magnitude(r, 1e3, 1e6)};
@@ -212,7 +212,7 @@ static void systems_are_the_dense_ones(void **unused)
         sinew_solver_kind kind;
         const char *words[7];
         bool ahead;
-        int32_t hard; /* springs: kkt has another right-hand side there */
+        int32_t hard; /* number of hard springs, for which kkt has another right-hand side */
     } ways[] = {
         {"kkt", SINEW_SOLVER_KKT, {"constraints", "all", "matrix", "mass"}, false, 0},
         {"kkt, schur", SINEW_SOLVER_KKT, {"constraints", "all", "matrix", "mass", "system", "schur"}, false, 0},
@@ -229,8 +229,8 @@ static void systems_are_the_dense_ones(void **unused)
     }
 }
 
-/* A warmed-up step of every solver with a system, on tets and hard springs, asks for no memory: panels, permutations
- * and refinement have theirs. */
+/* After warm-up a step of every solver of systems, on tets and hard springs, allocates nothing: supernodes,
+ * permutations and refinement keep their buffers. */
 static void steps_take_no_memory(void **unused)
 {
     (void)unused;

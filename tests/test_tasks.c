@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tasks.c: every item is done once, for any number of threads and of callers; threads that the system refuses are
- * done without; they take no signals, end with the last user, and a forked child makes its own. The thread sanitizer
- * runs this program, too.
+ * test_tasks.c: every item is processed once, for any number of threads and callers. The library copes with fewer
+ * threads than requested. Its threads block signals and end with the last user, and a forked child starts its own. The
+ * thread sanitizer runs this program.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ enum {
     ITEMS_MAX = 3000,
     CALLERS = 4,
     THREADS_MAX = 9,
-#ifdef SINEW_SANITIZED /* sanitizers start threads of their own, lose them at a fork, and take any amount of memory */
+#ifdef SINEW_SANITIZED /* sanitizers start threads, lose them at a fork, and reserve any amount of memory */
     SANITIZED = 1
 #else
     SANITIZED = 0
@@ -35,14 +35,14 @@ enum {
 typedef struct record {
     int32_t count, block;
     _Atomic int32_t runs[ITEMS_MAX];
-    _Atomic int32_t bad; /* blocks that are not what they should be */
+    _Atomic int32_t bad; /* blocks with wrong bounds */
     int32_t busy[THREADS_MAX];
 } record;
 
 static void run_items(const void *context, int32_t member, int32_t first, int32_t last)
 {
     record *r = (record *)(uintptr_t)context;
-    /* Not atomic: two threads with the same number are a race that the sanitizer sees. */
+    /* Not atomic: two threads with the same number are a race that the sanitizer detects. */
     if (member < THREADS_MAX)
         r->busy[member]++;
     if (first % r->block != 0 || last - first > r->block || last > r->count || member >= THREADS_MAX)
@@ -122,7 +122,7 @@ static void note_signals(const void *context, int32_t member)
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     if (member > 0 && (!sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGINT)))
         atomic_fetch_or(seen, 2);
-    if (member == 0) /* until another one has come */
+    if (member == 0) /* waits until another thread has taken part */
         for (int i = 0; i < 1000 && !(atomic_load(seen) & 1); i++)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     else
@@ -148,14 +148,15 @@ static void threads_come_late_take_no_signals_and_go(void **state)
         assert_int_equal(thread_count_settled(before), before);
 }
 
-/* Exit status of a child that does the loop, under a limit of address space that refuses threads, or none (0). */
+/* Exit status of a child that runs the loop under a limit of address space at which threads cannot start; 0: no limit.
+ */
 static int loop_in_child(size_t capacity)
 {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         const struct rlimit limit = {capacity, capacity};
-        record *r = calloc(1, sizeof *r); /* while there is room for it */
+        record *r = calloc(1, sizeof *r); /* allocates before the limit applies */
         r->count = ITEMS_MAX;
         r->block = 3;
         if (capacity && setrlimit(RLIMIT_AS, &limit) != 0)
@@ -176,7 +177,7 @@ static void children_make_their_own(void **state)
     (void)state;
     sinew_tasks_open();
     for (int i = 0; i < 20; i++) {
-        assert_true(all_once(4, 1000, 1)); /* workers are awake, asleep, or on the way */
+        assert_true(all_once(4, 1000, 1)); /* workers are awake, asleep or waking up */
         if (!SANITIZED)
             assert_int_equal(loop_in_child(0), 0);
     }

@@ -16,7 +16,7 @@ enum {
 
 #define STEP (1.0 / 60) /* s */
 
-/* Single precision knows lengths to 1e-7 of the net. */
+/* Single precision resolves lengths to 1e-7 of the net. */
 #ifdef SINEW_SINGLE
 #define TOLERANCE 2e-5
 #define BALANCE   5e-2
@@ -31,7 +31,7 @@ typedef struct net {
     sinew_real X[3 * VERTICES_MAX], mass[VERTICES_MAX];
     double length[2];  /* m of weft and warp */
     double gravity[3]; /* m/s2 */
-    double nearer;     /* m by which the second corner comes to the first in a step */
+    double nearer;     /* m by which the second corner approaches the first in a step */
 } net;
 
 static void draw_net(random_cases *r, net *s)
@@ -88,7 +88,7 @@ static sinew_world *make_net(const net *s, sinew_solver_kind kind, sinew_energy 
     return world;
 }
 
-/* ---- What holds ---------------------------------------------------------------------------------- */
+/* ---- Checks -------------------------------------------------------------------------------------- */
 
 static double edge_of(const net *s, const sinew_real *q, int32_t e, double along[3])
 {
@@ -100,7 +100,7 @@ static double edge_of(const net *s, const sinew_real *q, int32_t e, double along
     return sqrt(sum);
 }
 
-/* Farthest that an edge is from its length, in its natural scale: |J| times the diagonal of the rest shape's box. */
+/* The largest violation of an edge in its natural scale: |J| times the diagonal of the rest shape's box. */
 static double max_open(const net *s, const sinew_real *q)
 {
     double max = 0, along[3];
@@ -112,8 +112,8 @@ static double max_open(const net *s, const sinew_real *q)
     return max / (sqrt(2) * hypot(sides[0], sides[1]));
 }
 
-/* |M (q - q_tilde) / h^2 - J^T lambda| of the free vertices over the norm of what single edges pull with, or over that
- * of the forces at the start where it is larger. */
+/* |M (q - q_tilde) / h^2 - J^T lambda| of the free vertices, relative to the larger of the norm of the single edge
+ * forces and that of the forces at the start. */
 static double unbalanced(const net *s, const sinew_real *q, const double *q_tilde, const sinew_real *lambda,
                          double start)
 {
@@ -137,12 +137,12 @@ static double unbalanced(const net *s, const sinew_real *q, const double *q_tild
 
 typedef struct tally {
     int steps, open, unsolved;
-    int straight;     /* of those that are not solved: between corners that stay */
-    double max, left; /* edges and forces of steps that say that they hold */
+    int straight;     /* unsolved steps between fixed corners */
+    double max, left; /* largest constraint and force errors of steps that report success */
     double iterations;
 } tally;
 
-/* One step; the second corner comes nearer. */
+/* Takes one step, in which the second corner approaches. */
 static void take_step(const net *s, sinew_world *world, sinew_energy energy, sinew_pin pins, int k, tally *t)
 {
     static sinew_real q[3 * VERTICES_MAX], v[3 * VERTICES_MAX], lambda[EDGES_MAX];

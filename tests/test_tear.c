@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tear.c: bodies that tear. Second ways: random cuts keep areas, masses, corners and a surface of borders and
- * pairs; a torn world steps as one that is built from the torn mesh; a state that tore loads into a fresh world and
- * goes on with the same bits; a rope breaks at the strain that a formula gives.
+ * test_tear.c: bodies that tear. Random cuts conserve area, mass and corners, and every side remains a border or is
+ * shared by two triangles. A torn world steps as one that is built from the torn mesh. A torn state loads into a new
+ * world and continues with the same bits. A rope breaks at the strain of a closed form.
  */
 #include "make_world.h"
 #include "mesh/edit/split_along_edges.h"
@@ -49,7 +49,7 @@ static facet_tally facets_of(const int32_t *cells, int32_t count, int32_t size, 
     return tally;
 }
 
-/* Vertices between groups of cells that touch at that point alone. */
+/* Vertices that join groups of cells only at that point. */
 static int loose_points(const sinew_cut *cut, int32_t vertex_count)
 {
     int loose = 0;
@@ -133,7 +133,7 @@ typedef struct tearing_world {
     sinew_energy springs;
 } tearing_world;
 
-/* A cloth of springs held along two sides that move apart. */
+/* A cloth of springs, held along two sides that move apart. */
 static tearing_world make_tearing(const sinew_mesh *mesh, sinew_solver_kind solver, bool split, double speed)
 {
     sinew_error error = {0};
@@ -183,7 +183,7 @@ static double total_mass(const tearing_world *t)
     return sum;
 }
 
-/* ---- Which edges, and in which order ------------------------------------------------------------ */
+/* ---- Selection and order of torn edges ----------------------------------------------------------- */
 
 typedef struct stretched_edge {
     double strain;
@@ -204,7 +204,7 @@ static double length_between(const sinew_real *x, int32_t a, int32_t b)
     return sqrt(square);
 }
 
-/* Edges of a mesh at positions x, the most stretched first, to be freed. */
+/* The edges of a mesh at positions x, the most stretched first; the caller frees them. */
 static stretched_edge *sorted_edges(const sinew_mesh *mesh, const sinew_real *x)
 {
     const int32_t count = sinew_mesh_edge_count(mesh), *edge = sinew_mesh_edges(mesh);
@@ -217,7 +217,7 @@ static stretched_edge *sorted_edges(const sinew_mesh *mesh, const sinew_real *x)
     return list;
 }
 
-/* A cloth that stepped once, whose vertices are then put elsewhere: each by up to `apart` m. x, to be freed. */
+/* A cloth after one step, with vertices then displaced by up to `apart` m. The caller frees x. */
 static tearing_world make_displaced(random_cases *r, const sinew_mesh *mesh, const sinew_tear_def *def, double apart,
                                     sinew_real **x)
 {
@@ -240,7 +240,7 @@ static tearing_world make_displaced(random_cases *r, const sinew_mesh *mesh, con
     return t;
 }
 
-/* Edges over the limit go, the most stretched first, `max` in a step: springs of these and no others are off. */
+/* Edges beyond the limit tear, the most stretched first, at most `max` per step: exactly their springs are disabled. */
 static void the_most_stretched_go_first(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void the_most_stretched_go_first(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Whether a cloth can be cut at one end of an edge, across the edge. */
+/* Whether a cloth can be cut across an edge at one of its ends. */
 static bool opens_at(const sinew_mesh *mesh, const sinew_real *x, const int32_t *ends, int which)
 {
     sinew_cut cut;
@@ -289,8 +289,7 @@ static bool opens_at(const sinew_mesh *mesh, const sinew_real *x, const int32_t 
     return opens;
 }
 
-/* One edge a step opens at one of its ends, which gets a copy in the same place: the one with fewer triangles,
- * if that can open. */
+/* With one edge per step: one end of the edge is duplicated in place, the end with fewer triangles if it can open. */
 static void the_end_with_fewer_cells_opens(void **state)
 {
     (void)state;
@@ -335,7 +334,8 @@ static void the_end_with_fewer_cells_opens(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* At the limit itself nothing tears: a rope of unit edges drawn to 1.5 times its length, one edge a hair more. */
+/* At exactly the limit nothing tears: a rope of unit edges stretched to 1.5 times its length, one edge slightly more.
+ */
 static void the_limit_itself_holds(void **state)
 {
     (void)state;
@@ -359,7 +359,8 @@ static void the_limit_itself_holds(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Every solver that takes springs, both ways: it tears, nothing is lost, and the springs are those of the cells. */
+/* Every solver that supports springs, with and without splitting vertices: the world tears, mass is conserved, and the
+ * springs are those of the cells. */
 static void worlds_tear(void **state)
 {
     (void)state;
@@ -367,7 +368,7 @@ static void worlds_tear(void **state)
     for (int kind = 0; kind < 2 * SINEW_SOLVER_COUNT; kind++) {
         const bool split = kind % 2 == 0;
         const sinew_solver_kind solver = (sinew_solver_kind)(kind / 2);
-        /* Explicit integrators explode on these springs. */
+        /* Explicit integrators are unstable with these springs. */
         if (!sinew_solver_accepts(solver, SINEW_ENERGY_SPRING, NULL, 0) || solver == SINEW_SOLVER_XPBD_QS ||
             sinew_get_solver_info(solver)->explicit_step)
             continue;
@@ -396,7 +397,7 @@ static void worlds_tear(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* A state that tore goes on in a fresh world with the same bits. */
+/* A torn state continues in a new world with the same bits. */
 static void states_carry_tears(void **state)
 {
     (void)state;
@@ -415,7 +416,7 @@ static void states_carry_tears(void **state)
         assert_true(report.edges > 0);
         const size_t size = sinew_world_state_size(a.world);
         char *blob = malloc(size + 1);
-        assert_int_equal(sinew_world_state_save(a.world, blob + 1, size), SINEW_OK); /* at any address */
+        assert_int_equal(sinew_world_state_save(a.world, blob + 1, size), SINEW_OK); /* at any alignment */
         assert_int_equal(sinew_world_state_check(b.world, blob + 1, size, &error), SINEW_OK);
         assert_int_equal(sinew_world_state_load(b.world, blob + 1, size, &error), SINEW_OK);
         must(&error);
@@ -426,7 +427,7 @@ static void states_carry_tears(void **state)
             sinew_world_step(b.world, NULL);
             assert_true(sinew_world_state_hash(a.world) == sinew_world_state_hash(b.world));
         }
-        /* Tears do not heal. */
+        /* Tears are permanent: a state with fewer tears than the world is refused. */
         sinew_body_torn(a.world, a.body, &again, NULL);
         if (again.edges > report.edges)
             assert_int_equal(sinew_world_state_load(a.world, blob + 1, size, &error), SINEW_ERROR_FORMAT);
@@ -437,7 +438,8 @@ static void states_carry_tears(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* Takes the springs that are off in one world out of the other, where the first `gone` of `number` are out already. */
+/* Removes from b the springs that are disabled in a. number [left]: the springs of a that b still has; returns the new
+ * count. */
 static int32_t take_out(const tearing_world *a, const tearing_world *b, int32_t *number, int32_t left)
 {
     int32_t out[512], count = 0, kept = 0;
@@ -451,7 +453,7 @@ static int32_t take_out(const tearing_world *a, const tearing_world *b, int32_t 
     return kept;
 }
 
-/* PD whose factor is updated as springs tear against PD that is set up without them. */
+/* PD with a factor that is updated as springs tear, against PD prepared without these springs. */
 static void updates_agree(void **state)
 {
     (void)state;
@@ -487,8 +489,8 @@ static void updates_agree(void **state)
     sinew_mesh_destroy(mesh);
 }
 
-/* OBJ and VTU frames follow the cells, and have the vertices of all bodies one after the other, without gaps; formats
- * whose frames have one shape say no before the first step. */
+/* OBJ and VTU frames follow the torn cells, with the vertices of all bodies one after the other, without gaps. Formats
+ * with a fixed topology refuse before the first step. */
 static void caches_follow(void **state)
 {
     (void)state;
@@ -496,7 +498,7 @@ static void caches_follow(void **state)
     for (int format = 0; format < SINEW_CACHE_COUNT; format++) {
         tearing_world t = make_tearing(mesh, SINEW_SOLVER_XPBD, true, 3);
         sinew_error error = {0};
-        add_mesh(t.world, mesh, 0.2, NULL, NULL); /* behind it, so that it moves to other particles as it grows */
+        add_mesh(t.world, mesh, 0.2, NULL, NULL); /* a body behind it forces renumbering as it grows */
         sinew_cache_def def = sinew_default_cache_def();
         def.world = t.world;
         def.directory = SINEW_TEST_DIR;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_thin.c: shell_bending against answers of plates and shells: constant curvature on random meshes, the elastica,
- * the roof of Scordelis and Lo, the drape test. A small case of each; SINEW_NIGHTLY=1 takes those of sinew reproduce
- * thin.
+ * test_thin.c: shell_bending against known solutions of plates and shells: constant curvature on random meshes, the
+ * elastica, the Scordelis-Lo roof, the drape test. Each runs a small case; SINEW_NIGHTLY=1 runs those of `sinew
+ * reproduce thin`.
  */
 #include "make_world.h"
 #include "random_cases.h"
@@ -34,8 +34,8 @@ static void turn_about_x(sinew_real *x, int32_t count, double angle)
     }
 }
 
-/* A plate of one energy, D = 1, and where it lies in the bowl: vertices on the surface, director points along the
- * normals at the middles of the edges. Both are turned about x by an angle. */
+/* A plate of one energy, D = 1, deformed into the bowl: vertices on the surface, director points along the normals at
+ * the middles of the edges. Both are rotated about x by an angle. */
 static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, double ratio, double turn,
                               sinew_real **positions)
 {
@@ -77,7 +77,7 @@ static sinew_world *make_bowl(const sinew_mesh *mesh, const bowl *w, double nu, 
     bend.parameters[sinew_energy_parameter(bend.kind, "poisson")] = (sinew_real)nu;
     bend.parameters[sinew_energy_parameter(bend.kind, "weft_ratio")] = (sinew_real)ratio;
     add_energy(world, &bend);
-    const int32_t corner = 0; /* equilibria are asked for of what is held somewhere */
+    const int32_t corner = 0; /* quasistatic worlds need a support */
     add_pins(world, bend.body, &corner, 1, NULL);
     sinew_mesh_destroy(own);
     sinew_mesh_destroy(turned);
@@ -92,7 +92,7 @@ static bool on_border(const sinew_real *x)
            fabs((double)x[2] + 0.6) < 1e-6;
 }
 
-/* Largest force across the plate on vertices inside, over the moments that meet there. */
+/* The largest transverse force on inner vertices, relative to the moments that meet there. */
 static double patch_force(const sinew_mesh *mesh, const sinew_real *force, double curvature)
 {
     double worst = 0;
@@ -102,7 +102,7 @@ static double patch_force(const sinew_mesh *mesh, const sinew_real *force, doubl
     return worst;
 }
 
-/* Energy of any constant curvature is the plate's, and no force acts inside (the patch test), on meshes at random. */
+/* On random meshes the energy of any constant curvature is the plate's, and no force acts inside (the patch test). */
 static void constant_curvature_is_exact(void **unused)
 {
     (void)unused;
@@ -137,8 +137,8 @@ static void constant_curvature_is_exact(void **unused)
     assert_true(worst < FLAT_NEAR && worst_force < 10 * FLAT_NEAR);
 }
 
-/* The preset warp is x. A plate with two rigidities that is bent about z, or about the axis across it, and turned about
- * x by any angle has the energy of its bending along the warp, or along the weft. */
+/* The default warp is x. A plate with two rigidities, bent about z or about the perpendicular axis and rotated about x
+ * by any angle, has the bending energy of its warp or its weft. */
 static void the_preset_warp_is_x(void **unused)
 {
     (void)unused;
@@ -186,7 +186,7 @@ static strip hanging(plate_mesh_kind mesh, int32_t cells)
     return s;
 }
 
-/* Drop over reach of the elastica under its own weight, and the angle of its tip. */
+/* Drop over horizontal reach of the elastica under its own weight, and the angle of its tip. */
 static void strips_hang_as_the_elastica(void **unused)
 {
     (void)unused;
@@ -209,7 +209,7 @@ static void strips_hang_as_the_elastica(void **unused)
     }
 }
 
-/* Director points are a means: neither how firmly they are held nor where they lie changes where the tip goes. */
+/* Neither the stiffness nor the distance of director points changes the position of the tip. */
 static void directors_change_nothing(void **unused)
 {
     (void)unused;
@@ -225,7 +225,7 @@ static void directors_change_nothing(void **unused)
         strip_release(&s);
     }
     assert_float_equal(drop[1], drop[0], 1e-7);
-    assert_float_equal(drop[2], drop[0], 5e-6); /* what keeps the sides in their planes gives way a little */
+    assert_float_equal(drop[2], drop[0], 5e-6); /* the penalty on the planes of the sides is slightly compliant */
 }
 
 static void a_tip_load_bends_as_the_elastica(void **unused)

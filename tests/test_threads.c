@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step at the same
- * time on threads of their own. The thread sanitizer runs this test (`make verify`).
+ * test_threads.c: every solver gives the same bits with 1, 2 and 3 threads, and so do worlds that step concurrently on
+ * threads of their own. The thread sanitizer runs this test (`make verify`).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 enum {
     STEPS = 2,
 #ifdef SINEW_SANITIZED
-    MIN_THREADS = 2, /* nothing happens between threads when there is one */
-    DRAWN = 5,       /* of the solvers: ten times slower there */
+    MIN_THREADS = 2, /* with a single thread nothing runs concurrently */
+    DRAWN = 5,       /* number of solvers drawn; sanitizers are ten times slower */
 #else
     MIN_THREADS = 1,
     DRAWN = SINEW_SOLVER_COUNT,
@@ -31,13 +31,13 @@ enum {
 
 typedef struct setup {
     sinew_solver_kind solver;
-    const char *parameter; /* NULL, or one to change */
+    const char *parameter; /* a parameter to change, or NULL */
     int value;
     int32_t thread_count;
     const sinew_mesh *mesh;
 } setup;
 
-/* Held on one side, springs along all edges besides the solid: two batches. */
+/* A solid held on one side, with springs along all edges: two batches. */
 static sinew_world *make_world(const setup *s)
 {
     sinew_world_def def = sinew_default_world_def();
@@ -46,7 +46,7 @@ static sinew_world *make_world(const setup *s)
     def.quasistatic = sinew_get_solver_info(s->solver)->static_only;
     def.solver.iterations = ITERATIONS;
     def.solver.tolerance = 0;
-    def.solver.gap_every = STEPS; /* once, of the last step: it takes longer than all else */
+    def.solver.gap_every = STEPS; /* only in the last step, as the gap takes most of the time */
     if (s->parameter)
         def.solver.parameters[sinew_solver_parameter(s->solver, s->parameter)] = (sinew_real)s->value;
     sinew_world *world = sinew_world_create(&def, NULL);
@@ -61,7 +61,7 @@ static sinew_world *make_world(const setup *s)
     return world;
 }
 
-/* A hash of the state and of the estimates of the gap; zero when the world could not be stepped or did not move. */
+/* A hash of the state and of the gap estimates; zero if the world could not step or did not move. */
 static uint64_t hash_after_steps(const setup *s)
 {
     sinew_world *world = make_world(s);
@@ -97,8 +97,8 @@ static void test_every_solver(void **state)
 {
     (void)state;
     sinew_mesh *mesh = long_beam_mesh();
-    /* Systems of rows have a test of their own (test_systems.c): here, where they take long to factorise, one stands
-     * for all, without a row a tet. */
+    /* test_systems.c covers constraint systems. Here one of them stands for all, since they take long to factorise,
+     * without constraints on tets. */
     random_cases draw = random_cases_begin("solvers", DRAWN, SINEW_SOLVER_COUNT);
     const int first = random_index(&draw, SINEW_SOLVER_COUNT);
     for (int i = first; i < first + draw.count; i++) {
@@ -108,7 +108,7 @@ static void test_every_solver(void **state)
             check_thread_counts((setup){
                 .solver = (sinew_solver_kind)kind, .parameter = rows ? "constraints" : NULL, .value = 1, .mesh = mesh});
     }
-    static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu has no threads */
+    static const int linear[] = {1, 2, 4}; /* cg, bicgstab, gs; direct is the default, lu runs on one thread */
     for (size_t i = 0; i < sizeof linear / sizeof linear[0]; i++)
         check_thread_counts(
             (setup){.solver = SINEW_SOLVER_NEWTON, .parameter = "linear", .value = linear[i], .mesh = mesh});

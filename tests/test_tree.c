@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree.c: trees as such: bad input, every allocation that may fail, refits against fresh trees, threads and lane
- * variants against each other, cells that defeat splitting, loops over ranges.
+ * test_tree.c: the BVH: bad input, every failing allocation, refits against new trees, threads and SIMD variants
+ * against each other, primitives that cannot be split, loops over ranges.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -12,13 +12,13 @@
 #include "bvh/tree.h"
 #include "tree_cases.h"
 
-/* ---- Answers ---------------------------------------------------------------------------------- */
+/* ---- Query results ----------------------------------------------------------------------------- */
 
 enum {
-    POINTS = 600 /* more than a thread takes at once */
+    POINTS = 600 /* more than a thread processes at once */
 };
 
-/* All that can be asked of a tree, in one record without padding. */
+/* The results of all queries of a tree, in one record without padding. */
 typedef struct answers {
     sinew_tree_point places[POINTS];
     sinew_ray_hit hits[POINTS];
@@ -52,7 +52,7 @@ static answers *ask(const sinew_tree *tree, const tree_case *c, const sinew_real
     return a;
 }
 
-/* Field by field: padding may differ. Winding numbers are as near as their expansion. */
+/* Compares field by field, since padding may differ. Winding numbers agree to the accuracy of their expansion. */
 static void check_same(const answers *a, const answers *b, bool windings)
 {
     assert_int_equal(a->pairs, b->pairs);
@@ -73,7 +73,7 @@ static void check_same(const answers *a, const answers *b, bool windings)
 
 /* ---- Tests ------------------------------------------------------------------------------------ */
 
-/* One, two and three threads make and ask the same tree, every lane variant too. */
+/* One, two and three threads and every SIMD variant build and query the same tree. */
 static void test_threads_and_lanes(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_threads_and_lanes(void **state)
     }
 }
 
-/* The kernel's name in a process whose environment names a variant (NULL: none), as an index of `kernels`. */
+/* The kernel of a process whose environment names a SIMD variant (NULL: none), as an index of `kernels`. */
 static int chosen_with(const char *simd, const sinew_tree_kernel *const *kernels, int32_t count)
 {
     const pid_t child = fork();
@@ -132,7 +132,7 @@ static int chosen_with(const char *simd, const sinew_tree_kernel *const *kernels
     return WEXITSTATUS(status);
 }
 
-/* The environment chooses a variant, once per process: this test runs before any other has made the choice. */
+/* The environment selects a variant once per process: this test runs before any other has made the choice. */
 static void test_environment(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_environment(void **state)
         assert_int_equal(chosen_with(kernels[i]->name, kernels, count), i);
 }
 
-/* A tree that follows its vertices answers as one that is made where they are, whether it was built anew or not. */
+/* A refitted tree gives the results of a new tree at the same vertices, whether the refit rebuilds it or not. */
 static void test_refit(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_refit(void **state)
     assert_true(rebuilt > 0 && kept > 0);
 }
 
-/* Every parent's box holds its children's, every cell is in one block, no path is too long. */
+/* Every parent's box contains its children's, every primitive is in one leaf, no path is too long. */
 static int32_t check_node(const sinew_tree *tree, uint32_t at, int32_t depth, int32_t *seen)
 {
     const sinew_tree_node *node = tree->shape.nodes + at;
@@ -238,7 +238,7 @@ static void test_structure(void **state)
     }
 }
 
-/* Points that come ever closer to a corner: each split takes few away. And a million in one place. */
+/* Points that converge to a corner, so that each split removes few; and a million coincident points. */
 static void test_hard_to_split(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void test_bad_input(void **state)
     sinew_tree_destroy(NULL);
 }
 
-/* Questions without an answer: not a number, no direction, nothing that near. */
+/* Queries without a result: NaN, no direction, nothing within the distance. */
 static void test_no_answer(void **state)
 {
     (void)state;
@@ -383,7 +383,7 @@ static void test_memory(void **state)
         assert_true(tree || (error.status == SINEW_ERROR_MEMORY && memory.live == 0));
     }
     assert_true(memory.fail_at > 10);
-    /* Pairs say so; a refit does without being built anew. */
+    /* A pair query reports the failure; a refit works without the memory for a rebuild. */
     memory.calls = 0;
     memory.fail_at = 1;
     assert_int_equal(sinew_tree_pairs(tree, tree, 0, NULL, 0), -1);
@@ -436,7 +436,7 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment), /* first: see there */
+        cmocka_unit_test(test_environment), /* must be the first test */
         cmocka_unit_test(test_threads_and_lanes),
         cmocka_unit_test(test_refit),
         cmocka_unit_test(test_structure),

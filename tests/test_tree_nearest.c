@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_nearest.c: nearest places and cells within a distance against brute force over the same leaf function, and
- * that function against the minimum found another way.
+ * test_tree_nearest.c: nearest points and primitives within a distance against brute force with the same leaf function,
+ * and the leaf function against an independent minimisation.
  */
 #include <math.h>
 
@@ -23,7 +23,7 @@ static leaf_spot cell_spot(const sinew_tree *tree, int32_t cell, const sinew_nea
     return leaf_nearest(tree->width, q->p, x);
 }
 
-/* The cell, -1: none; and its distance. */
+/* The nearest primitive, -1 if there is none; and its distance. */
 static int32_t brute_nearest(const sinew_tree *tree, const sinew_real p[3], double limit, sinew_real *distance)
 {
     sinew_nearest_query q;
@@ -84,7 +84,7 @@ static void check_within(const sinew_tree *tree, const sinew_real p[3], sinew_re
             assert_int_equal(cells[at++], i);
         }
     assert_int_equal(at, count);
-    /* With less room the lowest are written, and nothing behind them. */
+    /* With a smaller capacity the lowest indices are written, and nothing beyond the buffer. */
     int32_t *some = malloc((size_t)(part + 1) * sizeof *some);
     assert_non_null(some);
     some[part] = -7;
@@ -125,7 +125,7 @@ static void test_brute_force(void **state)
 
 /* ---- The leaf function ------------------------------------------------------------------------ */
 
-/* The distance by nested search in long double: |p - a - v ab - w ac| is convex, so thirds of the range can go. */
+/* The distance by nested ternary search in long double: |p - a - v ab - w ac| is convex. */
 static long double far_from(const sinew_real p[3], const sinew_real *const x[3], long double v, long double w)
 {
     long double sum = 0;
@@ -163,7 +163,7 @@ static long double search_distance(const sinew_real p[3], const sinew_real *cons
     return search_w(p, x, low);
 }
 
-/* A triangle's place is as near as it gets, and is what its weights say. */
+/* The nearest point of a triangle has the minimal distance and agrees with its weights. */
 static void check_place(const tree_case *c, const sinew_real p[3], const sinew_tree_point *place)
 {
     const sinew_real *x[3];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_overlaps.c: boxes that meet a box, and pairs of cells whose boxes meet, against a loop over all.
+ * test_tree_overlaps.c: boxes that overlap a box, and pairs of primitives with overlapping boxes, against a loop over
+ * all.
  */
 #include <math.h>
 
@@ -28,7 +29,7 @@ static bool gap_at_max(const sinew_real a[6], const sinew_real b[6], sinew_real 
     return true;
 }
 
-/* Around a point of the case, or all of space, or a cell's own box. */
+/* A box around a point of the case, all of space, or a primitive's own box. */
 static void draw_box(random_cases *r, const tree_case *c, sinew_real box[6])
 {
     const int how = random_index(r, 8);
@@ -131,7 +132,7 @@ static void test_brute_force(void **state)
     }
 }
 
-/* Nothing is kept beside the answer but a number a cell: many cells in one place can be counted. */
+/* A query stores one number per primitive: many coincident primitives can be counted. */
 static void test_many_in_one_place(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_rays.c: the first hit and any hit of rays against brute force over the same leaf function, rays
- * within closed surfaces, which none must leave, and triangles that are none.
+ * test_tree_rays.c: the first hit and any hit of rays against brute force with the same leaf function; rays from inside
+ * closed surfaces, which must all hit; and degenerate triangles.
  */
 #include <math.h>
 
@@ -41,7 +41,8 @@ static sinew_ray_hit brute_ray(const sinew_tree *tree, const sinew_ray *ray)
 
 /* ---- Rays ------------------------------------------------------------------------------------- */
 
-/* Towards a cell or anywhere; now and then along axes, in planes, from a cell, of odd lengths and limits. */
+/* A ray towards a primitive or in a random direction; sometimes along axes, in planes, from a primitive, with extreme
+ * lengths and limits. */
 static sinew_ray draw_ray(random_cases *r, const tree_case *c)
 {
     sinew_ray ray = {.from = 0, .to = INFINITY};
@@ -119,7 +120,7 @@ static void test_brute_force(void **state)
 
 /* ---- Watertight ------------------------------------------------------------------------------- */
 
-/* A box of n x n x n, its sides cut into crooked cells with slivers: closed, corners shared by index. */
+/* A box of n x n x n whose sides are divided into irregular triangles with slivers: closed, corners shared by index. */
 static tree_case make_closed(random_cases *r, int32_t n)
 {
     tree_case c = {.width = 3, .size = 1, .vertex_count = 6 * (n + 1) * (n + 1), .cell_count = 12 * n * n};
@@ -152,7 +153,7 @@ static tree_case make_closed(random_cases *r, int32_t n)
     return c;
 }
 
-/* No ray leaves a closed surface: through corners, along edges, turned and moved so that nothing is a round number. */
+/* No ray leaves a closed surface: through corners and along edges, with a random rotation and translation. */
 static void test_watertight(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void test_watertight(void **state)
             sinew_ray ray = {.from = 0, .to = INFINITY};
             sinew_ray_hit hit;
             case_point_on(&r, &c, x);
-            for (int k = 0; k < 3; k++) { /* the middle is inside, whatever the turn */
+            for (int k = 0; k < 3; k++) { /* the centre is inside for any rotation */
                 ray.origin[k] = (sinew_real)(random_index(&r, 2) ? 0 : 0.2 * x[k]);
                 ray.direction[k] = (sinew_real)x[k] - ray.origin[k];
             }
@@ -190,7 +191,7 @@ static void test_watertight(void **state)
     }
 }
 
-/* Triangles that are lines or points are never hit, nor in the way of others. */
+/* Triangles that are lines or points are never hit and do not hide others. */
 static void test_degenerate(void **state)
 {
     (void)state;

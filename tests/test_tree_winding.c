@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tree_winding.c: winding numbers against the sum over all triangles and against what closed surfaces, holes,
- * duplicates and flips must give.
+ * test_tree_winding.c: winding numbers against the sum over all triangles and against the known values of closed
+ * surfaces, holes, duplicates and flips.
  */
 #include <math.h>
 
 #include "bvh/tree.h"
 #include "tree_cases.h"
 
-#define BOUND 5e-3 /* of the expansion's error */
+#define BOUND 5e-3 /* error of the expansion */
 #define PI    3.14159265358979323846
 
 /* The solid angle of a triangle as the area of its image on the sphere: the sum of its angles less pi (Girard), signed
@@ -31,7 +31,7 @@ static double sphere_angle(const tree_case *c, int32_t cell, const sinew_real p[
             n[i][k] = u[i][(k + 1) % 3] * u[(i + 1) % 3][(k + 2) % 3] - u[i][(k + 2) % 3] * u[(i + 1) % 3][(k + 1) % 3];
     for (int k = 0; k < 3; k++)
         sign += n[0][k] * u[2][k];
-    for (int i = 0; i < 3; i++) { /* planes through the edges meet at an angle */
+    for (int i = 0; i < 3; i++) { /* angles between the planes through the edges */
         long double along = 0, across = 0;
         const long double *a = n[i], *b = n[(i + 1) % 3];
         for (int k = 0; k < 3; k++) {
@@ -44,7 +44,7 @@ static double sphere_angle(const tree_case *c, int32_t cell, const sinew_real p[
     return fabsl(sign) < 1e-14L ? 0 : (double)((sign > 0 ? 1 : -1) * (sum - PI));
 }
 
-/* A ball of rings and slices, bumpy, with its orientation outward. */
+/* A bumpy ball of rings and slices, oriented outward. */
 static tree_case make_ball(int32_t rings, int32_t slices, double bumps, double size, const double offset[3])
 {
     tree_case c = {.width = 3, .vertex_count = rings * slices + 2, .cell_count = 2 * rings * slices, .size = size};
@@ -63,7 +63,7 @@ static tree_case make_ball(int32_t rings, int32_t slices, double bumps, double s
             case_set(&c, i * slices + j, radius * sin(fall) * cos(turn), radius * sin(fall) * sin(turn),
                      radius * cos(fall));
             const int32_t a = i * slices + j, b = i * slices + (j + 1) % slices;
-            const bool last = i + 1 == rings; /* it also makes the fan around the top */
+            const bool last = i + 1 == rings; /* the last ring also makes the fan around the top */
             const int32_t below_a = last ? bottom : a + slices, below_b = last ? bottom : b + slices;
             const int32_t fan[6] = {
                 a, below_a, b, last ? top : b, last ? j : below_a, last ? (j + 1) % slices : below_b};
@@ -98,7 +98,7 @@ static void test_exact_sum(void **state)
                 solid += fabs(angle);
             }
             sinew_tree_winding(tree, 1, p, &w);
-            /* A soup's angles cancel: errors are relative to their sum without signs. */
+            /* Solid angles of a soup cancel: errors are relative to the sum of their absolute values. */
             const double error = fabs((double)w - exact) / fmax(1, solid);
             if (!(error < BOUND))
                 fail_msg("winding number %.6g of %d triangles, must be %.6g", (double)w, c.cell_count, exact);
@@ -112,7 +112,7 @@ static void test_exact_sum(void **state)
     print_errors("soups", worst, sum, points);
 }
 
-/* Inside is 1, outside 0. */
+/* The winding number is 1 inside and 0 outside. */
 static void test_ball(void **state)
 {
     (void)state;
@@ -148,8 +148,8 @@ static void test_ball(void **state)
     print_errors("balls", worst, sum, points);
 }
 
-/* A surface that is there twice winds twice, a flipped one the other way round, and one with a hole still says what is
- * inside. */
+/* A duplicated surface has winding number 2, a flipped one -1, and a surface with a hole still separates inside from
+ * outside. */
 static void test_damaged_ball(void **state)
 {
     (void)state;
@@ -164,10 +164,10 @@ static void test_damaged_ball(void **state)
     memcpy(twice + 3 * c.cell_count, c.cells, size);
     free(c.cells);
     c.cells = twice;
-    for (int32_t n = 0; n < 3; n++) { /* whole and double; flipped; without its lower rings */
+    for (int32_t n = 0; n < 3; n++) { /* closed and duplicated; flipped; without its lower rings */
         sinew_tree_def def = case_def(&c);
         def.cell_count = n == 0 ? 2 * c.cell_count : n == 1 ? c.cell_count : c.cell_count * 9 / 10 - 40;
-        for (int32_t i = 0; i < 2 * c.cell_count && n > 0; i++) { /* flipped, and back */
+        for (int32_t i = 0; i < 2 * c.cell_count && n > 0; i++) { /* flips all triangles, and flips them back */
             const int32_t swap = c.cells[3 * i];
             c.cells[3 * i] = c.cells[3 * i + 1];
             c.cells[3 * i + 1] = swap;

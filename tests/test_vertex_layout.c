@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_vertex_layout.c: vertex kernels of every energy, SIMD variant and state: gradient and block against the
- * element's own, differences of the value, and the bounds that blocks declare. And the layout of incidences: colours
+ * element's own, differences of the value, and the bounds that blocks declare. Also the layout of incidences: colours
  * against brute force, every node with each of its elements once.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "solve/vertex_sweep/vertex_layout.h"
 
 #ifdef SINEW_SINGLE
-#define TOLERANCE_EXACT 2e-5 /* two formulas for the same number */
+#define TOLERANCE_EXACT 2e-5 /* relative difference of two formulas for the same number */
 #define TOLERANCE_FD    2e-3
 #define TOLERANCE_BOUND 1e-4
 #define STEP            1e-2
@@ -27,7 +27,7 @@
 
 /* ---- One incidence -------------------------------------------------------------------------------- */
 
-/* Vertex `node` of a batch's first element, alone in its group: the other lanes only fill up. */
+/* Vertex `node` of a batch's first element, alone in its group; the other lanes are padding. */
 typedef struct single {
     batch b;
     int W, node;
@@ -97,7 +97,7 @@ static sinew_vertex_kernel single_kernel(single *one, bool exact)
                                  .change = one->change};
 }
 
-/* Gradient g[3] and block A[9] of the vertex; fillers must add nothing. */
+/* Gradient g[3] and block A[9] of the vertex; padding must add nothing. */
 static void single_sum(single *one, bool exact, double g[3], double A[9])
 {
     static const int entry[9] = {3, 6, 7, 6, 4, 8, 7, 8, 5};
@@ -179,7 +179,7 @@ static double size_of(const double *a, int count)
 extern void dsyev_(const char *job, const char *triangle, const int *n, double *a, const int *lda, double *w,
                    double *work, const int *lwork, int *info);
 
-/* out = A without its negative eigenvalues */
+/* out = A with negative eigenvalues set to zero */
 static void clamp_block(const double A[9], double out[9])
 {
     const int n = 3, capacity = 64;
@@ -195,7 +195,7 @@ static void clamp_block(const double A[9], double out[9])
     }
 }
 
-/* Gradient and exact block are the element's own, the latter as it is or made definite. */
+/* Gradient and exact block equal the element's own; the block as it is or projected to semi-definite. */
 static void check_sums(single *one, const state *s, double *worst)
 {
     (void)s;
@@ -211,18 +211,18 @@ static void check_sums(single *one, const state *s, double *worst)
     const double *own = blocks[1];
     for (int i = 0; i < one->b.size; i++)
         all[i] = (double)*batch_at(&one->b, one->b.g, 0, i);
-    /* A vertex of little weight gets the round-off of all that its forces are differences of. */
+    /* A vertex of small weight has the round-off of the forces whose difference it gets. */
     const double scale = size_of(own, 9), force = size_of(all, one->b.size) + size_of(H, one->b.size * one->b.size);
-    /* The second time leaves the exact block. */
+    /* The second pass tests the exact block. */
     for (int exact = 0; exact < 2; exact++) {
         single_sum(one, exact, g, A);
         for (int i = 0; i < 3; i++)
             *worst = fmax(*worst, fabs(g[i] - all[3 * one->node + i]) / force);
     }
-    /* A compressed spring's block has a floor; the bound test looks at it. */
+    /* A compressed spring's block has a floor; check_bound() tests it. */
     if (info->stencil == SINEW_STENCIL_EDGE)
         return;
-    /* Energies whose elements are projected as a whole may project the block alone. */
+    /* Energies whose element Hessians are projected may project the vertex block alone. */
     double apart[3] = {0, 0, 0}, alone[9];
     clamp_block(blocks[0], alone);
     for (int i = 0; i < 18; i++)
@@ -238,7 +238,7 @@ static void sums_are_the_elements_own(void **unused)
     for_all("gradient and block", TOLERANCE_EXACT, check_sums);
 }
 
-/* Differences of psi by vertex_change are those of `value`, and their slope is the gradient. */
+/* Differences of psi by vertex_change equal those of `value`, and their slope is the gradient. */
 static void check_change(single *one, const state *s, double *worst)
 {
     double g[3], A[9], noise;
@@ -276,8 +276,8 @@ static void changes_are_differences_of_the_value(void **unused)
     for_all("change of psi", TOLERANCE_EXACT, check_change);
 }
 
-/* psi(x + d) <= psi(x) + g . d + 1/2 d^T A d for steps of every size, where the table says so; and every block is
- * positive semi-definite. */
+/* psi(x + d) <= psi(x) + g . d + 1/2 d^T A d for steps of every size if the energy declares this bound; and every block
+ * is positive semi-definite. */
 static void check_bound(single *one, const state *s, double *worst)
 {
     (void)s;
@@ -287,7 +287,7 @@ static void check_bound(single *one, const state *s, double *worst)
         single_sum(one, exact, g, A);
         const double scale = size_of(A, 9) > 0 ? size_of(A, 9) : size_of(g, 3); /* linear in the vertex: no block */
         for (int k = 0; k < 24; k++) {
-            const double length = pow(10, -2 + k % 4); /* elements are about 1 m */
+            const double length = pow(10, -2 + k % 4); /* elements are about 1 m large */
             double d[3], noise, linear = 0, square = 0;
             for (int i = 0; i < 3; i++)
                 d[i] = random_in(-length, length);
@@ -323,8 +323,8 @@ static void assert_no_conflict(const sinew_elements *list, const int32_t *colour
             }
 }
 
-/* The block keeps four colours in any numbering; pairs between far vertices change the colours of their own vertices
- * only, and of those only where they must. */
+/* The block keeps four colours in any numbering; pairs between distant vertices change only the colours of their own
+ * vertices, and only if necessary. */
 static void recolouring_touches_only_what_changed(void **unused)
 {
     (void)unused;
@@ -373,7 +373,7 @@ static void recolouring_touches_only_what_changed(void **unused)
     print_message("recolouring: %d pairs, %d of %d vertices changed, %d touched ones kept theirs, %d colours\n", PAIRS,
                   changed, n, kept, count);
     assert_true(kept > 0 && changed > 0);
-    /* A second time nothing is left to change. */
+    /* A second recolouring changes nothing. */
     memcpy(before, after, (size_t)n * sizeof *after);
     assert_int_equal(sinew_recolour_vertices(&system, n, &list, 1, &added, after, &count, NULL), SINEW_OK);
     assert_memory_equal(before, after, (size_t)n * sizeof *after);

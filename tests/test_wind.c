@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_wind.c: wind on cloth of random shape and motion against the formula of docs/guides/loads.md, written here a second
- * time; gusts against their spectrum, by projecting what a triangle feels on waves; and J^-1 M of points against J.
+ * test_wind.c: wind on cloth of random shape and motion against the formula of docs/guides/loads.md, implemented here a
+ * second time; gusts against their spectrum, by projecting the wind at a triangle on waves; and J^-1 M of points
+ * against J.
  */
 #include "random_cases.h"
 #include "sinew/load.h"
@@ -55,7 +56,7 @@ typedef struct cloth {
     sinew_real *q, *v; /* [3 * vertices] */
 } cloth;
 
-/* A cloth of which every vertex was moved at rest, is elsewhere now, and has a velocity of its own. */
+/* A cloth with a randomly perturbed rest shape, random positions and random velocities. */
 static cloth make_crumpled(random_cases *r)
 {
     sinew_error error = {0};
@@ -96,7 +97,7 @@ static double held_drag(double Cb, double m, double h)
     return m / h * (1 - exp(-h * Cb / m));
 }
 
-/* The wind's force on each vertex, triangle by triangle. kept: the part of velocities that damping leaves. */
+/* The wind's force on each vertex, triangle by triangle. kept: the fraction of velocities that damping leaves. */
 static void expected_drag(const cloth *c, const sinew_real *mass, const sinew_load_def *wind, double h, double kept,
                           vec *f)
 {
@@ -184,12 +185,12 @@ static void wind_on_crumpled_cloth(void **state)
 
 typedef struct gust_case {
     double mean[3], gust, period, seed, at[3];
-    double edge;        /* m: 0: 1e-3 */
-    sinew_real mass[3]; /* kg of the corners, at the place, along x and along y of it; 0: 1 */
+    double edge;        /* m; 0: 1e-3 */
+    sinew_real mass[3]; /* kg of the corners: at the point, along x and along y of it; 0: 1 */
 } gust_case;
 
-/* Air velocity at one place and many times, from the force on a held triangle with C rho A / 2 = 1, so that F = |w| w.
- * w [count][3], at the times h, 2 h, ... */
+/* Measures the air velocity at one point and many times, from the force on a held triangle with C rho A / 2 = 1, so
+ * that F = |w| w. w [count][3], at the times h, 2 h, ... */
 static void feel(const gust_case *g, double h, int count, double *w)
 {
     sinew_error error = {0};
@@ -244,12 +245,12 @@ static void feel(const gust_case *g, double h, int count, double *w)
     sinew_mesh_destroy(mesh);
 }
 
-/* Amplitude of the wave of an angular frequency in one component, less the mean. */
+/* Amplitude of one angular frequency in one component, less the mean. */
 static double amplitude_of(const double *w, int count, double h, int c, double mean, double omega)
 {
     double cosine = 0, sine = 0;
     for (int s = 0; s < count; s++) {
-        /* Hann's window: what other waves leave falls with the cube of their distance. */
+        /* Hann window: the leakage of other waves falls with the cube of their distance in frequency. */
         const double window = 1 - cos(2 * MAKE_PI * (s + 0.5) / count), u = window * (w[3 * s + c] - mean);
         cosine += u * cos(omega * (s + 1) * h);
         sine += u * sin(omega * (s + 1) * h);
@@ -257,8 +258,8 @@ static double amplitude_of(const double *w, int count, double h, int c, double m
     return 2 * sqrt(cosine * cosine + sine * sine) / count;
 }
 
-/* Four waves, whose frequencies are the powers 0, 2, 4, 6 of the golden ratio over the period and whose energies fall
- * as f^(-5/3); together they have the root mean square that was asked for, and the mean is the wind. */
+/* Four waves: their frequencies are the powers 0, 2, 4, 6 of the golden ratio over the period, and their energies fall
+ * as f^(-5/3). Together they have the prescribed root mean square, and the mean is the wind. */
 static void gusts_have_their_spectrum(void **state)
 {
     (void)state;
@@ -289,7 +290,8 @@ static void gusts_have_their_spectrum(void **state)
     free(w);
 }
 
-/* The air carries its gusts along: a point downwind feels later what the origin felt; across the wind, at once. */
+/* The mean wind carries the gusts: a point downwind has the origin's gusts later; a point across the wind has them at
+ * once. */
 static void gusts_travel_with_the_wind(void **state)
 {
     (void)state;
@@ -300,7 +302,7 @@ static void gusts_travel_with_the_wind(void **state)
     const double h = 0.01;
     gust_case here = {.mean = {3, 0, 4}, .gust = 1, .period = 0.5, .seed = 2}, there = here, other = here;
     double a[3 * COUNT], b[3 * COUNT], worst = 0, apart = 0, across = 0;
-    /* 20 steps later at 5 m/s: 1 m along the wind; what is added is across it */
+    /* 20 steps later at 5 m/s: 1 m along the wind; the additional offset is across it */
     for (int c = 0; c < 3; c++)
         there.at[c] = here.mean[c] / 5 * (5 * LATER * h) + (double[]){0.8, 2, -0.6}[c];
     feel(&here, h, COUNT, a);
@@ -314,7 +316,7 @@ static void gusts_travel_with_the_wind(void **state)
     for (int i = 0; i < 3 * COUNT; i++)
         apart = fmax(apart, fabs(a[i] - b[i]));
     assert_true(apart > 0.3);
-    /* Components have phases of their own. */
+    /* Components have different phases. */
     for (int s = 0; s < COUNT; s++)
         across = fmax(across, fabs((a[3 * s] - here.mean[0]) - (a[3 * s + 1] - here.mean[1])));
     assert_true(across > 0.3);
@@ -334,7 +336,7 @@ static void gusts_without_wind_are_everywhere(void **state)
         assert_true(fabs(a[i] - b[i]) < GUST);
 }
 
-/* A large triangle feels the air at its centre of mass. */
+/* A large triangle uses the air velocity at its centre of mass. */
 static void gusts_act_at_the_centre_of_mass(void **state)
 {
     (void)state;
@@ -351,7 +353,7 @@ static void gusts_act_at_the_centre_of_mass(void **state)
 
 /* ---- Inertia ------------------------------------------------------------------------------------ */
 
-/* J (J^-1 M) = M, with J w = sum m r x (w x r); of points on a line without what is along it. */
+/* J (J^-1 M) = M, with J w = sum m r x (w x r); for collinear points without the component along the line. */
 static void inertia_case(random_cases *r, double width)
 {
     enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_world.c: the world through its public functions: what each does, that every misuse is refused, with words that
- * name the place, and that a refused call has changed nothing.
+ * test_world.c: the world through its public functions: the effect of each function; every misuse is refused with a
+ * message that names its location; a refused call changes nothing.
  */
 #include "small_world.h"
 
@@ -42,7 +42,7 @@ static void test_bad_worlds(void **state)
     refuse_world(&def, SINEW_ERROR_USAGE, "solver number");
     def = good, def.solver.iterations = -1;
     refuse_world(&def, SINEW_ERROR_DATA, "iterations");
-    /* One row more than iterations must fit into what rows are counted with. */
+    /* The number of records is one more than that of iterations, and must fit its counter. */
     def = good, def.solver.iterations = INT32_MAX, def.solver.record = SINEW_RECORD_ITERATIONS;
     refuse_world(&def, SINEW_ERROR_DATA, "iterations is 2147483647, must be in [0, 1000000000]");
     def = good, def.solver.tolerance = (sinew_real)NAN;
@@ -55,7 +55,7 @@ static void test_bad_worlds(void **state)
     refuse_world(&def, SINEW_ERROR_DATA, "linear");
 }
 
-/* Every function on no world at all: the hook is told, nothing happens, the answer says so. */
+/* Every function called without a world: the assertion hook is called, nothing happens, and the result is an error. */
 static void test_null_world(void **state)
 {
     (void)state;
@@ -123,11 +123,11 @@ static void test_bad_ids_and_ranges(void **state)
     assert_int_equal(sinew_world_get_positions(s.world, 0, 1, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_remove_energy(s.world, (sinew_energy){.index = 1}, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_remove_pins(s.world, (sinew_pin){.index = -1}, NULL), SINEW_ERROR_USAGE);
-    assert_int_equal(sinew_energy_set_targets(s.world, s.energy, x, NULL), SINEW_ERROR_USAGE); /* has no targets */
+    assert_int_equal(sinew_energy_set_targets(s.world, s.energy, x, NULL), SINEW_ERROR_USAGE); /* it has no targets */
     assert_int_equal(sinew_world_measure(s.world, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_world_set_solver(s.world, NULL, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(assertions, 13);
-    /* Not the caller's program but its data: no assertion. */
+    /* Invalid data, unlike invalid calls, cause no assertion. */
     assert_int_equal(sinew_world_set_positions(s.world, 0, 1, x), SINEW_ERROR_DATA);
     assert_int_equal(sinew_world_set_velocities(s.world, 0, 1, x), SINEW_ERROR_DATA);
     assert_int_equal(sinew_world_set_forces(s.world, 0, 1, x), SINEW_ERROR_DATA);
@@ -213,7 +213,7 @@ static double total_mass(const sinew_mesh *mesh, double density)
     return sum;
 }
 
-/* Density is per volume, area or length, whichever cells there are. */
+/* Density is per volume, area or length, according to the kind of cells. */
 static void test_masses(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void test_bad_energies(void **state)
     def = good, def.element_parameters[0] = young;
     refuse_energy(s.world, &def, SINEW_ERROR_DATA, "element 7");
 
-    /* No tets, no elements. */
+    /* A mesh without tets gives the energy no elements. */
     sinew_mesh *rope = make_rope(3, (double[]){5, 0, 0}, (double[]){6, 0, 0});
     scene t = make_scene(NULL);
     def = good, def.body = add_mesh(t.world, rope, 1, NULL, NULL);
@@ -370,7 +370,7 @@ static void test_element_parameters(void **state)
     assert_int_equal(sinew_world_remove_energy(s.world, s.energy, NULL), SINEW_OK);
     sinew_energy_def def = sinew_default_energy_def(SINEW_ENERGY_NEO_HOOKEAN);
     def.body = s.body;
-    def.parameters[0] = -1; /* not looked at */
+    def.parameters[0] = -1; /* the library does not read this value */
     def.parameters[1] = (sinew_real)0.3;
     def.element_parameters[0] = young;
     add_energy(s.world, &def);
@@ -398,10 +398,10 @@ static void test_remove_and_go_on(void **state)
     hash_after(s.world, 2);
     assert_int_equal(sinew_world_remove_energy(s.world, springs, NULL), SINEW_OK);
     assert_int_equal(sinew_world_remove_pins(s.world, pin, NULL), SINEW_OK);
-    assert_int_equal(sinew_world_remove_energy(s.world, springs, NULL), SINEW_ERROR_USAGE); /* once is enough */
+    assert_int_equal(sinew_world_remove_energy(s.world, springs, NULL), SINEW_ERROR_USAGE); /* already removed */
     assert_int_equal(sinew_world_remove_pins(s.world, pin, NULL), SINEW_ERROR_USAGE);
     assert_int_equal(sinew_pin_set_targets(s.world, pin, q, NULL), SINEW_ERROR_USAGE);
-    /* Back to where a world without them would be. */
+    /* Back to the state of a world without them. */
     sinew_real *zero = make_array(3 * (size_t)n, sizeof *zero);
     assert_int_equal(sinew_world_set_positions(s.world, 0, n, q), SINEW_OK);
     assert_int_equal(sinew_world_set_velocities(s.world, 0, n, zero), SINEW_OK);

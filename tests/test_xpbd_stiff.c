@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of xpbd on stiff bodies, every material of tets: a cantilever stays where Newton's is, a body that turns freely
- * gains no energy, and on neo_hookean a step ends near the minimum where C is zero at rest and not where it is not.
+ * test_xpbd_stiff.c: xpbd on stiff bodies of every tet material: a cantilever stays near Newton's, and a freely turning
+ * body gains no energy. On neo_hookean a step ends near the minimum if C is zero at rest, and not otherwise.
  */
 #include "solver_scenes.h"
 #include "tet_materials.h"
@@ -21,7 +21,7 @@ enum {
 typedef struct bar {
     sinew_energy_kind kind;
     double E, nu;
-    bool turns; /* freely, without gravity; else it is pinned at one end */
+    bool turns; /* turns freely, without gravity; else it is pinned at one end */
 } bar;
 
 /* 15 tets: 3 x 1 x 1 cells of 0.2 m. */
@@ -59,7 +59,7 @@ static sinew_solver_def plain(sinew_solver_kind kind, int iterations)
     return def;
 }
 
-/* How far from the pins a vertex ever gets, m. */
+/* The largest distance of a vertex from the pins, m. */
 static double reach_of(const bar *b, const sinew_solver_def *solver)
 {
     sinew_world *world = make_bar(b, solver);
@@ -93,7 +93,7 @@ static void cantilevers_stay_in_reach(void **unused)
     }
 }
 
-/* The highest energy of a flight over that at its start; elastic: with the elastic energy. */
+/* The largest energy of a flight over its initial energy; elastic: includes the elastic energy. */
 static double gain_of(const bar *b, const sinew_solver_def *solver, bool elastic)
 {
     sinew_world *world = make_bar(b, solver);
@@ -110,8 +110,8 @@ static double gain_of(const bar *b, const sinew_solver_def *solver, bool elastic
     return max / start;
 }
 
-/* Where 20 sweeps come near enough to the minimum of a step for its elastic energy to mean something it is counted:
- * of a body that is 1e-4 off in strain it is 50 J at E = 1e10. */
+/* The elastic energy is included only if 20 sweeps come near enough to the minimum of a step: at E = 1e10 a strain
+ * error of 1e-4 is 50 J. */
 static void turning_bodies_gain_no_energy(void **unused)
 {
     (void)unused;
@@ -131,7 +131,7 @@ static void turning_bodies_gain_no_energy(void **unused)
     }
 }
 
-/* (g - g*) / (g0 - g*) after the first step of a turning bar. */
+/* Relative error (g - g*) / (g0 - g*) after the first step of a turning bar. */
 static double error_of(const bar *b, int form)
 {
     sinew_solver_def xpbd = solver_of(SINEW_SOLVER_XPBD, 300), newton = solver_of(SINEW_SOLVER_NEWTON, 100);

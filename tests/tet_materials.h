@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_materials.h: every material of tets, for tests that go through all of them.
+ * tet_materials.h: the list of all tet materials.
  */
 #ifndef SINEW_TET_MATERIALS_H
 #define SINEW_TET_MATERIALS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_count.h: how many threads this process has.
+ * thread_count.h: the number of threads of this process.
  */
 #ifndef SINEW_THREAD_COUNT_H
 #define SINEW_THREAD_COUNT_H
@@ -19,7 +19,7 @@ static inline int thread_count(void)
     return count;
 }
 
-/* Waits until there are no more than `most`: one that has been joined may still be seen for a moment. */
+/* Waits until there are at most `max` threads: a joined thread may still be listed for a moment. */
 static inline int thread_count_settled(int max)
 {
     for (int i = 0; i < 1000 && thread_count() > max; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tree_cases.h: cells that nobody chose, for tests of trees: soups, surfaces, slivers, cells on top of each other, of
- * all sizes and places; and points and rays that look for trouble: at corners, on edges, far away, along axes.
+ * tree_cases.h: random primitives for tests of the BVH: soups, surfaces, slivers, coincident primitives, of all sizes
+ * and positions; and difficult query points and rays: at corners, on edges, far away, along axes.
  */
 #ifndef SINEW_TREE_CASES_H
 #define SINEW_TREE_CASES_H
@@ -20,18 +20,18 @@ typedef struct tree_case {
     int32_t vertex_count, cell_count, width;
     sinew_real *positions;
     int32_t *cells;
-    double size, offset[3]; /* positions are offset + about size */
+    double size, offset[3]; /* positions are offset plus about size */
 } tree_case;
 
 enum {
-    CASE_SOUP,     /* small cells anywhere */
-    CASE_SHARED,   /* cells over few vertices: shared edges, repeated corners */
+    CASE_SOUP,     /* small primitives at random positions */
+    CASE_SHARED,   /* primitives over few vertices: shared edges, repeated corners */
     CASE_SURFACE,  /* a bumpy ball */
-    CASE_LATTICE,  /* corners at few whole coordinates: ties everywhere */
-    CASE_SLIVERS,  /* corners almost or exactly on a line */
-    CASE_ONE_SPOT, /* all in one place */
+    CASE_LATTICE,  /* corners at few integer coordinates: many ties */
+    CASE_SLIVERS,  /* corners almost or exactly collinear */
+    CASE_ONE_SPOT, /* all coincident */
     CASE_SCALES,   /* sizes over many orders of magnitude */
-    CASE_LARGE,    /* cells as large as everything */
+    CASE_LARGE,    /* primitives as large as the whole case */
     CASE_KINDS
 };
 
@@ -47,7 +47,7 @@ static inline void case_set(const tree_case *c, int32_t vertex, double x, double
         c->positions[3 * (size_t)vertex + (size_t)k] = (sinew_real)(c->offset[k] + c->size * unit[k]);
 }
 
-/* Corners of cell `cell` by themselves, near each other. */
+/* Separate corners of primitive `cell`, near each other. */
 static inline void case_cell(random_cases *r, const tree_case *c, int32_t cell, double spread)
 {
     double x[3] = {random_between(r, -1, 1), random_between(r, -1, 1), random_between(r, -1, 1)};
@@ -59,7 +59,7 @@ static inline void case_cell(random_cases *r, const tree_case *c, int32_t cell, 
     }
 }
 
-/* Third corners on the line of the other two, as rounding allows. */
+/* Third corners on the line of the other two, up to rounding. */
 static inline void case_sliver(random_cases *r, const tree_case *c, int32_t cell)
 {
     case_cell(r, c, cell, 0.5);
@@ -103,7 +103,7 @@ static inline void case_positions(random_cases *r, const tree_case *c, int kind)
         case_surface(r, c);
 }
 
-/* A case of up to `most` cells of `width` corners. Sizes and places are extreme now and then. */
+/* A case of up to `max` primitives of `width` corners, sometimes with extreme sizes and positions. */
 static inline tree_case case_make(random_cases *r, int kind, int32_t width, int32_t max)
 {
     tree_case c = {.width = width, .size = 1};
@@ -152,7 +152,7 @@ static inline sinew_tree *case_tree(const tree_case *c)
     return tree;
 }
 
-/* A point of a cell: a corner, on an edge, inside. */
+/* A point of a primitive: at a corner, on an edge or inside. */
 static inline void case_point_on(random_cases *r, const tree_case *c, double x[3])
 {
     const int32_t cell = random_index(r, c->cell_count), how = random_index(r, 4);
@@ -168,7 +168,7 @@ static inline void case_point_on(random_cases *r, const tree_case *c, double x[3
     }
 }
 
-/* On a cell, near one, around all, far away. */
+/* A query point: on a primitive, near one, around all, or far away. */
 static inline void case_point(random_cases *r, const tree_case *c, sinew_real p[3])
 {
     const int how = random_index(r, 6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * usda_file.h: a small reader of USD text files for tests, written from the grammar and not from the writer: prims,
- * attributes with values and time samples, relationships, metadata. What it does not know fails the test.
+ * attributes with values and time samples, relationships, metadata. Unknown syntax fails the test.
  */
 #ifndef SINEW_USDA_FILE_H
 #define SINEW_USDA_FILE_H
@@ -13,11 +13,11 @@ enum {
     USDA_SAMPLES = 64
 };
 
-/* Numbers of a value, flat; texts are counted in `words`, the last of them kept. */
+/* Numbers of a value, flat; of texts the last one is kept. */
 typedef struct usda_value {
     double *numbers;
     size_t count, capacity;
-    int tuples; /* round brackets in it */
+    int tuples; /* number of tuples, in parentheses */
     char word[128];
 } usda_value;
 
@@ -37,7 +37,7 @@ typedef struct usda_file {
     usda_attribute *attributes; /* [USDA_ATTRIBUTES] */
     int attribute_count;
     char token[128];
-    char kind; /* of the token: w word, n number, s text, p path, or the character itself; 0 at the end */
+    char kind; /* kind of the token: w word, n number, s text, p path, or the character itself; 0 at the end */
 } usda_file;
 
 static inline void usda_next(usda_file *f)
@@ -83,7 +83,8 @@ static inline void usda_add(usda_value *value, double number)
     value->numbers[value->count++] = number;
 }
 
-/* number | text | path | word | [ list ] | ( tuple ); commas between, none at the end but before the bracket. */
+/* number | text | path | word | [ list ] | ( tuple ); separated by commas, with no trailing comma except before the
+ * bracket. */
 static inline void usda_read_value(usda_file *f, usda_value *value)
 {
     if (f->kind == '[' || f->kind == '(') {
@@ -138,7 +139,7 @@ static inline void usda_metadata(usda_file *f, const char *prim, usda_attribute 
     usda_next(f);
 }
 
-/* The attribute of that name, which is made when it is new. */
+/* The attribute of that name; creates it if it is new. */
 static inline usda_attribute *usda_attribute_of(usda_file *f, const char *prim, const char *prim_type, const char *name)
 {
     for (int i = 0; i < f->attribute_count; i++)
@@ -215,7 +216,7 @@ static inline void usda_prim(usda_file *f, const char *parent)
     snprintf(path, sizeof path, "%s/%.*s", parent, (int)strlen(f->token) - 2, f->token + 1);
     usda_expect(f, 's', NULL);
     for (int i = 0; i < f->attribute_count; i++)
-        assert_string_not_equal(f->attributes[i].prim, path); /* one prim a path */
+        assert_string_not_equal(f->attributes[i].prim, path); /* one prim per path */
     usda_attribute_of(f, path, type, "");
     if (f->kind == '(')
         usda_metadata(f, path, NULL);
@@ -257,7 +258,7 @@ static inline void usda_free(usda_file *f)
     free(f->text);
 }
 
-/* NULL: there is none. */
+/* Finds an attribute; NULL if there is none. */
 static inline const usda_attribute *usda_find(const usda_file *f, const char *prim, const char *name)
 {
     for (int i = 0; i < f->attribute_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * world_case.h: worlds that nobody chose, and changes of them: the same case can be built from the start, reached
- * by a change while the world runs, or built with everything in the factor that else is beside it.
+ * world_case.h: random worlds and changes of them. A case can be built in its final form, reached by a change while the
+ * world runs, or built with all elements in the factor instead of beside it.
  */
 #ifndef SINEW_WORLD_CASE_H
 #define SINEW_WORLD_CASE_H
@@ -10,21 +10,21 @@
 #include "solve/projective/global_system.h"
 #include "world/world.h"
 
-/* ---- Worlds that nobody chose ---------------------------------------------------------------- */
+/* ---- Random worlds --------------------------------------------------------------------------------- */
 
 enum {
     PAIRS_MAX = 1030
 };
 
-/* All that a world is made of; a change is another case of the same mesh. */
+/* All contents of a world; a change leads to another case of the same mesh. */
 typedef struct world_case {
     drawn_scene scene;
     double softer; /* factor of the stiffness */
     int32_t pair_count;
     double pair_stiffness;
     uint64_t pair_seed, off_seed;
-    int32_t off_count; /* elements switched off, drawn */
-    int32_t extra_pin; /* a vertex, -1: none */
+    int32_t off_count; /* number of disabled elements, drawn at random */
+    int32_t extra_pin; /* an additional pinned vertex, -1: none */
 } world_case;
 
 static inline world_case draw_case(random_cases *r, sinew_solver_kind kind)
@@ -51,18 +51,18 @@ static const char *stiffness_name(const world_case *c)
     return c->scene.energy == SINEW_ENERGY_STRAIN || !drawn_is_solid(&c->scene) ? "stiffness" : "young";
 }
 
-/* Which of the elements are off. */
+/* Draws the disabled elements. */
 static inline bool *draw_off(const world_case *c, int32_t count)
 {
     bool *off = calloc((size_t)count, sizeof *off);
     random_cases r = {.state = c->off_seed};
     for (int32_t k = 0; k < c->off_count; k++)
         off[random_index(&r, count)] = true;
-    off[0] = false; /* an energy has elements */
+    off[0] = false; /* an energy needs at least one element */
     return off;
 }
 
-/* Weak pairs between random points that are not far from each other. */
+/* Weak pairs between random points that are near each other. */
 static inline sinew_energy_def draw_pairs(const world_case *c, const sinew_mesh *mesh, int32_t *elements,
                                           sinew_real *weights)
 {
@@ -84,7 +84,7 @@ static inline sinew_energy_def draw_pairs(const world_case *c, const sinew_mesh 
     def.elements = elements;
     def.weights = weights;
     def.element_count = c->pair_count;
-    /* Many pull no more than one would. */
+    /* The total stiffness does not depend on the number of pairs. */
     def.parameters[0] = def.parameters[1] = (sinew_real)(c->pair_stiffness / (1 + c->pair_count));
     return def;
 }
@@ -97,7 +97,7 @@ typedef struct built {
     sinew_pin pin;
     bool has_pin;
     sinew_mesh *mesh;
-    int32_t *elements; /* of the pairs */
+    int32_t *elements; /* elements of the pairs */
     sinew_real *weights;
 } built;
 
@@ -110,7 +110,7 @@ static inline void add_pairs(built *b, const world_case *c, bool fixed)
         b->pairs = add_energy(b->world, &def);
 }
 
-/* The material, on all cells or on those that are not off. */
+/* Adds the material to all cells, or to the enabled ones only. */
 static inline void add_cells(built *b, const world_case *c, bool merged)
 {
     const bool solid = drawn_is_solid(&c->scene);
@@ -133,7 +133,7 @@ static inline void add_cells(built *b, const world_case *c, bool merged)
     free(off);
 }
 
-/* Switches cells so that those of the case are off, and no others. */
+/* Disables exactly the cells of the case. */
 static inline void switch_cells(built *b, const world_case *c)
 {
     sinew_error error = {0};
@@ -157,7 +157,7 @@ static inline void set_pin(built *b, const world_case *c)
         b->pin = add_pins(b->world, b->body, &c->extra_pin, 1, NULL);
 }
 
-/* merged: pairs fixed and cells that are off left out, so that all that there is is in the factor. */
+/* merged: pairs are fixed and disabled cells left out, so that all elements are in the factor. */
 static inline built build_case(const world_case *c, const sinew_solver_def *solver, const sinew_allocator *memory,
                                bool merged)
 {
@@ -206,11 +206,11 @@ typedef enum change {
     CHANGE_FEWER_PAIRS,
     CHANGE_OTHER_PAIRS,
     CHANGE_MANY_PAIRS,
-    CHANGE_ALL, /* of them, some */
+    CHANGE_ALL, /* several of the changes above */
     CHANGE_COUNT
 } change;
 
-/* Rows that count as few beside the factor of the case. */
+/* The number of low-rank terms that counts as few for the factor of the case. */
 static inline int32_t few_rows(const world_case *c)
 {
     const sinew_solver_def solver = sinew_default_solver_def(SINEW_SOLVER_QN);
@@ -229,7 +229,7 @@ static inline int32_t few_rows(const world_case *c)
     return few;
 }
 
-/* The case before a change, as it is drawn, and after it. */
+/* The case before a change is the drawn one; returns the case after it. */
 static inline world_case change_case(random_cases *r, change what, world_case *before)
 {
     const bool all = what == CHANGE_ALL;
@@ -274,7 +274,7 @@ static inline void change_pairs(built *b, const world_case *before, const world_
     add_pairs(b, after, false);
 }
 
-/* From one case to the other in the running world. */
+/* Changes the running world from one case to the other. */
 static inline void apply_change(built *b, const world_case *before, const world_case *after)
 {
     sinew_error error = {0};
@@ -291,7 +291,7 @@ static inline void apply_change(built *b, const world_case *before, const world_
     change_pairs(b, before, after);
 }
 
-/* Positions and velocities; pins hold particles where they are when they are made. */
+/* Copies positions and velocities; pins hold particles at their positions when they are created. */
 static inline void copy_state(const built *from, built *to, const world_case *c)
 {
     const int32_t n = sinew_world_particle_count(from->world);

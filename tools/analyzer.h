@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * analyzer.h: what clang's analyzer cannot see from within one file: that a failure returns the status it was given,
- * and that a failed assertion is false. Included before every file but base.c by tools/lint; not part of any build.
+ * analyzer.h: facts that clang's analyzer cannot derive from one file: sinew_fail() returns the status that it gets,
+ * and a failed assertion is false. tools/lint includes it before every file but base.c; it is not part of any build.
  */
 #include "base/base.h"
 

@@ -52,7 +52,7 @@ typedef struct options {
     question ask;
     shape shapes[SHAPES_MAX];
     bool quiet;
-    int first, last; /* frames */
+    int first, last; /* range of frames to check */
     int path_count;
     char **paths;
 } options;
@@ -108,7 +108,7 @@ static void read_frames(options *o, const char *text)
         give_up("--frames %s: A:B is wanted, A at most B", text);
 }
 
-/* Number of arguments that an option consumes. */
+/* Reads one option. Returns the number of arguments that it consumes. */
 static int read_option(options *o, run *r, char **arguments, int count, int at)
 {
     static const char *const shapes[] = {"--sphere", "--plane", "--box"};
@@ -157,9 +157,9 @@ static void read_options(options *o, run *r, int count, char **arguments)
         give_up("name a folder or files (--help)");
 }
 
-/* ---- What is printed ---------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------- */
 
-/* Points are numbered from 1, as in their file. */
+/* Prints point numbers, which count from 1 as in their file. */
 static void print_points(const mesh *m, int count, const int *v)
 {
     for (int i = 0; i < count; i++)
@@ -279,7 +279,7 @@ static void judge_frames(run *r, const options *o, total *sum)
             continue;
         run_frame(r, i, &now);
         const bool same = same_cells(&now, &rest);
-        /* If bodies tear, cells are read again for each frame. */
+        /* If bodies tear, the topology is rebuilt for each frame. */
         if (!same || !first_cells) {
             topology_free(&t);
             topology_make(&t, &now);

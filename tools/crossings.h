@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings.h: the parts of the referee `crossings`. It reads files and shares no code with the library: what it says
- * of a run is a second opinion.
+ * crossings.h: declarations that the files of `crossings` share. The program reads files and shares no code with the
+ * library, so that its report on a run is independent.
  */
 #ifndef CROSSINGS_H
 #define CROSSINGS_H
@@ -13,17 +13,17 @@
 /* ---- Surfaces (crossings_read.c, crossings_run.c) -------------------------------------------- */
 
 typedef struct primitive {
-    int v[3];     /* points; v[2] is -1 for an edge of a rope */
-    int collider; /* number of its collider's name, -1: of a body */
+    int v[3];     /* point indices; v[2] is -1 for an edge of a rope */
+    int collider; /* index of the collider's name, -1: part of a body */
 } primitive;
 
 typedef struct mesh {
     int point_count, primitive_count, name_count;
     int point_capacity, primitive_capacity, name_capacity;
-    int body_points;       /* points behind these are of colliders */
+    int body_points;       /* points with larger indices belong to colliders */
     double *x;             /* [3 * point_count] m */
-    primitive *primitives; /* [part_count] */
-    char **names;          /* [name_count] of colliders */
+    primitive *primitives; /* [primitive_count] triangles and edges of ropes */
+    char **names;          /* [name_count] names of colliders */
 } mesh;
 
 /* One run: its frames in one of three formats, and its colliders. */
@@ -36,45 +36,45 @@ typedef enum run_kind {
 typedef struct run {
     run_kind kind;
     int frame_count, frame_capacity;
-    int *frames;     /* [frame_count] their numbers, ascending */
-    char **files;    /* [frame_count] RUN_OBJ */
-    char *cache;     /* RUN_PC2, RUN_CSV */
-    FILE *file;      /* of the cache, open */
-    int points;      /* in a frame of the cache */
-    long *offsets;   /* [frame_count] RUN_CSV: where a frame begins */
-    mesh shape;      /* cells of the cache, at any frame */
-    mesh still;      /* colliders that do not move, of --mesh */
+    int *frames;     /* [frame_count] frame numbers, ascending */
+    char **files;    /* [frame_count] paths; RUN_OBJ only */
+    char *cache;     /* path of the cache; RUN_PC2, RUN_CSV */
+    FILE *file;      /* the open cache */
+    int points;      /* number of points in a frame of the cache */
+    long *offsets;   /* [frame_count] file position of each frame; RUN_CSV only */
+    mesh shape;      /* cells of the cache, the same in all frames */
+    mesh still;      /* static colliders of --mesh */
     char *colliders; /* folder of colliders_%04d.obj, NULL: none */
 } run;
 
-/* All of these end the program with a message and exit code 2 where they cannot do what they should. */
+/* On failure each of these functions ends the program with a message and exit code 2. */
 void give_up(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 char *copy_text(const char *text, size_t length_max);
 void *reserve(void *block, int *capacity, int count, size_t size);
 void read_obj(mesh *m, const char *path, bool collider);
 void mesh_clear(mesh *m);
 void mesh_free(mesh *m);
-/* `paths`: a folder, OBJ files, or a cache and the OBJ of its cells. */
+/* Opens a run; `paths`: a folder, OBJ files, or a cache and the OBJ of its cells. */
 void run_open(run *r, int count, char *const *paths);
 void run_close(run *r);
-/* Bodies of frame `index`, then colliders. */
+/* Reads the bodies of frame `index`, then the colliders. */
 void run_frame(run *r, int index, mesh *m);
 
 /* ---- Geometry (crossings_geometry.c) ---------------------------------------------------------- */
 
-/* Sign of the volume of the tetrahedron a b c d; exact. */
+/* Sign of the volume of the tetrahedron a b c d, computed exactly. */
 int orient(const double *a, const double *b, const double *c, const double *d);
-/* Whether the inside of an edge, without its ends, meets the inside of a triangle, without its border. */
+/* True if the interior of an edge, without its ends, intersects the interior of a triangle, without its border. */
 bool edge_pierces(const double *const edge[2], const double *const triangle[3]);
-/* Whether the insides of two triangles, without their borders, meet; not when they lie in one plane. */
+/* True if the interiors of two triangles, without their borders, intersect; false for coplanar triangles. */
 bool triangles_cross(const double *const a[3], const double *const b[3]);
 double point_segment(const double *p, const double *a, const double *b);
 double point_triangle(const double *p, const double *a, const double *b, const double *c);
 double segment_segment(const double *a, const double *b, const double *c, const double *d);
-/* Solid angle of a triangle seen from p over 4 pi: summed over a closed surface, how often that winds about p. */
+/* Solid angle of a triangle seen from p over 4 pi; the sum over a closed surface is its winding number about p. */
 double winding(const double *p, const double *a, const double *b, const double *c);
 
-/* ---- Colliders given by numbers (crossings_shapes.c) ------------------------------------------ */
+/* ---- Analytic colliders (crossings_shapes.c) --------------------------------------------------- */
 
 typedef enum shape_kind {
     SHAPE_SPHERE,
@@ -84,71 +84,71 @@ typedef enum shape_kind {
 
 typedef struct shape {
     shape_kind kind;
-    double numbers[6]; /* centre, radius; point, unit normal; centre, half sizes */
+    double numbers[6]; /* sphere: centre, radius; plane: point, unit normal; box: centre, half sizes */
 } shape;
 
-/* Distance (m) of a triangle or edge from a shape; negative: how deep it is inside. */
+/* Distance (m) of a triangle or edge from a shape; negative: minus its depth inside. */
 double shape_distance(const shape *s, const mesh *m, const primitive *p);
 
 /* ---- Pairs (crossings_pairs.c, crossings_tree.c, crossings_ropes.c, crossings_judge.c) -------- */
 
 typedef enum relation {
-    WITHIN,  /* one connected piece */
-    BETWEEN, /* two pieces */
-    AGAINST, /* a piece and a collider */
+    WITHIN,  /* one connected component */
+    BETWEEN, /* two components */
+    AGAINST, /* a component and a collider */
     RELATION_COUNT
 } relation;
 
 typedef struct feature_pair {
     double distance; /* m */
-    bool edges;      /* v[0] v[1] and v[2] v[3]; else vertex v[0], triangle v[1] v[2] v[3] */
+    bool edges;      /* edges v[0] v[1] and v[2] v[3]; false: vertex v[0] and triangle v[1] v[2] v[3] */
     int v[4];
-    int collider; /* -1: none is of a collider */
+    int collider; /* index of the collider's name, -1: no feature belongs to a collider */
 } feature_pair;
 
 typedef struct result {
-    long crossings[RELATION_COUNT]; /* pairs of triangles without a common vertex, triangles and edges of ropes */
-    long fans;                      /* pairs of triangles with one common vertex, where one passes through the other */
-    long entered;                   /* triangles and edges in shapes */
-    long passed;  /* through closed surfaces since the first frame, ropes through ropes since the last */
-    double depth; /* m: the deepest of `entered` */
-    int first[2]; /* parts of the first crossing, -1: none */
+    long crossings[RELATION_COUNT]; /* intersections without a common vertex, also of triangles with rope edges */
+    long fans;                      /* pairs of triangles with one common vertex that intersect */
+    long entered;                   /* triangles and edges inside shapes */
+    long passed;  /* passages through closed surfaces since the first frame, of ropes through ropes since the last */
+    double depth; /* m, largest depth of `entered` */
+    int first[2]; /* primitives of the first intersection, -1: none */
     feature_pair nearest[RELATION_COUNT];
     double shape_nearest; /* m: smallest distance from a shape */
-    double violation;     /* m: largest of thickness less distance */
-    feature_pair worst;   /* where */
+    double violation;     /* m, largest thickness less distance */
+    feature_pair worst;   /* the pair with the largest violation */
     bool worst_is_shape;
 } result;
 
-/* What is asked of each frame. */
+/* Options of the check of each frame. */
 typedef struct question {
     double thickness;
     bool brute;
-    bool list; /* prints every crossing */
+    bool list; /* prints every intersection */
     int shape_count;
     const shape *shapes;
 } question;
 
-/* What is known of a mesh from its cells alone. */
+/* Connectivity of a mesh, from its cells alone. */
 typedef struct topology {
-    int *component;     /* [point_count] the smallest point of the connected piece that a point is in */
-    unsigned char *own; /* [part_count] bits 0..2: vertices, 3..5: edges that no earlier part has */
-    bool *used;         /* [point_count] some part has it: points inside solids are not */
-    bool *open;         /* [point_count] at places of `piece`: has an edge with other than two triangles */
+    int *component;     /* [point_count] smallest point index of the point's connected component */
+    unsigned char *own; /* [primitive_count] bits 0..2: vertices, 3..5: edges that no earlier primitive has */
+    bool *used;         /* [point_count] a primitive has the point; false for points inside solids */
+    bool *open;         /* [point_count] true at the index of a component with an edge of one or three triangles */
 } topology;
 
-/* How strands of ropes wind about each other, kept from frame to frame (crossings_ropes.c). */
+/* Linking numbers of ropes, kept from frame to frame (crossings_ropes.c). */
 typedef struct rope_links {
-    int *components; /* [piece_count] ropes */
+    int *components; /* [component_count] components that are ropes */
     int component_count, component_capacity;
-    double *before; /* [before_entries] links of each piece with each, in the last frame; NULL: there was none */
+    double *before; /* [before_entries] linking of each pair of ropes in the last frame; NULL: no last frame */
     size_t before_entries;
     int primitives_before;
 } rope_links;
 
 typedef struct frame {
     const mesh *m;
-    const mesh *rest; /* the first frame, NULL: cells have changed since */
+    const mesh *rest; /* the first frame; NULL: cells have changed since then */
     const topology *t;
     const question *ask;
     rope_links *links;
@@ -159,15 +159,15 @@ void topology_make(topology *t, const mesh *m);
 void topology_free(topology *t);
 bool same_cells(const mesh *a, const mesh *b);
 void judge(frame *f);
-/* One pair of parts: distances between what each owns and, where their boxes may overlap, crossings. */
+/* Checks one pair of primitives: distances between the features that each owns and, if `overlap`, intersections. */
 void judge_pair(frame *f, int a, int b, bool overlap);
 void print_crossing(const mesh *m, int a, int b);
 relation relation_of(const frame *f, int a, int b);
-/* Distance (m) up to which pairs of a relation still change the verdict. */
+/* Distance (m) up to which pairs of a relation can still change the result. */
 double search_radius_of(const frame *f, relation r);
 void judge_links(frame *f, rope_links *links);
 void links_free(rope_links *links);
-/* All pairs that can change the verdict, by boxes. */
+/* Checks all pairs that can change the result, found by a BVH. */
 void tree_pairs(frame *f);
 
 #endif

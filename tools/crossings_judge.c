@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_judge.c: the verdict on one frame: pairs of parts, parts in shapes, and pieces that are on the other side
- * of a closed surface than in the first frame.
+ * crossings_judge.c: the result of one frame: pairs of primitives, primitives in shapes, and components that are on the
+ * other side of a closed surface than in the first frame.
  *
- * The last test detects pieces that passed through each other between two frames. Limits: if an open piece passes
- * completely through another open piece between two frames, the test does not detect it.
+ * The last test detects components that passed through each other between two frames. Limits: the test does not detect
+ * an open component that passes completely through another open component between two frames.
  */
 #include "crossings.h"
 
@@ -51,7 +51,7 @@ static bounds bounds_of(const mesh *m, const topology *t, int component)
     return b;
 }
 
-/* Winding number of a closed piece about a point; zero outside the piece's box. */
+/* Winding number of a closed component about a point; zero outside the component's bounding box. */
 static long turns(const mesh *m, const topology *t, int component, const bounds *b, const double *x)
 {
     for (int c = 0; c < 3; c++)
@@ -70,7 +70,7 @@ static void judge_passages(frame *f)
 {
     const mesh *m = f->m, *rest = f->rest;
     const topology *t = f->t;
-    /* The index of a piece is that of its first point, which represents the piece. */
+    /* The index of a component is that of its first point. */
     for (int component = 0; component < m->point_count; component++) {
         if (t->component[component] != component || !t->used[component] || t->open[component])
             continue;

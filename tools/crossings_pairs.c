@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_pairs.c: intersection of two parts of a frame, and distances of their vertices, edges and triangles.
+ * crossings_pairs.c: intersection of two primitives of a frame, and distances of their vertices, edges and triangles.
  *
- * Pieces are connected by triangles and edges of ropes; bodies of several loose shells count as several. A vertex and a
- * triangle, or two edges, are measured unless they share a vertex. Within one piece the required thickness is at most
- * 0.9 of the distance in the first frame, because neighbours in a fine mesh are closer than the thickness.
+ * Triangles and edges of ropes connect points to components; a body of several loose shells has several. A vertex and a
+ * triangle, or two edges, are measured unless they share a vertex. Within one component the required thickness is at
+ * most 0.9 of the distance in the first frame, because neighbours in a fine mesh are closer than the thickness.
  */
 #include "crossings.h"
 
@@ -17,7 +17,7 @@ static const double *at(const mesh *m, int v)
     return m->x + 3 * (size_t)v;
 }
 
-/* ---- Pieces, and who measures which feature ---------------------------------------------------- */
+/* ---- Components and owners of features ---------------------------------------------------------- */
 
 static int root_of(int *component, int v)
 {
@@ -67,7 +67,8 @@ static int list_sides(const mesh *m, side *sides)
     return count;
 }
 
-/* The first part that has a vertex or an edge owns it; pieces with an edge of one triangle, or three, are open. */
+/* The first primitive with a vertex or an edge owns it. A component with an edge that does not have exactly two
+ * triangles is open. */
 static void find_owners(topology *t, const mesh *m)
 {
     side *sides = NULL;
@@ -235,7 +236,7 @@ static bool primitives_cross(const mesh *m, const primitive *p, const primitive 
     return b[2] && edge_pierces(a, b);
 }
 
-/* Position in `p` of the only common vertex, -1: none, -2: several. */
+/* Index in `p` of the only common vertex; -1: none, -2: several. */
 static int common_corner(const primitive *p, const primitive *q)
 {
     int corner = -1;
@@ -246,7 +247,7 @@ static int common_corner(const primitive *p, const primitive *q)
     return corner;
 }
 
-/* Tests the edge of p without the common vertex against the triangle q. */
+/* True if the edge of p opposite to the common vertex intersects the triangle q. */
 static bool opposite_edge_pierces(const mesh *m, const primitive *p, const primitive *q)
 {
     const int corner = common_corner(p, q);

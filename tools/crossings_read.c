@@ -65,7 +65,7 @@ typedef struct reading {
     mesh *m;
     const char *path;
     long line;
-    int first; /* point of the mesh that is the file's first */
+    int first; /* index in the mesh of the file's first point */
     bool collider;
 } reading;
 
@@ -86,7 +86,8 @@ static void read_point(reading *r, char *text)
     m->point_count++;
 }
 
-/* The next corner of a face or line, -1 at its end. Numbers after a slash are texture and normal, which are ignored. */
+/* Index of the next corner of a face or line, -1 at its end. Numbers after a slash are texture and normal, which are
+ * ignored. */
 static int read_corner(reading *r, char **text)
 {
     while (**text == ' ' || **text == '\t')

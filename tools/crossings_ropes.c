@@ -3,12 +3,12 @@
  * crossings_ropes.c: ropes that have passed through ropes between two frames. No single frame shows such a passage, but
  * Gauss's linking integral does:
  *
- *     G = 1/(4 pi) sum_ij Omega_ij,   Omega_ij the solid angle that two segments take up of all directions of view
+ *     G = 1/(4 pi) sum_ij Omega_ij,   Omega_ij the solid angle of directions from which two segments appear crossed
  *
- * G changes gradually while ropes move, and by 1 when two strands pass through each other, in one rope or two. Omega is
- * that of Klenin and Langowski, 2000, method 1a. A change by more than a half from one frame to the next counts.
+ * G changes continuously while ropes move, and by 1 when two strands pass through each other, in one rope or two. Omega
+ * is that of Klenin and Langowski, 2000, method 1a. A change by more than a half from one frame to the next counts.
  * Limits: strands that move by more than their length in one frame are missed, and so are two passages that cancel. A
- * coil that unwinds by half a turn in one frame counts as a passage.
+ * coil that unwinds by half a turn in one frame counts as a passage. Only the first EDGES_MAX edges are tested.
  */
 #include "crossings.h"
 
@@ -39,7 +39,7 @@ static double angle_between(const double a[3], const double b[3])
     return asin(fmin(1, fmax(-1, product)));
 }
 
-/* Omega over 4 pi of the segments p and q. */
+/* Omega / (4 pi) of the segments p and q. */
 static double linking(const double *const p[2], const double *const q[2])
 {
     double r[4][3], n[4][3];
@@ -83,7 +83,7 @@ static void add_links(const frame *f, int count, const int *edges, const int *nu
         }
 }
 
-/* Edges of ropes of bodies, and the numbers of their pieces. */
+/* Lists the edges of ropes, at most EDGES_MAX, and the number of the component of each. Returns the number of edges. */
 static int list_edges(const frame *f, rope_links *links, int *edges, int *number)
 {
     int count = 0;
@@ -112,7 +112,7 @@ void judge_links(frame *f, rope_links *links)
     if (!now)
         give_up("out of memory");
     add_links(f, count, edges, number, links->component_count, now);
-    /* Tearing changes the pieces of ropes, so such frames are not compared. */
+    /* Tearing changes the components of ropes, so frames before and after it are not compared. */
     const bool same =
         links->before && links->primitives_before == f->m->primitive_count && links->before_entries == entries;
     for (size_t i = 0; i < entries && same; i++)

@@ -3,9 +3,9 @@
  * crossings_run.c: the frames of a run: a sequence of OBJ files, or the cells of one OBJ with positions from PC2 or
  * CSV.
  *
- * The OBJ beside a PC2 has lines from points inside solids to a neighbour. Pieces distinguish such lines from ropes: a
- * piece with a triangle has no ropes. Limits: PC2 has 32 bits, so surfaces closer than 1e-7 of their coordinates may
- * intersect in the file but not in the run.
+ * The OBJ beside a PC2 has lines from points inside solids to a neighbour. Components distinguish such lines from
+ * ropes: a component with a triangle has no ropes. Limits: PC2 has 32 bits, so surfaces closer than 1e-7 of their
+ * coordinates may intersect in the file but not in the run.
  */
 #include "crossings.h"
 
@@ -28,7 +28,7 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* NAME.obj beside NAME.pc2 or NAME.csv. */
+/* Path of NAME.obj beside NAME.pc2 or NAME.csv. */
 static char *cells_beside(const char *cache)
 {
     const int stem = (int)strlen(cache) - 3;

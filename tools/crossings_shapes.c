@@ -42,8 +42,8 @@ static double plane_distance(const shape *s, const mesh *m, const primitive *p)
     return min;
 }
 
-/* How far a box [-half, half] and points overlap along a direction; negative: they are apart. INFINITY: no direction.
- */
+/* Overlap of a box [-half, half] with points along a direction; negative: they are separated. INFINITY for a zero
+ * direction. */
 static double overlap_along(const double d[3], const double half[3], int count, double (*x)[3])
 {
     const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -103,7 +103,7 @@ static double nearest_of_edges(const double *p, const double *q, int count, doub
     return nearest;
 }
 
-/* From outside: corners to the solid box, and the box's edges and corners to the triangle. */
+/* Distance of a separated primitive: its corners to the solid box, and the box's edges and corners to the triangle. */
 static double outside_distance(const double half[3], int count, double (*x)[3])
 {
     double nearest = INFINITY;

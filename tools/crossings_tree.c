@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * crossings_tree.c: finds the relevant pairs of parts by a tree of boxes, rebuilt for each frame.
+ * crossings_tree.c: finds the relevant pairs of primitives by a BVH, rebuilt for each frame.
  *
- * Two nodes are left out only if their boxes are farther apart than every distance that could still change the verdict:
- * the report equals that of all pairs (`--brute` tests all pairs, and a test compares the reports).
+ * The search skips two nodes only if their boxes are farther apart than every distance that could still change the
+ * result, so the report equals that of all pairs (`--brute` tests all pairs, and a test compares the reports).
  */
 #include "crossings.h"
 
@@ -20,16 +20,16 @@ typedef struct box {
 
 typedef struct node {
     box b;
-    int first, count; /* in `order`; */
+    int first, count; /* range of `order` */
     int left, right;  /* -1: a leaf */
-    int component;    /* of all its parts of bodies; -1: several, -2: it has none */
-    bool colliders;   /* it has parts of these */
+    int component;    /* component of all its body primitives; -1: several, -2: it has no body primitives */
+    bool colliders;   /* the node has primitives of colliders */
 } node;
 
 typedef struct tree {
     frame *f;
-    box *boxes; /* [parts] */
-    int *order; /* [parts] */
+    box *boxes; /* [primitive_count] */
+    int *order; /* [primitive_count] primitives, sorted by node */
     node *nodes;
     int node_count;
 } tree;
@@ -64,7 +64,8 @@ static double middle(const tree *t, int primitive_index, int axis)
     return t->boxes[primitive_index].low[axis] + t->boxes[primitive_index].high[axis];
 }
 
-/* Reorders parts so that position k holds the k-th part along the axis, with smaller ones before it (Hoare 1961). */
+/* Reorders primitives so that position k holds the k-th one along the axis, with smaller ones before it (Hoare 1961).
+ *  */
 static void select_middle(const tree *t, int first, int last, int k, int axis)
 {
     while (first < last) {
@@ -130,7 +131,7 @@ static int build(tree *t, int first, int count)
     return index;
 }
 
-/* Distance up to which parts of two nodes are relevant; negative: no pair of them is. */
+/* Distance up to which primitives of two nodes are relevant; negative: no pair of them is. */
 static double reach(const tree *t, const node *a, const node *b)
 {
     double far = -1;
@@ -141,7 +142,7 @@ static double reach(const tree *t, const node *a, const node *b)
         far = fmax(far, search_radius_of(t->f, BETWEEN));
     if ((a->colliders && b->component != -2) || (b->colliders && a->component != -2))
         far = fmax(far, search_radius_of(t->f, AGAINST));
-    /* Gaps and distances are rounded. */
+    /* Compensates the round-off of distances. */
     return far * (1 + 1e-12);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * extend.c: registers the energy and the solver of this folder, compares the energy's derivatives with differences, and
- * solves a scene with both beside solvers of the library.
+ * extend.c: registers the energy and the solver of this folder, compares the energy's derivatives with finite
+ * differences, and solves a scene with both, and with solvers of the library.
  *
- *     cc extend.c extend_energy.c extend_solver.c $(pkg-config --cflags --libs sinew) -lm -o extend
+ *     cc -O2 extend.c extend_energy.c extend_solver.c $(pkg-config --cflags --libs sinew) -lm -o extend
  *     ./extend fibre.json newton descent qn pbng
  *
  * Exit status 0: derivatives agree, and every solver solved every step.
@@ -20,7 +20,7 @@ static int fail(const sinew_error *error)
     return 1;
 }
 
-/* The derivatives of the energy on a tet that is stretched, sheared and turned. */
+/* Checks the derivatives of the energy on a stretched, sheared and rotated tet. Returns 0 if they agree. */
 static int check(const sinew_energy_extension *energy)
 {
     static const double rest[12] = {0, 0, 0, 1, 0, 0, 0.2, 1.1, 0, 0.1, 0.3, 0.9};
@@ -37,7 +37,7 @@ static int check(const sinew_energy_extension *energy)
                : 1;
 }
 
-/* All steps of the scene by one solver. */
+/* Takes all steps of the scene by one solver. */
 static int solve(const char *path, const char *solver)
 {
     char setting[64];
@@ -61,6 +61,8 @@ static int solve(const char *path, const char *solver)
     printf("%-10s %4d iterations, relative residual %.2e, gap %s %.2e J, bits %x\n", solver, (int)iterations,
            result.relative_residual, result.gap_kind == SINEW_GAP_BELOW ? "below" : "about", result.gap,
            (unsigned)bits);
+    if (bits & SINEW_STEP_UNPREPARED)
+        fprintf(stderr, "extend: %s\n", sinew_world_error(sinew_scene_world(scene)));
     sinew_scene_destroy(scene);
     return bits == 0 ? 0 : 1;
 }

@@ -6,13 +6,13 @@
  *     psi = mu/2 (|F|^2 - 3) - mu (J - 1) + l/2 (J - 1)^2 + k/8 (I4 - 1)^2,   l = lambda + mu,  I4 = |F a|^2
  *     P   = mu F + (l (J - 1) - mu) cof F + k/2 (I4 - 1) (F a) a^T
  *
- * per rest volume. The fibres are the anisotropic St. Venant-Kirchhoff energy that Kim, De Goes and Iben 2019,
- * "Anisotropic elasticity for inversion-safety and element rehabilitation", begin with; a is a unit vector of the rest
- * shape. With b_a = d(volume coordinate of vertex a)/dX, F = sum_a x_a b_a^T, and
+ * per rest volume. The fibre term is the anisotropic St. Venant-Kirchhoff energy from which Kim, De Goes and Iben 2019,
+ * "Anisotropic elasticity for inversion-safety and element rehabilitation", start; a is a unit vector of the rest
+ * shape. With b_a = d(barycentric coordinate of vertex a)/dX, F = sum_a x_a b_a^T, and
  *
  *     d psi / dx_a = V P b_a,    d2 psi / dx_a dx_b = V (dP/dF) contracted with b_a and b_b.
  *
- * Defined for every F. Fibres resist compression as they resist tension, which is more than real ones do.
+ * Defined for every F. Known limit: fibres resist compression like tension; real fibres buckle.
  */
 #include "extend.h"
 
@@ -60,12 +60,12 @@ static const sinew_parameter fibre_parameters[FIBRE_PARAMETER_COUNT] = {
     FIBRE_COMPONENT("z", 0),
 };
 
-/* Numbers that are kept for an element. */
+/* Data of an element. */
 enum {
     VOLUME,
     MU,
-    RATIO,    /* l */
-    STRENGTH, /* k */
+    RATIO,    /* l = lambda + mu */
+    STRENGTH, /* k, stiffness of the fibres */
     DIRECTION,
     SHAPE = DIRECTION + 3, /* b_1, b_2, b_3 */
     FIBRE_DATA_COUNT = SHAPE + 9
@@ -90,7 +90,7 @@ static const char *fibre_prepare(void *context, const sinew_extension_element *e
     (void)context;
     const double *p = element->parameters, *a = p + FIBRE_X, *X = element->rest;
     const double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    double Dm[9], C[9]; /* columns: edges at rest */
+    double Dm[9], C[9]; /* columns of Dm: edges at rest */
     for (int i = 0; i < 9; i++)
         Dm[i] = X[3 * (i % 3 + 1) + i / 3] - X[i / 3];
     const double det = fibre_determinant(Dm);
@@ -111,7 +111,7 @@ static const char *fibre_prepare(void *context, const sinew_extension_element *e
     return NULL;
 }
 
-/* Everything that psi and its derivatives are made of. */
+/* Quantities of a deformed tet that psi and its derivatives share. */
 typedef struct fibre_state {
     double b[4][3]; /* F = sum_a x_a b_a^T */
     double F[9], C[9], J, Fa[3], I4;
@@ -169,13 +169,13 @@ static void fibre_gradient(void *context, const double *data, const double *x, d
     }
 }
 
-/* (C b)_i: the change of J as vertex a moves along axis i. */
+/* (C b_a)_i: the derivative of J with respect to coordinate i of vertex a. */
 static double fibre_growth(const fibre_state *d, int a, int i)
 {
     return d->C[3 * i] * d->b[a][0] + d->C[3 * i + 1] * d->b[a][1] + d->C[3 * i + 2] * d->b[a][2];
 }
 
-/* Second derivative of J by x_a along i and x_b along k: eps_ikm (F (b_a x b_b))_m. */
+/* Second derivative of J with respect to coordinate i of x_a and k of x_b: eps_ikm (F (b_a x b_b))_m. */
 static double fibre_growth_curvature(const fibre_state *d, int a, int i, int b, int k)
 {
     if (i == k)
@@ -191,7 +191,7 @@ static void fibre_hessian(void *context, const double *data, const double *x, do
     (void)context;
     const double *direction = data + DIRECTION;
     fibre_state d;
-    double along[4]; /* a . b_a: how far a vertex moves F a */
+    double along[4]; /* direction . b_a: derivative of F a with respect to vertex a */
     fibre_deform(data, x, &d);
     for (int a = 0; a < 4; a++)
         along[a] = d.b[a][0] * direction[0] + d.b[a][1] * direction[1] + d.b[a][2] * direction[2];
@@ -208,7 +208,7 @@ static void fibre_hessian(void *context, const double *data, const double *x, do
         }
 }
 
-/* Reduced coordinates, for qn: z = D x are the columns of F. */
+/* Reduced coordinates for qn: z = D x are the columns of F. */
 static void fibre_reduce(void *context, const double *data, double *D)
 {
     (void)context;
@@ -219,7 +219,7 @@ static void fibre_reduce(void *context, const double *data, double *D)
     }
 }
 
-/* One number has to do for all directions: that of a stretch along the fibres at rest, the stiffest. */
+/* One stiffness for all directions: that of a stretch along the fibres at rest, which is the largest. */
 static double fibre_stiffness(void *context, const double *data, double low, double high)
 {
     (void)context;

@@ -5,11 +5,12 @@
  *
  *     d = -l B^-1 grad g(q),    q <- q + alpha d,    alpha in (0, 1] by line search on g
  *
- * B holds the 3x3 diagonal blocks of the Hessian where the step begins, element Hessians projected to positive
- * semi-definite. l is 1 in the first iteration of a step, then the length that would have suited the last one (Barzilai
- * and Borwein 1988; kept monotone by the search). Needs nothing of an energy beyond the required operations, no factor.
+ * B holds the 3x3 diagonal blocks of the Hessian at the start of the step, with element Hessians projected to positive
+ * semi-definite. l is 1 in the first iteration of a step, then the Barzilai-Borwein length of the last one (Barzilai
+ * and Borwein 1988); the line search keeps g monotone. The solver needs only the required operations of an energy, and
+ * no factorisation.
  *
- * Known limits: convergence is linear, and slower the stiffer and the finer the body.
+ * Known limits: convergence is linear, and slower for stiffer and for finer bodies.
  */
 #include "extend.h"
 
@@ -32,9 +33,9 @@ static const sinew_parameter descent_parameters[DESCENT_PARAMETER_COUNT] = {
 };
 
 typedef struct descent {
-    double length;  /* l */
-    double *blocks; /* [particle_count][9] B, then its inverse */
-    sinew_real *d;  /* [particle_count][4] */
+    double length;  /* l, step length */
+    double *blocks; /* [particle_count][9] inverses of the blocks of B */
+    sinew_real *d;  /* [particle_count][4] search direction */
 } descent;
 
 static sinew_status descent_create(void *context, sinew_problem *problem, void **memory, sinew_error *error)
@@ -64,7 +65,7 @@ static void descent_destroy(void *context, sinew_problem *problem, void *memory)
     sinew_problem_release(problem, n);
 }
 
-/* B = B^-1 by its cofactors; B is positive definite, as it holds masses or stiffnesses. */
+/* Replaces B by its inverse, by cofactors. B is positive definite, because it contains masses or stiffnesses. */
 static void descent_invert(double B[9])
 {
     double C[9];
@@ -77,7 +78,7 @@ static void descent_invert(double B[9])
         B[i] = det > 0 ? C[3 * (i % 3) + i / 3] / det : (i % 4 == 0 ? 1 : 0);
 }
 
-/* All that depends on elements, pins and h is made here: the next step forgets it. */
+/* Computes all data that depend on elements, pins and h; they are valid for one step. */
 static void descent_begin(void *context, sinew_problem *problem, void *memory)
 {
     (void)context;
@@ -89,8 +90,8 @@ static void descent_begin(void *context, sinew_problem *problem, void *memory)
         descent_invert(n->blocks + 9 * i);
 }
 
-/* s.B s / s.y of the step s = alpha d that has just been made, y the change of the gradient: with B d = -l grad g it
- * takes the slopes before and after alone. */
+/* Barzilai-Borwein length s.B s / s.y of the last step s = alpha d, y the change of the gradient. With B d = -l grad g
+ * it follows from the slopes before and after alone. */
 static double descent_length(double length, double alpha, double before, double after)
 {
     const double next = after > before ? alpha * length * before / (before - after) : 2 * length;

@@ -11,7 +11,7 @@
 
 extern const sinew_linear_method linear_method_lu, linear_method_qr;
 
-/* Registers both; false where the program was built without UMFPACK and SPQR. */
+/* Registers LU and QR; returns false if the program was built without UMFPACK and SPQR. */
 bool linear_methods_register(void);
 
 /* Fills *error with "what: why"; returns the status. */

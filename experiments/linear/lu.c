@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * lu.c: sparse LU with pivoting: UMFPACK 5 (Davis 2004, unsymmetric-pattern multifrontal method) with its symmetric
- * strategy: the matrix comes in a fill-reducing order, and pivots are taken off the diagonal only where those on it are
- * too small. Solutions are refined against the matrix.
+ * strategy. The caller's matrix is already in a fill-reducing order; pivots leave the diagonal only if the diagonal
+ * entry is too small. Solutions are refined against the matrix.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "UMFPACK reads the l
 
 typedef struct lu_factors {
     SuiteSparse_long n;
-    const SuiteSparse_long *column, *row; /* of the matrix, borrowed */
+    const SuiteSparse_long *column, *row; /* pattern of the matrix, borrowed */
     const double *value;
     SuiteSparse_long *work_i; /* [n] */
     double *work;             /* [5 n] */
@@ -50,7 +50,7 @@ static SuiteSparse_long lu_analyse(lu_factors *f)
     umfpack_dl_defaults(f->control);
     f->control[UMFPACK_PRL] = 0;
     f->control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    /* The order is given: UMFPACK 5.7.9 leaks where an ordering of its own runs out of memory. */
+    /* Passes the identity order: UMFPACK 5.7.9 leaks if an ordering of its own runs out of memory. */
     for (SuiteSparse_long i = 0; i < f->n; i++)
         f->work_i[i] = i;
     return umfpack_dl_qsymbolic(f->n, f->n, f->column, f->row, NULL, f->work_i, &f->symbolic, f->control, NULL);

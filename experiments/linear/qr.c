@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * qr.c: sparse QR: SuiteSparseQR (Davis 2011, multifrontal rank-revealing sparse QR): A E = Q R, x = E R^-1 Q^T b. R
- * fills in like the Cholesky factor of A^T A, more than LU does; E orders the columns by COLAMD, which is made for
- * that: faster here than AMD and than the order for Cholesky. Solutions allocate memory too.
+ * fills in like the Cholesky factor of A^T A, more than LU does. E is the COLAMD ordering, which minimises this fill:
+ * it is faster here than AMD and than the order for Cholesky. Solutions allocate memory too.
  */
 #include <SuiteSparseQR_C.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ _Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "SPQR reads the libr
 
 typedef struct qr_factors {
     cholmod_common common;
-    cholmod_sparse matrix; /* of the caller's arrays */
+    cholmod_sparse matrix; /* header of the caller's arrays, which it does not own */
     SuiteSparseQR_C_factorization *qr;
 } qr_factors;
 
@@ -45,7 +45,7 @@ static void *qr_without_const(const void *array)
     return same;
 }
 
-/* SPQR demands numbers where it reads the pattern alone: it gets zeros. */
+/* Analyses the pattern. SPQR requires values here although it does not use them, so zeros are passed. */
 static bool qr_analyse(qr_factors *f)
 {
     double *zeros = calloc(f->matrix.nzmax, sizeof *zeros);

@@ -6,8 +6,8 @@
  *     w = argmin_w  sum_e k_e V_e min_R |F_e - R (1 + sum_i w_i E_i)|^2
  *
  * Between steps, fit w to the current positions and set it on the energy. A step with given w lowers the objective over
- * the positions, a fit lowers it over w; alternating them converges to a minimum over both. At the best w the gradient
- * of the fitted energy equals that with w given. A step does not change w.
+ * the positions, a fit lowers it over w; alternating them converges to a minimum over both. At the best w the
+ * gradient of the fitted energy equals the gradient with w given. A step does not change w.
  */
 #ifndef SINEW_BLEND_H
 #define SINEW_BLEND_H
@@ -18,12 +18,12 @@
 extern "C" {
 #endif
 
-/* The best w for the current positions, found by alternating with the rotations, from the best of several starts.
- * weights [SINEW_EXAMPLE_MAX] is 0 for shapes that are missing or are blends of others. Changes nothing. Refuses
- * energies of other kinds and without examples. */
+/* Computes the best w for the current positions by alternating with the rotations, from the best of several starts.
+ * weights [SINEW_EXAMPLE_MAX] is 0 for examples that are missing or linearly dependent. Does not change the world.
+ * Fails for energies of other kinds and without examples. */
 SINEW_API sinew_status sinew_energy_fit_blend(const sinew_world *world, sinew_energy energy, double *weights,
                                               sinew_error *error);
-/* Fits the blend and sets w as weight_1, weight_2, weight_3 of the energy. Refuses energies whose `weights` are not
+/* Fits the blend and sets w as weight_1, weight_2, weight_3 of the energy. Fails for energies whose `weights` are not
  * given. Costs as much as sinew_energy_set_parameter(). weights may be NULL. */
 SINEW_API sinew_status sinew_energy_follow_blend(sinew_world *world, sinew_energy energy, double *weights,
                                                  sinew_error *error);

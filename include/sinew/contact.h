@@ -4,8 +4,8 @@
  *
  * Contact is off until sinew_world_set_contact(). Then surfaces keep a distance of half the sum of their thicknesses,
  * with Coulomb friction, in every solver that supports contact. Surfaces that do not intersect at the start never
- * intersect (docs/guides/contact.md says what is guaranteed and what is not). *Distance* is that between two surfaces;
- * *clearance* is distance less half of both thicknesses, negative where they are too near.
+ * intersect (docs/guides/contact.md states the guarantee and its limits). *Distance* is measured between two
+ * surfaces; *clearance* is distance less half of both thicknesses, negative if the surfaces are too near.
  *
  *     sinew_contact_def contact = sinew_default_contact_def();
  *     contact.thickness = 2e-3f;
@@ -19,7 +19,8 @@
  *     sinew_contact_report report;
  *     sinew_world_contact_report(world, &report, &error);
  *
- * Does not: untangle surfaces that intersect at the start (each step counts them), heat, wear or glue.
+ * Does not: untangle surfaces that intersect at the start (each step counts the intersections), or model heat, wear
+ * and adhesion.
  */
 #ifndef SINEW_CONTACT_H
 #define SINEW_CONTACT_H
@@ -40,38 +41,38 @@ typedef enum sinew_contact_mode {
     SINEW_CONTACT_MODE_COUNT
 } sinew_contact_mode;
 
-/* The name of a mode in scene files, e.g. "augmented"; NULL out of range. */
+/* The name of a mode in scene files, e.g. "augmented"; NULL: out of range. */
 SINEW_API const char *sinew_contact_mode_name(sinew_contact_mode mode);
 
 /* Contact settings of a world: defaults for all bodies and colliders, each of which may override them. */
 typedef struct sinew_contact_def {
     uint32_t cookie;
-    bool on; /* true; false: no contact, as before the call */
+    bool on; /* default true; false: no contact, as before the call */
     sinew_contact_mode mode;
     bool self;              /* self-collision of bodies. Default true */
-    bool intersection_free; /* true, the default: no intersections, at any number of iterations; penalty and projection
-                               do not support it */
+    bool intersection_free; /* default true: no intersections, at any number of iterations; the modes penalty and
+                               projection do not support it */
     sinew_real thickness;   /* m, >= 0. Default 1e-3 */
-    sinew_real friction;    /* mu, 0 .. 10. A pair has the root of the product. Default 0.3 */
-    sinew_real restitution; /* 0 .. 1: speed of separation over speed of approach. A pair has the larger. Default 0 */
-    sinew_real stiffness;   /* > 0; augmented: in units of the stiffness of the bodies at the contact, default 10:
-                               raising it needs fewer multiplier updates, each harder; 0.1 .. 1e4 */
+    sinew_real friction;    /* mu, 0 .. 10. A pair has the square root of the product. Default 0.3 */
+    sinew_real restitution; /* 0 .. 1: separation speed over approach speed. A pair has the larger value. Default 0 */
+    sinew_real stiffness;   /* > 0; augmented: relative to the stiffness of the bodies at the contact, 0.1 .. 1e4,
+                               default 10. A larger value needs fewer but harder multiplier updates */
     sinew_real penalty;     /* N/m, > 0: k_n of SINEW_CONTACT_PENALTY and HALF_SPACE. Default 1e8 */
     sinew_real penalty_tangent;  /* N/m, >= 0: k_t of SINEW_CONTACT_PENALTY. Default 0 */
-    int32_t multiplier_interval; /* >= 0: iterations between two multiplier updates; 0 (default): as suits the solver */
-    int32_t max_detections;      /* 1 .. 1000: detection passes in a step. Default 10 */
-    int64_t pair_limit;          /* >= 0: candidate pairs that are kept; more set SINEW_STEP_CONTACT_FULL. 0 (default):
-                                    no limit */
+    int32_t multiplier_interval; /* >= 0: iterations between two multiplier updates; 0 (default): depends on solver */
+    int32_t max_detections;      /* 1 .. 1000: maximum of detection passes per step. Default 10 */
+    int64_t pair_limit;          /* >= 0: maximum of candidate pairs; more set SINEW_STEP_CONTACT_FULL. Default 0:
+                                    none */
 } sinew_contact_def;
 
 SINEW_API sinew_contact_def sinew_default_contact_def(void);
 SINEW_API sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def *def, sinew_error *error);
-SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* `on` is false before the first set */
+SINEW_API sinew_contact_def sinew_world_contact(const sinew_world *world); /* `on` is false if never set */
 
 /* The collision surface of a body. */
 typedef enum sinew_contact_surface {
     SINEW_CONTACT_CAGE = 0, /* the body's own surface: triangles, boundary of tets, edges of ropes */
-    SINEW_CONTACT_SKIN,     /* the body's embedded surface, against colliders only, without the guarantee */
+    SINEW_CONTACT_SKIN,     /* the body's embedded surface: collides with colliders only, without the guarantee */
     SINEW_CONTACT_NONE      /* no contact */
 } sinew_contact_surface;
 
@@ -80,9 +81,9 @@ typedef struct sinew_body_contact {
     uint32_t cookie;
     sinew_contact_surface surface;
     sinew_real thickness, friction, restitution; /* as in sinew_contact_def; default NaN */
-    bool self;                                   /* self-collision, if the world has it on. Default true */
+    bool self;                                   /* self-collision, if it is on in the world. Default true */
     uint32_t group,
-        mask; /* two objects collide if the group of each has a bit of the other's mask. Default 1 and all */
+        mask; /* two objects collide if the group of each shares a bit with the other's mask. Default 1 and all bits */
 } sinew_body_contact;
 
 SINEW_API sinew_body_contact sinew_default_body_contact(void);
@@ -90,44 +91,45 @@ SINEW_API sinew_status sinew_body_set_contact(sinew_world *world, sinew_body bod
                                               sinew_error *error);
 SINEW_API sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body body);
 
-/* Whether two objects may collide. Called once for each pair of bodies and colliders at the start of a step, in no
- * fixed order and from one thread. An object is a collider if its body's index is -1. */
+/* Id of a collider. */
 typedef struct sinew_collider {
-    int32_t index;
+    int32_t index; /* < 0: none */
     uint32_t generation;
 } sinew_collider;
 typedef struct sinew_contact_object {
     sinew_body body;         /* index -1: the object is a collider */
     sinew_collider collider; /* index -1: the object is a body */
 } sinew_contact_object;
+/* Returns whether two objects may collide. Called once for each pair of bodies and colliders at the start of a step, in
+ * no fixed order and from one thread. */
 typedef bool sinew_contact_filter(void *context, const sinew_contact_object *a, const sinew_contact_object *b);
-/* NULL: groups and masks alone decide. The pointers are kept. States do not contain them. */
+/* NULL: groups and masks alone decide. The world keeps both pointers; states do not contain them. */
 SINEW_API void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context);
 
 /* ---- Colliders ------------------------------------------------------------------------------ */
 
 typedef enum sinew_shape_kind {
-    SINEW_SHAPE_PLANE = 0,    /* y <= 0 is solid, without end */
+    SINEW_SHAPE_PLANE = 0,    /* the half-space y <= 0 is solid */
     SINEW_SHAPE_BOX,          /* size, around the origin; hollow: walls only, which collide on both sides */
     SINEW_SHAPE_SPHERE,       /* radius */
     SINEW_SHAPE_CAPSULE,      /* radius, size[1] long between the centres of the ends, along y */
     SINEW_SHAPE_CYLINDER,     /* radius, size[1] long, along y; a prism of `segments` sides outside the circle */
-    SINEW_SHAPE_HEIGHT_FIELD, /* over size[0] x size[2] around the origin; solid below */
-    SINEW_SHAPE_MESH,         /* triangles; closed: solid inside; open: both sides */
+    SINEW_SHAPE_HEIGHT_FIELD, /* over size[0] x size[2] around the origin; its triangles collide on both sides */
+    SINEW_SHAPE_MESH,         /* triangles; a closed mesh is solid inside, an open mesh collides on both sides */
     SINEW_SHAPE_COUNT
 } sinew_shape_kind;
 
-SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);    /* "height_field"; NULL out of range */
-SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name); /* SINEW_SHAPE_COUNT when unknown */
+SINEW_API const char *sinew_shape_name(sinew_shape_kind kind);    /* e.g. "height_field"; NULL: out of range */
+SINEW_API sinew_shape_kind sinew_shape_by_name(const char *name); /* SINEW_SHAPE_COUNT: unknown */
 
 /* A kinematic obstacle. Position and rotation place the frame of the shape; `motion` or sinew_collider_set_pose() moves
  * the frame; a cache may move the vertices of a mesh instead. */
 typedef struct sinew_collider_def {
     uint32_t cookie;
     sinew_shape_kind kind;
-    sinew_real size[3];         /* m, > 0: whole lengths. Default 1 1 1 */
+    sinew_real size[3];         /* m, > 0: full side lengths. Default 1 1 1 */
     sinew_real radius;          /* m, > 0. Default 0.5 */
-    bool hollow;                /* BOX */
+    bool hollow;                /* BOX: walls only */
     int32_t segments;           /* CYLINDER: 3 .. 4096. Default 64 */
     int32_t columns, rows;      /* HEIGHT_FIELD: >= 2 samples along x and z */
     const sinew_real *heights;  /* m [rows * columns], x fastest; copied */
@@ -144,12 +146,12 @@ typedef struct sinew_collider_def {
 } sinew_collider_def;
 
 SINEW_API sinew_collider_def sinew_default_collider_def(sinew_shape_kind kind);
-/* index -1 on failure. For a mesh that is open, or intersects itself, the error holds a warning. */
+/* Returns index -1 on failure. For a mesh that is open, or intersects itself, the error holds a warning. */
 SINEW_API sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider_def *def,
                                                   sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider collider, sinew_error *error);
 SINEW_API int32_t
-sinew_world_collider_count(const sinew_world *world); /* number of slots, removed colliders included */
+sinew_world_collider_count(const sinew_world *world); /* number of slots, including removed colliders */
 SINEW_API sinew_collider sinew_world_collider_at(const sinew_world *world, int32_t index); /* index -1: removed */
 /* Sets the pose of a collider at the end of the next step and from then on, for programs that move colliders, such as
  * rigid-body engines. Replaces the motion of the collider. */
@@ -161,13 +163,13 @@ SINEW_API sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collide
 SINEW_API sinew_status sinew_collider_surface(const sinew_world *world, sinew_collider collider, sinew_real extent,
                                               int32_t *vertex_count, sinew_real *positions, int32_t *triangle_count,
                                               int32_t *triangles, sinew_error *error);
-/* The surface of a collider at another time, for playback of the caches of a run; a collider whose pose was set keeps
- * the current pose. */
+/* The surface of a collider at another time, for playback of caches; a collider with a set pose keeps its current
+ * pose. */
 SINEW_API sinew_status sinew_collider_surface_at(const sinew_world *world, sinew_collider collider, double time,
                                                  sinew_real extent, int32_t *vertex_count, sinew_real *positions,
                                                  int32_t *triangle_count, int32_t *triangles, sinew_error *error);
-/* Kind of a collider (SINEW_SHAPE_COUNT for an unknown id), its name ("": none), and whether it encloses a volume: open
- * meshes, height fields and hollow boxes do not. */
+/* The kind of a collider (SINEW_SHAPE_COUNT for an unknown id), its name ("": none), and whether it encloses a volume:
+ * open meshes, height fields and hollow boxes do not. */
 SINEW_API sinew_shape_kind sinew_collider_kind(const sinew_world *world, sinew_collider collider);
 SINEW_API const char *sinew_collider_name(const sinew_world *world, sinew_collider collider);
 SINEW_API bool sinew_collider_closed(const sinew_world *world, sinew_collider collider);
@@ -177,32 +179,32 @@ SINEW_API sinew_status sinew_collider_force(const sinew_world *world, sinew_coll
 
 /* ---- Results of the last step ---------------------------------------------------------------- */
 
-/* The contact report of a step. A step is solved when all its errors are small; status bits name the large errors. */
+/* The contact report of a step. A step is solved if all its errors are small; status bits name the large errors. */
 typedef struct sinew_contact_report {
-    int32_t contacts;             /* active contacts: those with a force */
-    int32_t began, ended;         /* contacts that became active in the step; contacts that stopped being active */
+    int32_t contacts;             /* active contacts (contacts with a force) */
+    int32_t began, ended;         /* contacts that became active in the step; contacts that became inactive */
     int64_t pairs;                /* candidate pairs in the largest detection pass */
-    int64_t dropped;              /* pairs over pair_limit */
+    int64_t dropped;              /* candidate pairs beyond pair_limit */
     int32_t detections;           /* detection passes */
     int32_t updates;              /* multiplier updates */
-    double stationarity;          /* N: residual of the step, contact forces included */
+    double stationarity;          /* N: residual of the step, including contact forces */
     double violation;             /* m: largest negative clearance; NaN with SINEW_MEASURE_NOTHING */
     double complementarity;       /* J: sum of force times |clearance| of active contacts */
     double cone_violation;        /* N: largest |friction| - mu normal force */
     double friction_lag;          /* N: largest difference between mu N now and the lagged mu N that friction used */
-    int32_t filtered_vertices;    /* vertices that the step filter truncated at the end */
-    double filtered_residual;     /* N: residual of these vertices, which the step filter hides */
-    int32_t intersections;        /* pairs of triangles that intersect; -1 with SINEW_MEASURE_NOTHING: not known */
-    int32_t intersections_before; /* pairs at the start of the step, which the filter ignores; -1: not known */
+    int32_t filtered_vertices;    /* vertices that the step filter truncated at the end of the step */
+    double filtered_residual;     /* N: residual of the truncated vertices, which the step filter hides */
+    int32_t intersections;        /* intersecting pairs of triangles; -1 with SINEW_MEASURE_NOTHING: unknown */
+    int32_t intersections_before; /* pairs at the start of the step, which the filter ignores; -1: unknown */
     double motion_lag;            /* m: largest distance of pins and colliders from their prescribed positions */
     double friction_heat;         /* J: friction force times slip */
     double restitution_work;      /* J: energy that restitution added, relative to a perfectly inelastic impact */
-    double angular_momentum_error[3]; /* N m s: from contact forces whose two points are apart */
+    double angular_momentum_error[3]; /* N m s: caused by contact forces whose two points are apart */
     double detection_seconds;         /* s spent in detection passes */
-    double solver_update_seconds;     /* s spent to update the solver for new contacts: colours, layers, factors */
+    double solver_update_seconds;     /* s spent to update the solver for new contacts: colours, layouts, factors */
 } sinew_contact_report;
 
-/* SINEW_ERROR_UNSUPPORTED without contact, SINEW_ERROR_DATA before the first step. */
+/* SINEW_ERROR_UNSUPPORTED: contact is off; SINEW_ERROR_DATA: no step was taken. */
 SINEW_API sinew_status sinew_world_contact_report(const sinew_world *world, sinew_contact_report *report,
                                                   sinew_error *error);
 
@@ -214,7 +216,7 @@ typedef enum sinew_contact_event {
 
 typedef struct sinew_contact {
     sinew_contact_object a, b; /* a is a body; b is a body, possibly the same, or a collider */
-    int32_t particles[4];      /* particles of a, then of b; -1: unused, or a vertex of a collider */
+    int32_t particles[4];      /* particles of a, then of b; -1: unused entry, or a vertex of a collider */
     sinew_real weights[4];     /* weights of the particles: positive for a, negative for b */
     sinew_real point[3];       /* m: contact point on a */
     sinew_real normal[3];      /* unit vector from b to a */
@@ -224,8 +226,8 @@ typedef struct sinew_contact {
     sinew_contact_event event;
 } sinew_contact;
 
-/* Active contacts, and contacts that ended, sorted by their vertices. *count is their number, also if `capacity` is too
- * small (SINEW_ERROR_DATA). */
+/* Lists active and ended contacts, sorted by kind (vertex-face, edge-edge, ...), then by both features. *count is their
+ * number, also if `capacity` is too small (SINEW_ERROR_DATA). */
 SINEW_API sinew_status sinew_world_contacts(const sinew_world *world, int32_t capacity, sinew_contact *contacts,
                                             int32_t *count, sinew_error *error);
 
@@ -236,13 +238,13 @@ typedef struct sinew_world_hit {
     int32_t particles[3]; /* vertices of the triangle that was hit; -1 for colliders */
     sinew_real weights[3];
     sinew_real point[3];  /* m */
-    sinew_real normal[3]; /* unit normal of the surface, towards the origin of the ray or the point */
+    sinew_real normal[3]; /* unit normal of the surface, towards the origin of the ray or the query point */
     sinew_real t;         /* ray: the hit is at origin + t direction; nearest point: distance (m) */
 } sinew_world_hit;
 
 /* Finds the first triangle of a body or collider along a ray, t <= longest, or the nearest point within `limit` (m).
- * Spheres, capsules and planes are exact and have two sides; ropes have no triangles. False without a hit; with an
- * error if a number is not finite. Queries do not need contact to be on. */
+ * Spheres, capsules and planes are exact and have two sides; ropes have no triangles. False: no hit, or an error if a
+ * number is not finite. Queries do not require contact to be on. */
 SINEW_API bool sinew_world_ray(sinew_world *world, const sinew_real origin[3], const sinew_real direction[3],
                                sinew_real longest, sinew_world_hit *hit, sinew_error *error);
 SINEW_API bool sinew_world_nearest(sinew_world *world, const sinew_real point[3], sinew_real limit,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/extend.h: energies and solvers that a program adds; scenes and calls use them by name like built-in ones.
+ * sinew/extend.h: energies and solvers that a program adds; scenes and calls use them by name like built-in energies
+ * and solvers.
  *
  * A program fills a struct with a name, descriptors of its parameters and plain functions of one element (an energy) or
  * of one step (a solver), and registers it before it creates its first world or reads its first scene:
@@ -13,23 +14,24 @@
  *     if (kind == SINEW_ENERGY_COUNT)
  *         fprintf(stderr, "%s\n", error.text);
  *
- * From then on sinew_energy_by_name("yeoh"), scene files, sinew_get_energy_info() and the solvers accept the energy:
- * newton and all others that use derivatives, pbng (the library derives the one-vertex form from the element), and,
- * with the optional operations, the constraint solvers, pd, admm and qn. docs/guides/extending.md has two examples.
+ * From then on sinew_energy_by_name("yeoh"), scene files, sinew_get_energy_info() and the solvers of this process
+ * accept the energy: newton and all other solvers that use derivatives, pbng (the library derives the one-vertex form
+ * from the element), and, with the optional operations, pbd, xpbd, qn, pd and admm. docs/guides/extending.md has two
+ * examples.
  *
- * Registration is one of the few process-wide settings. It holds until the process ends: nothing is unregistered. Calls
- * from several threads wait for each other. After the first sinew_world_create() registration is refused, so that the
- * tables never change while a world exists. The library copies the struct; names, descriptors and the context are
- * borrowed and must stay valid until the process ends. A refusal names the energy or solver and what is wrong, and
+ * Registration is one of the few process-wide settings and lasts until the process ends. Calls from several threads
+ * are serialised. After the first sinew_world_create() registration fails, so that the tables never change while a
+ * world exists. The library copies the struct; names, descriptors and the context are borrowed and must stay valid
+ * until the process ends. The error of a failure names the energy or solver and the mistake; a failed registration
  * changes nothing.
  *
  * Functions of an extension are called by any thread of the library, several at a time: they may read their context
- * and must write only to their output arguments. They must give the same numbers for the same input, allocate nothing
- * while a step runs, and neither throw nor jump out. Numbers are double in both precisions of the library: positions
- * and data of the single build are converted on the way.
+ * and must write only to their output arguments. They must return the same numbers for the same input, must not
+ * allocate while a step runs, and must neither throw nor call longjmp. Numbers are double in both precisions of the
+ * library: the single build converts positions and data.
  *
- * Does not: load code from files, check that derivatives are right (sinew_check_energy_extension() does), or
- * vectorise: a built-in energy is several times faster than a registered one.
+ * Does not: load code from files, check derivatives at registration (use sinew_check_energy_extension()), or
+ * vectorise: a built-in energy is 5 to 200 times faster than a registered energy (docs/guides/extending.md).
  */
 #ifndef SINEW_EXTEND_H
 #define SINEW_EXTEND_H
@@ -44,65 +46,68 @@ extern "C" {
 
 #define SINEW_EXTENSION_COOKIE      0x45585453u
 #define SINEW_EXTENSION_VERTEX_MAX  16  /* vertices of an element */
-#define SINEW_EXTENSION_DATA_MAX    29  /* numbers kept for an element */
-#define SINEW_EXTENSION_ROW_MAX     16  /* reduced coordinates, and constraints, of an element */
-#define SINEW_EXTENSION_REASON_MAX  160 /* characters of a refusal */
+#define SINEW_EXTENSION_DATA_MAX    29  /* numbers stored per element */
+#define SINEW_EXTENSION_ROW_MAX     16  /* maximum of reduced coordinates, and of constraints, per element */
+#define SINEW_EXTENSION_REASON_MAX  160 /* characters of a reason */
 #define SINEW_REGISTERED_ENERGY_MAX 32
 #define SINEW_REGISTERED_SOLVER_MAX 32
 
 /* ---- Energies ------------------------------------------------------------------------------ */
 
-/* The input of `prepare`: one element. The order of its vertices may differ from the mesh's (a tet may come mirrored,
+/* The input of `prepare`: one element. The order of its vertices may differ from the mesh's (a tet may be mirrored,
  * with a negative volume); every function gets the same order. */
 typedef struct sinew_extension_element {
     int32_t vertex_count;     /* n */
-    const double *rest;       /* [n][3] m rest positions */
-    const double *parameters; /* [parameter_count] in the order of the descriptors, in range */
+    const double *rest;       /* [n][3] m: rest positions */
+    const double *parameters; /* [parameter_count] in the order of the descriptors; values are in range */
     const double *weights;    /* SINEW_STENCIL_PAIR: [8] signed; else NULL */
     const double *normal;     /* SINEW_STENCIL_PAIR: [3] unit vector; else NULL */
-    char *reason;             /* [SINEW_EXTENSION_REASON_MAX] buffer for the text of a refusal */
+    char *reason;             /* [SINEW_EXTENSION_REASON_MAX] buffer for the reason of a failure */
 } sinew_extension_element;
 
 /* An energy: a sum over elements of psi (J), a function of the positions x [n][3] (m) of n vertices. `data` are the
- * numbers that `prepare` made of the element's rest shape and parameters. Matrices are row by row. */
+ * numbers that `prepare` computes from the element's rest shape and parameters. Matrices are row-major. */
 typedef struct sinew_energy_extension {
     uint32_t cookie, size; /* set by sinew_default_energy_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits and '_' */
     const char *summary;   /* one line with the formula */
-    void *context;         /* handed to every function; NULL is fine */
+    void *context;         /* passed to every function; may be NULL */
 
-    /* The elements of the energy: all cells of this stencil in a body, or those of the energy's def. Rings and wheels,
-     * whose cells differ in size, are refused. SINEW_STENCIL_COUNT: elements are listed by the def only, vertex_count
-     * vertices each. Default SINEW_STENCIL_TET. */
+    /* The elements of the energy: all cells of this stencil in a body, or the elements of the energy's def. Rings and
+     * wheels, whose cells differ in size, are not supported. SINEW_STENCIL_COUNT: only the def lists elements, with
+     * vertex_count vertices each. Default SINEW_STENCIL_TET. */
     sinew_stencil stencil;
-    int32_t vertex_count; /* with SINEW_STENCIL_COUNT: 1 .. SINEW_EXTENSION_VERTEX_MAX; else 0 or that of the stencil */
+    int32_t vertex_count; /* with SINEW_STENCIL_COUNT: 1 .. SINEW_EXTENSION_VERTEX_MAX; else 0 or the stencil's count */
 
     const sinew_parameter *parameters; /* [parameter_count] */
     int32_t parameter_count;           /* 0 .. SINEW_PARAMETER_MAX */
     int32_t data_count;                /* 0 .. SINEW_EXTENSION_DATA_MAX */
 
-    bool barrier;           /* psi is +inf at some finite x, and `value` returns INFINITY there */
+    bool barrier;           /* psi is not defined at every x (log J): `value` returns INFINITY there, and a step whose
+                               initial guess is such an x starts at the current positions instead */
     bool costs_translation; /* psi changes when all vertices are translated together */
     bool costs_rotation;    /* psi changes when all vertices are rotated together */
 
     /* Required. */
 
-    /* Fills data [data_count]. Returns NULL, or the reason why the element is refused: static text, or `reason`. */
+    /* Fills data [data_count]. Returns NULL, or the reason why the element is invalid: static text, or `reason`. */
     const char *(*prepare)(void *context, const sinew_extension_element *element, double *data);
     /* psi, J */
     double (*value)(void *context, const double *data, const double *x);
     /* gradient [n][3] = d psi / dx, N; every entry is written */
     void (*gradient)(void *context, const double *data, const double *x, double *gradient);
-    /* hessian [3n][3n] = d2 psi / dx2, N/m, symmetric and exact; every entry is written. The library makes it positive
-     * semi-definite where a solver needs that. */
+    /* hessian [3n][3n] = d2 psi / dx2, N/m, symmetric and exact; every entry is written. The library projects it to
+     * positive semi-definite for solvers that need this. */
     void (*hessian)(void *context, const double *data, const double *x, double *hessian);
 
-    /* Optional: SINEW_CAN_CONSTRAINT and SINEW_CAN_JACOBIAN, for pbd, xpbd, xpbd-qs, sap, primal-dual, kkt, scd, dae.
+    /* Optional: SINEW_CAN_CONSTRAINT and SINEW_CAN_JACOBIAN, for pbd, xpbd, xpbd-qs and for hard energies; sap,
+     * primal-dual, kkt and scd use it with constraints = all, and else take the energy as a force.
      * psi = sum_i C_i^2 / (2 alpha_i) (+ a constant): C [constraint_count], gradient [constraint_count][n][3] = dC/dx,
-     * alpha [constraint_count] > 0. */
+     * alpha [constraint_count] > 0. Every psi >= 0 has the form C = sqrt(2 psi), alpha = 1, dC/dx = (d psi / dx) / C
+     * and 0 where C = 0; it is `rooted`. */
     int32_t constraint_count; /* 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint` */
     void (*constraint)(void *context, const double *data, const double *x, double *C, double *gradient, double *alpha);
-    bool rooted; /* C is a root, >= 0 and without a gradient at zero: constraint systems refuse it as a hard energy */
+    bool rooted; /* C is a root, >= 0, and has no gradient at zero: constraint systems reject it as a hard energy */
 
     /* Optional, both or neither: SINEW_CAN_REDUCE, for qn. Reduced coordinates z = D x, z_r = sum_a D[r][a] x_a:
      * reduce writes D [reduced_count][n]; stiffness returns k (N m) > 0 such that k/2 |z - z'|^2 fits psi best over
@@ -126,15 +131,16 @@ static inline sinew_energy_extension sinew_default_energy_extension(void)
 }
 
 /* Registers the energy and returns its kind, above SINEW_ENERGY_COUNT. Returns SINEW_ENERGY_COUNT, with the reason in
- * error, when an operation is missing, a count is out of range, the name is taken, a world has been created, or
+ * error, if an operation is missing, a count is out of range, the name is taken, a world was created, or
  * SINEW_REGISTERED_ENERGY_MAX energies are registered. */
 SINEW_API sinew_energy_kind sinew_register_energy(const sinew_energy_extension *extension, sinew_error *error);
 
-/* Errors of an energy's functions relative to each other on one element, each the largest error over the largest entry:
- * 1e-8 is good, 1e-2 is a mistake. Finite differences are central, of fourth order. */
+/* Consistency errors of an energy's functions on one element, each the largest error relative to the largest entry:
+ * below 1e-8 is right, above 1e-4 is a mistake. Finite differences are central, of fourth order. x must have forces:
+ * at rest `gradient`, and `jacobian` of a rooted constraint, compare round-off with zero and are about 1. */
 typedef struct sinew_extension_report {
     double gradient;   /* `gradient` against differences of `value` */
-    double hessian;    /* `hessian` against differences of `gradient` */
+    double hessian;    /* `hessian` against differences of `gradient`: wrong also where only `gradient` is wrong */
     double symmetry;   /* asymmetry of `hessian` */
     double constraint; /* sum C^2 / (2 alpha) against `value`, both less their values at rest; 0 without `constraint` */
     double jacobian;   /* gradient of `constraint` against differences of C; 0 without `constraint` */
@@ -144,8 +150,8 @@ typedef struct sinew_extension_report {
 } sinew_extension_report;
 
 /* Evaluates the extension, which need not be registered, on one element: rest and x [n][3] m, parameters
- * [parameter_count], NULL: their defaults. Weights and normals of pairs are those of two single vertices. Allocates
- * nothing. SINEW_ERROR_DATA when `prepare` refuses the element or psi is not finite near x. */
+ * [parameter_count], NULL: their defaults. A pair element joins two single vertices. Does not allocate.
+ * SINEW_ERROR_DATA: a parameter is out of its range, `prepare` rejects the element, or psi is not finite near x. */
 SINEW_API sinew_status sinew_check_energy_extension(const sinew_energy_extension *extension, const double *parameters,
                                                     const double *rest, const double *x, sinew_extension_report *report,
                                                     sinew_error *error);
@@ -155,39 +161,42 @@ SINEW_API sinew_status sinew_check_energy_extension(const sinew_energy_extension
 /* The objective of the step, g(q) of sinew.h, and the iterate. Valid during the call that passes it.
  *
  * Vectors over particles are [particle_count][4] reals whose fourth number is unused and zero. Particles have the
- * internal order of the world, which differs from that of the vertices of bodies and of sinew_world_get_positions(). */
+ * internal order of the world, which differs from the order of body vertices and of sinew_world_get_positions(). */
 typedef struct sinew_solve sinew_problem;
 
 typedef struct sinew_solver_extension {
     uint32_t cookie, size; /* set by sinew_default_solver_extension() */
     const char *name;      /* name in scene files: lower-case letters, digits, '_' and '-' */
     const char *summary;   /* one line */
-    void *context;         /* handed to every function; NULL is fine */
+    void *context;         /* passed to every function; may be NULL */
 
     const sinew_parameter *parameters; /* [parameter_count] */
     int32_t parameter_count;           /* 0 .. SINEW_PARAMETER_MAX */
     int32_t default_iterations;        /* >= 1. Default 100 */
     uint32_t needs;                    /* SINEW_CAN_... required of every energy in the world; 0: none */
-    bool quasistatic;                  /* the solver can find equilibria, where g has no inertia. Default true */
-    bool directions;                   /* the steps are sums of gradients and products, so pins that constrain some
-                                          directions only are allowed */
-    bool products;                     /* the solver calls sinew_problem_linearise() and sinew_problem_product() */
+    bool quasistatic;                  /* the solver finds equilibria, where g has no inertia term. Default true */
+    bool directions;                   /* steps are sums of gradients and products: supports pins that constrain only
+                                          some directions, which a world refuses otherwise. Default false */
+    bool products;                     /* required for sinew_problem_linearise() and sinew_problem_product(). Default
+                                          false */
     /* true: `create` reads elements, masses, pins or h. The solver is destroyed and created again when these change,
-     * and refuses contact. false, the default: `create` reads particle_count and parameters only; `begin` may read the
-     * rest.
+     * and does not support contact. false, the default: `create` reads particle_count and parameters only; `begin` may
+     * read the other data.
      */
     bool set_up_by_elements;
 
     /* Required. A solver keeps its data in *memory, which the other functions receive. Results must not depend on data
-     * of earlier steps: a loaded state must continue with the same bits. */
+     * of earlier steps: a world that loads a state must continue with the same bits. */
 
-    /* Allocates, with sinew_problem_allocate(). On failure `destroy` is called with the current *memory. */
+    /* Allocates with sinew_problem_allocate(). On failure `destroy` is called with the current *memory, the step has
+     * SINEW_STEP_UNPREPARED, and sinew_world_error() is the text of error, which is not NULL. */
     sinew_status (*create)(void *context, sinew_problem *problem, void **memory, sinew_error *error);
-    /* Called at the start of a step. The iterate is that of the last step; sinew_problem_start() moves it to an initial
-     * guess. */
+    /* Called at the start of a step. The iterate is the result of the last step; sinew_problem_start() moves it to an
+     * initial guess. */
     void (*begin)(void *context, sinew_problem *problem, void *memory);
-    /* One iteration: moves the iterate. Returns 0, or SINEW_STEP_... bits that end the step, e.g. SINEW_STEP_STALLED.
-     */
+    /* Performs one iteration: moves the iterate. Returns 0, or SINEW_STEP_... bits that end the step, e.g.
+     * SINEW_STEP_STALLED. With contact both the iterate and g change between two calls: iterates, values and gradients
+     * of earlier calls are invalid. */
     uint32_t (*iterate)(void *context, sinew_problem *problem, void *memory);
     /* Releases the memory, which may be NULL. */
     void (*destroy)(void *context, sinew_problem *problem, void *memory);
@@ -204,52 +213,56 @@ static inline sinew_solver_extension sinew_default_solver_extension(void)
     return extension;
 }
 
-/* Registers the solver and returns its kind, above SINEW_SOLVER_COUNT, which is returned on failure. Refuses like
- * sinew_register_energy(). */
+/* Registers the solver and returns its kind, above SINEW_SOLVER_COUNT. Returns SINEW_SOLVER_COUNT on failure, for the
+ * same reasons as sinew_register_energy(). */
 SINEW_API sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension, sinew_error *error);
 
 SINEW_API int32_t sinew_problem_particle_count(const sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); /* [particle_count] kg */
-SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);    /* [particle_count] 1: not an unknown */
+SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);    /* [particle_count] 1: no unknown */
 SINEW_API double sinew_problem_time_step(const sinew_problem *problem);         /* h, s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
-/* The value of a parameter by its index in the descriptors. */
+/* The value of a parameter by its index in the descriptors. Ranges do not exclude fractions: round a count. */
 SINEW_API double sinew_problem_parameter(const sinew_problem *problem, int32_t parameter);
-/* Memory of the world's allocator, zeroed and aligned; NULL on failure. May be called in `create` only. */
+/* Allocates zeroed, aligned memory with the world's allocator; NULL on failure. May be called in `create` only. */
 SINEW_API void *sinew_problem_allocate(sinew_problem *problem, size_t count, size_t size);
-SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory); /* NULL is fine */
+SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory); /* accepts NULL */
 
-/* The iterate [particle_count][4] m. A solver that writes to it must not move pins and calls sinew_problem_moved(). */
+/* The iterate [particle_count][4] m. A solver that writes to it calls sinew_problem_moved() afterwards: without this
+ * call value, gradient and residual remain those of the old iterate. It must not write coordinates of pinned particles:
+ * the library does not restore them. */
 SINEW_API sinew_real *sinew_problem_positions(sinew_problem *problem);
 SINEW_API void sinew_problem_moved(sinew_problem *problem);
 /* q_tilde [particle_count][4] m, the inertial positions of a dynamic step. */
 SINEW_API const sinew_real *sinew_problem_inertial(const sinew_problem *problem);
-/* Moves the iterate to the initial guess: q_tilde if `inertial`, else the current positions; pins to their targets.
- * Quasistatic steps always begin at the current positions. */
+/* Moves the iterate to the initial guess: q_tilde if `inertial`, else the current positions; moves pins to their
+ * targets. Quasistatic steps always start at the current positions. */
 SINEW_API void sinew_problem_start(sinew_problem *problem, bool inertial);
 
-/* g at the iterate, J, and its gradient [particle_count][4], N, zero at pins; computed once for each iterate. +inf
- * where an energy is not defined. */
+/* g at the iterate, J, and its gradient [particle_count][4], N, zero at pins; computed once per iterate. g is +inf
+ * where an energy is undefined. */
 SINEW_API double sinew_problem_evaluate(sinew_problem *problem);
 SINEW_API const sinew_real *sinew_problem_gradient(sinew_problem *problem);
 SINEW_API double sinew_problem_residual(sinew_problem *problem); /* |gradient|, N */
 /* g (J) and its gradient (N) at any q; gradient [particle_count][4] may be NULL. */
 SINEW_API double sinew_problem_evaluate_at(sinew_problem *problem, const sinew_real *q, sinew_real *gradient);
-/* Second derivatives H of g at q, exact or with the Hessian of each element projected to positive semi-definite; then
- * out = H p. p is zero at pins, and so is out. For solvers with `products`. */
+/* Linearises g at q: second derivatives H, exact or with the Hessian of each element projected to positive
+ * semi-definite; the second function computes out = H p. p must be zero at pins, and out is zero there. For solvers
+ * with `products`. */
 SINEW_API void sinew_problem_linearise(sinew_problem *problem, const sinew_real *q, bool project);
 SINEW_API void sinew_problem_product(sinew_problem *problem, const sinew_real *p, sinew_real *out);
 /* blocks [particle_count][9]: the 3x3 diagonal blocks of H at q, the identity at pins. */
 SINEW_API void sinew_problem_diagonal(sinew_problem *problem, const sinew_real *q, bool project, double *blocks);
-/* a . b, summed in a fixed order: the bits do not depend on the number of threads. */
+/* a . b, summed in a fixed order, so the bits do not depend on the number of threads. */
 SINEW_API double sinew_problem_dot(const sinew_problem *problem, const sinew_real *a, const sinew_real *b);
-/* Moves the iterate to q + alpha d, alpha in (0, 1] such that g falls enough (Armijo; d is a descent direction, zero at
- * pins), and evaluates it there. Returns alpha; 0: no step helps, and the iterate stays. */
+/* Moves the iterate to q + alpha d, alpha in (0, 1], such that g decreases sufficiently (Armijo; d is a descent
+ * direction, zero at pins), and evaluates it there: the array of sinew_problem_gradient() is overwritten. With contact
+ * the new iterate may differ from q + alpha d. Returns alpha; 0: no decrease was found, the iterate is unchanged. */
 SINEW_API double sinew_problem_line_search(sinew_problem *problem, const sinew_real *d);
 
 /* ---- Registered kinds ---------------------------------------------------------------------- */
 
-/* One more than the largest kind of an energy, or of a solver, in this process. Smaller numbers that are not kinds,
+/* One more than the largest kind of an energy, or of a solver, in this process. Smaller integers that are not kinds,
  * such as SINEW_ENERGY_COUNT and SINEW_SOLVER_COUNT, have no info. */
 SINEW_API int32_t sinew_energy_kind_end(void);
 SINEW_API int32_t sinew_solver_kind_end(void);

@@ -2,9 +2,10 @@
  *
  * sinew/linear.h: direct solvers of indefinite linear systems that a program adds to the library.
  *
- * `newton` and `linear-implicit` name two such solvers, `linear` = lu and qr. The library contains neither: the known
- * implementations are under the GPL. A program that links one registers it here; sinew-reproduce does so with UMFPACK
- * and SPQR (experiments/linear/). Without it a world whose solver is set to lu or qr is refused.
+ * The option `linear` of `newton` and `linear-implicit` accepts lu and qr. The library contains neither, because the
+ * known implementations are under the GPL. A program that links one registers it with this header; sinew-reproduce
+ * registers UMFPACK and SPQR (experiments/linear/). Without registration, a world whose solver is set to lu or qr
+ * cannot step.
  */
 #ifndef SINEW_LINEAR_H
 #define SINEW_LINEAR_H
@@ -20,17 +21,18 @@ extern "C" {
 typedef struct sinew_linear_method {
     const char *name; /* "lu" or "qr" */
     /* Analyses the pattern. Both triangles by columns: column [n + 1], row [column[n]] ascending in each column; both
-     * arrays exist until destroy. Returns the factors, NULL on failure. */
+     * arrays are valid until destroy. Returns the factors, NULL on failure. */
     void *(*create)(int64_t n, const int64_t *column, const int64_t *row, sinew_error *error);
     /* value [column[n]], unchanged until the next factorise or destroy. Called again for new values. */
     sinew_status (*factorise)(void *factors, const double *value, sinew_error *error);
-    /* x = A^-1 b, [n] each, not the same array. */
+    /* x = A^-1 b, [n] each; the arrays must not overlap. */
     sinew_status (*solve)(void *factors, const double *b, double *x, sinew_error *error);
     void (*destroy)(void *factors);
 } sinew_linear_method;
 
-/* The library keeps the pointer until the process ends; a later method of the same name replaces it for worlds prepared
- * afterwards. Any thread may call. SINEW_ERROR_USAGE: the name is not lu or qr, or an operation is missing. */
+/* Registers a method. The library keeps the pointer until the process ends. A later method of the same name replaces it
+ * for worlds that are prepared afterwards. May be called from any thread. SINEW_ERROR_USAGE: the name is not lu or qr,
+ * or an operation is missing. */
 SINEW_API sinew_status sinew_linear_method_register(const sinew_linear_method *method, sinew_error *error);
 
 #ifdef __cplusplus

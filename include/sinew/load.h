@@ -2,14 +2,14 @@
  *
  * sinew/load.h: loads on the surface of a body or on some of its vertices: wind, traction, couples.
  *
- * A load becomes forces on particles at the start of a step, from the positions and velocities there and the time at
- * the end of the step. These forces are constant during the step and part of f_ext, so every solver accepts every load.
- * Loads have no state: a saved state does not contain them, and a world that loads it must be built with the same loads
- * (sinew_world_state_check names the difference). With `load_steps` of the world loads grow as gravity does; their work
- * is `forces` of sinew_world_balance().
+ * A load is evaluated as forces on particles at the start of a step, from the current positions and velocities and
+ * the time at the end of the step. These forces are constant during the step and part of f_ext, so every solver
+ * accepts every load. Loads have no state: a saved state does not contain them, and a world that loads it must be
+ * built with the same loads (sinew_world_state_check names the difference). With `load_steps` of the world, loads
+ * grow as gravity does. The work of loads is in `forces` of sinew_world_balance().
  *
- * Does not: change while a step is solved. Where a body turns much in one step (end couples, normal traction), use
- * smaller steps or more quasistatic ones. The gas in a closed surface is the energy `pressure`, which follows the
+ * Does not: change while a step is solved. If a body rotates much in one step (end couples, normal traction), use
+ * smaller steps or more quasistatic steps. For gas in a closed surface use the energy `pressure`, which follows the
  * surface during a step. docs/guides/loads.md has the formulas and their limits.
  */
 #ifndef SINEW_LOAD_H
@@ -27,7 +27,7 @@ typedef struct sinew_load {
 } sinew_load;
 
 typedef enum sinew_load_kind {
-    SINEW_LOAD_WIND = 0, /* triangles: drag by the air's velocity relative to theirs */
+    SINEW_LOAD_WIND = 0, /* triangles: drag by the velocity of the air relative to the triangle */
     SINEW_LOAD_TRACTION, /* triangles: force per rest area, and pressure along the current normal */
     SINEW_LOAD_COUPLE,   /* vertices: a moment, by forces whose sum is zero */
     SINEW_LOAD_COUNT
@@ -42,8 +42,8 @@ typedef struct sinew_load_info {
     int32_t parameter_count;
 } sinew_load_info;
 
-SINEW_API const sinew_load_info *sinew_get_load_info(sinew_load_kind kind); /* NULL out of range */
-SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT when unknown */
+SINEW_API const sinew_load_info *sinew_get_load_info(sinew_load_kind kind); /* NULL: out of range */
+SINEW_API sinew_load_kind sinew_load_by_name(const char *name);             /* SINEW_LOAD_COUNT: unknown */
 /* Index of a named parameter, -1 if the load has no such parameter. */
 SINEW_API int32_t sinew_load_parameter(sinew_load_kind kind, const char *name);
 
@@ -51,7 +51,7 @@ SINEW_API int32_t sinew_load_parameter(sinew_load_kind kind, const char *name);
  * keys and constant before the first and after the last. Times ascend strictly. */
 typedef struct sinew_load_key {
     sinew_real time;      /* s */
-    sinew_real vector[3]; /* m/s, Pa or N m, as `vector` of the def */
+    sinew_real vector[3]; /* m/s, Pa or N m, as in `vector` of the def */
     sinew_real factor;
 } sinew_load_key;
 
@@ -62,24 +62,24 @@ typedef struct sinew_load_def {
     sinew_real vector[3];                       /* wind: m/s; traction: Pa; couple: N m */
     sinew_real parameters[SINEW_PARAMETER_MAX]; /* in the order of sinew_load_info.parameters */
     int32_t key_count;                          /* 0: constant */
-    const sinew_load_key *keys;                 /* [key_count], in place of `vector`; copied */
-    int32_t element_count;                      /* number of `elements`; ignored when they are NULL */
+    const sinew_load_key *keys;                 /* [key_count], instead of `vector`; copied */
+    int32_t element_count;                      /* number of `elements`; ignored if `elements` is NULL */
     const int32_t *elements; /* [element_count * 3] vertices of triangles, or [element_count] vertices; NULL: every
-                                triangle of the body (of the surface of its tets if it has none), also after its
-                                cells change; every vertex */
+                                triangle of the body (of the surface of its tets if it has no triangles), also after its
+                                cells change; or every vertex */
 } sinew_load_def;
 
 SINEW_API sinew_load_def sinew_default_load_def(sinew_load_kind kind);
-/* Refuses bodies without elements of that kind, numbers that are not finite or out of range, and couples that forces on
- * the selected vertices cannot exert (all vertices on one line along the moment). */
+/* Fails for bodies without elements of this kind, for values that are not finite or out of range, and for couples that
+ * forces on the selected vertices cannot exert (all vertices on one line along the moment). */
 SINEW_API sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_load(sinew_world *world, sinew_load load, sinew_error *error);
-/* Number of load slots, those of removed loads included, and the load in a slot; index -1: it was removed. Loads are
- * removed with their body. */
+/* Number of load slots, including removed loads, and the load in a slot; index -1: it was removed. Loads are removed
+ * with their body. */
 SINEW_API int32_t sinew_world_load_count(const sinew_world *world);
 SINEW_API sinew_load sinew_world_load_at(const sinew_world *world, int32_t index);
 
-/* Both take effect with the next step. A vector replaces the keys. */
+/* Both calls take effect with the next step. A vector replaces the keys. */
 SINEW_API sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const sinew_real vector[3],
                                              sinew_error *error);
 SINEW_API sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const char *name, sinew_real value,

@@ -25,7 +25,7 @@ typedef struct sinew_mesh_def {
     int32_t vertex_count;
     const sinew_real *positions; /* [3 * vertex_count] m, copied */
     int32_t tet_count;
-    const int32_t *tets; /* [4 * tet_count] copied; NULL when tet_count is 0 */
+    const int32_t *tets; /* [4 * tet_count] copied; NULL if tet_count is 0 */
     int32_t triangle_count;
     const int32_t *triangles; /* [3 * triangle_count] */
     int32_t edge_count;
@@ -37,8 +37,8 @@ typedef struct sinew_mesh_def {
 
 SINEW_API sinew_mesh_def sinew_default_mesh_def(void);
 
-/* Copies the arrays. Refuses indices out of range and non-finite positions; does not refuse bad shapes
- * (see sinew_mesh_check). NULL on failure. Destroy accepts NULL. */
+/* Copies the arrays. Fails for indices out of range and non-finite positions; accepts bad shapes (see
+ * sinew_mesh_check). NULL on failure. Destroy accepts NULL. */
 SINEW_API sinew_mesh *sinew_mesh_create(const sinew_mesh_def *def, sinew_error *error);
 SINEW_API void sinew_mesh_destroy(sinew_mesh *mesh);
 
@@ -53,31 +53,31 @@ SINEW_API const int32_t *sinew_mesh_tets(const sinew_mesh *mesh);         /* [4 
 SINEW_API const int32_t *sinew_mesh_triangles(const sinew_mesh *mesh);    /* [3 * triangle_count] */
 SINEW_API const int32_t *sinew_mesh_edges(const sinew_mesh *mesh);        /* [2 * edge_count]     */
 SINEW_API const int32_t *sinew_mesh_directors(const sinew_mesh *mesh);    /* [3 * director_count] */
-/* Warnings of a reader: what it ignored or repaired, one line each ("" for none). */
+/* Warnings of a reader about ignored or repaired data, one line each ("": none). */
 SINEW_API const char *sinew_mesh_warnings(const sinew_mesh *mesh);
 
-/* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the
- * mesh's own triangles when it has no tetrahedra; its edges are the mesh's own edges. */
+/* A new mesh of the same vertices whose triangles are the boundary of the tetrahedra (outward), or the mesh's own
+ * triangles if it has no tetrahedra; its edges are the mesh's own edges. */
 SINEW_API sinew_mesh *sinew_mesh_surface(const sinew_mesh *mesh, sinew_error *error);
-/* A new mesh of the same vertices and no other cells whose edges are the unique edges of all cells of this one,
- * sorted (low, high). */
+/* A new mesh of the same vertices whose only cells are the unique edges of all cells, sorted (low, high). */
 SINEW_API sinew_mesh *sinew_mesh_skeleton(const sinew_mesh *mesh, sinew_error *error);
-/* A moved copy: positions replaced by the caller's array [3 * vertex_count]. */
+/* A copy with other positions [3 * vertex_count]. */
 SINEW_API sinew_mesh *sinew_mesh_moved(const sinew_mesh *mesh, const sinew_real *positions, sinew_error *error);
-/* A copy with a director point for every edge of its triangles, or for its own edges if it has no triangles. Each is
- * one more vertex, appended to the mesh's own, at the middle of the edge plus `offset` (m; 0: a quarter of the mean
- * edge) along a unit vector across it. Shells: the mean of the normals at the edge. Ropes: the component of `toward`
- * (NULL: of an axis) across the first edge of each component, transported along it without twist. Energies of shells
- * and rods read the slope or the frame of an edge from its director point; to clamp an edge, pin its ends and its
- * director point. Refuses triangles without area, edges of more than two triangles, and a mesh with directors. */
+/* A copy with a director point for every edge of its triangles, or for its own edges if it has no triangles. Each
+ * director point is a vertex that is appended to the mesh, at the middle of the edge plus `offset` (m; 0: a quarter
+ * of the mean edge length) along a unit vector perpendicular to the edge. Shells: the mean of the normals at the
+ * edge. Ropes: the component of `toward` (NULL: of an axis) perpendicular to the first edge of each connected
+ * component, transported along the rope without twist. Energies of shells and rods read the slope or the frame of an
+ * edge from its director point; to clamp an edge, pin its ends and its director point. Fails for triangles without
+ * area, edges of more than two triangles, and a mesh that has directors. */
 SINEW_API sinew_mesh *sinew_mesh_with_directors(const sinew_mesh *mesh, double offset, const sinew_real *toward,
                                                 sinew_error *error);
 
 /* ---- Generators ---------------------------------------------------------------------------- */
 
-/* Box of nx x ny x nz vertices, five tetrahedra a cell, parity alternating from cell to cell so that
- * faces match. (nx-1)(ny-1)(nz-1)*5 tets: n = 32 gives 32 768 vertices and 148 955 tets.
- * Corner at `origin`, edges along the axes. Each n at least 2. */
+/* Box of nx x ny x nz vertices with five tetrahedra per cell, whose parity alternates from cell to cell so that faces
+ * match. (nx-1)(ny-1)(nz-1)*5 tets: n = 32 gives 32 768 vertices and 148 955 tets. Corner at `origin`, edges along the
+ * axes. Each n is at least 2. */
 typedef struct sinew_box_def {
     uint32_t cookie;
     sinew_allocator allocator;
@@ -105,11 +105,11 @@ typedef struct sinew_round_def {
     uint32_t cookie;
     sinew_allocator allocator;
     sinew_real radius;       /* m: ball, cylinder, tube: outer radius; torus: of the centre line. Default 0.5 */
-    sinew_real inner_radius; /* m, < radius. Tube: of the hole; torus: of the pipe. Default 0: the generator takes
-                                0.6 (tube) or 0.3 (torus) of the radius */
+    sinew_real inner_radius; /* m, < radius. Tube: radius of the hole; torus: radius of the pipe. Default 0: 0.6 (tube)
+                                or 0.3 (torus) of the radius */
     sinew_real height;       /* m: cylinder and tube, along z. Default 1 */
-    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: 8, 8, 24, 16, with which the
-                                other defaults give cells about as long as wide */
+    int32_t segments;        /* >= 2 (ball, cylinder), >= 3 (torus, tube). Default 0: 8, 8, 24, 16, which give cells
+                                about as long as wide with the other defaults */
     int32_t layers;          /* cells along the height (cylinder, tube), across the pipe (torus). >= 1. Default 4 */
     int32_t rings;           /* tube only: cells through the wall. Default 2 */
 } sinew_round_def;
@@ -122,14 +122,14 @@ SINEW_API sinew_mesh *sinew_mesh_tube(const sinew_round_def *def, sinew_error *e
 SINEW_API sinew_mesh *sinew_mesh_can(const sinew_round_def *def, sinew_error *error);
 
 typedef enum sinew_diagonals {
-    SINEW_DIAGONALS_FORWARD = 0, /* every cell cut from (i, j) to (i+1, j+1)        */
-    SINEW_DIAGONALS_BACKWARD,    /* every cell cut from (i+1, j) to (i, j+1)        */
+    SINEW_DIAGONALS_FORWARD = 0, /* every cell is cut from (i, j) to (i+1, j+1) */
+    SINEW_DIAGONALS_BACKWARD,    /* every cell is cut from (i+1, j) to (i, j+1) */
     SINEW_DIAGONALS_ALTERNATING, /* forward or backward by the parity of i + j      */
     SINEW_DIAGONALS_CROSS        /* edges of both diagonals (triangles as forward)  */
 } sinew_diagonals;
 
-/* Cloth rectangle of nx x ny vertices in the plane z = 0 from `origin`: 2(nx-1)(ny-1) triangles, and as
- * edges both axis directions plus the chosen diagonals (81 x 81, one diagonal: 19 360 edges). */
+/* Cloth rectangle of nx x ny vertices in the plane z = 0 from `origin`: 2(nx-1)(ny-1) triangles; edges along both axes
+ * plus the chosen diagonals (81 x 81, one diagonal: 19 360 edges). */
 typedef struct sinew_cloth_def {
     uint32_t cookie;
     sinew_allocator allocator;
@@ -152,7 +152,7 @@ typedef struct sinew_rope_def {
 SINEW_API sinew_rope_def sinew_default_rope_def(void);
 SINEW_API sinew_mesh *sinew_mesh_rope(const sinew_rope_def *def, sinew_error *error);
 
-/* Coil: a helix of `vertices` points round the z axis from (radius, 0, 0) upwards, anticlockwise seen from above,
+/* Coil: a helix of `vertices` points around the z axis from (radius, 0, 0) upwards, anticlockwise seen from above,
  * joined by vertices-1 edges. Ring: `vertices` points on the circle z = 0, joined by as many edges to a closed loop. */
 typedef struct sinew_coil_def {
     uint32_t cookie;
@@ -160,7 +160,7 @@ typedef struct sinew_coil_def {
     sinew_real radius; /* m, > 0, default 0.5 */
     sinew_real pitch;  /* coil: m along z per turn, any sign, default 0.2 */
     sinew_real turns;  /* coil: > 0, default 5 */
-    int32_t vertices;  /* coil: >= 2, ring: >= 3. Default 0: 24 a turn */
+    int32_t vertices;  /* coil: >= 2, ring: >= 3. Default 0: 24 per turn */
 } sinew_coil_def;
 SINEW_API sinew_coil_def sinew_default_coil_def(void);
 SINEW_API sinew_mesh *sinew_mesh_coil(const sinew_coil_def *def, sinew_error *error);
@@ -170,17 +170,17 @@ SINEW_API sinew_mesh *sinew_mesh_ring(const sinew_coil_def *def, sinew_error *er
 
 typedef enum sinew_flaw_kind {
     SINEW_FLAW_INVERTED_TET = 0,    /* negative volume: two of its vertices are swapped          */
-    SINEW_FLAW_DEGENERATE_TET,      /* volume below 1e-10 of its longest edge cubed, or repeated vertex */
-    SINEW_FLAW_SLIVER_TET,          /* quality (below) under 0.1 but not degenerate              */
-    SINEW_FLAW_DEGENERATE_TRIANGLE, /* area below 1e-10 of its longest edge squared, or repeated vertex */
+    SINEW_FLAW_DEGENERATE_TET,      /* volume below 1e-10 times its longest edge cubed, or a repeated vertex */
+    SINEW_FLAW_SLIVER_TET,          /* quality (sinew_mesh_report) below 0.1, but not degenerate */
+    SINEW_FLAW_DEGENERATE_TRIANGLE, /* area below 1e-10 times its longest edge squared, or a repeated vertex */
     SINEW_FLAW_DEGENERATE_EDGE,     /* both ends are one vertex or coincide                      */
     SINEW_FLAW_DUPLICATE_VERTEX,    /* same position as a lower-numbered vertex                  */
-    SINEW_FLAW_UNUSED_VERTEX,       /* no cell refers to it                                      */
-    SINEW_FLAW_DUPLICATE_CELL,      /* the same vertices as a lower-numbered cell of its kind    */
+    SINEW_FLAW_UNUSED_VERTEX,       /* no cell uses the vertex */
+    SINEW_FLAW_DUPLICATE_CELL,      /* same vertices as a lower-numbered cell of its kind */
     SINEW_FLAW_NON_MANIFOLD_FACE,   /* a face shared by three or more tetrahedra                 */
     SINEW_FLAW_NON_MANIFOLD_EDGE,   /* an edge shared by three or more triangles                 */
     SINEW_FLAW_FLIPPED_TRIANGLE,    /* oriented against a neighbour                              */
-    SINEW_FLAW_CROSSING_TRIANGLE,   /* it intersects another triangle: an edge of one passes through the other */
+    SINEW_FLAW_CROSSING_TRIANGLE,   /* intersects another triangle: an edge of one passes through the other */
     SINEW_FLAW_COUNT
 } sinew_flaw_kind;
 
@@ -197,55 +197,53 @@ typedef struct sinew_flaw {
 typedef struct sinew_mesh_report {
     int32_t counts[SINEW_FLAW_COUNT];
     double volume;      /* m3, sum of signed tet volumes, each times its filled fraction */
-    double area;        /* m2, of the triangles */
-    double length;      /* m, of the edges */
-    double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0 without tets */
+    double area;        /* m2, sum over the triangles */
+    double length;      /* m, sum over the edges */
+    double quality_min; /* worst tet: 6 sqrt(2) volume / (rms edge)^3, 1 for the regular tet; 0: no tets */
     double quality_mean;
     double bounds[6];            /* min x y z, max x y z */
     int32_t component_count;     /* connected components of the used vertices */
-    int32_t boundary_edge_count; /* triangle edges used once: 0 for a closed surface */
-    bool closed_surface;         /* triangles (own, or boundary of the tets) form a closed surface */
+    int32_t boundary_edge_count; /* edges with one triangle: 0 for a closed surface */
+    bool closed_surface;         /* triangles (or the boundary of the tets) form a closed surface */
 } sinew_mesh_report;
 
-/* Checks the whole mesh and changes nothing. Writes at most `flaw_capacity` flaws (tets first, in order of kind then
+/* Checks the whole mesh without changing it. Writes at most `flaw_capacity` flaws (tets first, in order of kind, then
  * element) and returns their total number; flaws may be NULL. Negative on failure. */
 SINEW_API int64_t sinew_mesh_check(const sinew_mesh *mesh, sinew_mesh_report *report, sinew_flaw *flaws,
                                    int64_t flaw_capacity, sinew_error *error);
 SINEW_API const char *sinew_flaw_name(sinew_flaw_kind kind); /* e.g. "inverted tet" */
 
-/* A repaired copy: flips inverted tets, orients triangles consistently (outward when closed), merges vertices at most
- * `merge_distance` apart (m; 0: coincident; negative: none) into the lowest-numbered, drops degenerate and duplicate
- * cells, directors and unused vertices. Slivers stay. `map` (may be NULL) [vertex_count] receives the new index of each
- * old vertex or -1. The copy's warnings list the repairs. */
+/* A repaired copy: flips inverted tets, orients triangles consistently (outward if closed), merges vertices at most
+ * `merge_distance` apart (m; 0: coincident; negative: none) into the lowest-numbered, and drops degenerate and
+ * duplicate cells, directors and unused vertices. Slivers are kept. `map` (may be NULL) [vertex_count] receives the new
+ * index of each old vertex or -1. The copy's warnings list the repairs. */
 SINEW_API sinew_mesh *sinew_mesh_fix(const sinew_mesh *mesh, double merge_distance, int32_t *map, sinew_error *error);
 
 /* ---- Filling a surface --------------------------------------------------------------------- */
 
-/* Fills any surface with tetrahedra: those tets of a body-centred lattice that overlap the inside. The generalised
- * winding number defines the inside, so the surface may be open, self-intersecting, doubled, partly flipped or in
- * several components. */
+/* Fills any surface with the tets of a body-centred cubic lattice that overlap the inside. The generalised winding
+ * number defines the inside, so the surface may be open, self-intersecting, doubled, partly flipped or in several
+ * components. */
 typedef struct sinew_fill_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    const sinew_mesh *surface; /* the triangles of this mesh are filled */
-    int32_t cells;             /* lattice cells along the longest side of the surface's box, >= 1. Default 24 */
+    const sinew_mesh *surface; /* triangle mesh whose inside is filled */
+    int32_t cells;             /* lattice cells along the longest side of the surface's bounds, >= 1. Default 24 */
     bool conform;              /* boundary vertices move to the surface, and tets outside are removed. Default false */
-    bool split;                /* components that share a cell but do not touch get separate copies of it. Default
-                                  true */
-    int32_t thread_count;      /* 0 (default): all; the mesh is the same for any number */
+    bool split;                /* components that share a cell but do not touch get separate copies. Default true */
+    int32_t thread_count;      /* 0 (default): all; the result does not depend on it */
 } sinew_fill_def;
 
 typedef struct sinew_fill_report {
     double cell;        /* m, side of a lattice cell */
     double quality_min; /* worst tet, as in sinew_mesh_report */
     double quality_mean;
-    double volume;         /* m3, of the tets, each times its filled fraction */
-    double surface_volume; /* m3 enclosed by the surface if it is closed and does not intersect itself; else the
-                              sampled volume */
-    bool closed;           /* surface_volume is that of the surface itself */
+    double volume;         /* m3: volume of the tets, each times its filled fraction */
+    double surface_volume; /* m3 enclosed by a closed surface without self-intersections; else the sampled volume */
+    bool closed;           /* surface_volume is exact, not sampled */
     int32_t components;    /* connected components of the body */
-    int32_t split_cells;   /* tets that exist more than once, for components that do not touch */
-    int32_t thin_cells;    /* tets around walls too thin for samples: components within one of them are not separated */
+    int32_t split_cells;   /* duplicated tets, for components that do not touch */
+    int32_t thin_cells;    /* tets around walls too thin for samples: components in one such tet are not separated */
     int32_t open_edges;    /* edges of the surface with one triangle */
     int32_t crowded_edges; /* edges of three or more triangles */
     int32_t flipped;       /* triangles oriented against a neighbour */
@@ -255,8 +253,8 @@ typedef struct sinew_fill_report {
 } sinew_fill_report;
 
 SINEW_API sinew_fill_def sinew_default_fill_def(void);
-/* NULL on failure: no triangles, a flat surface, an empty inside, more tets than memory or 32 bits hold (the text has
- * both numbers). report may be NULL. The mesh's warnings list defects of the surface. */
+/* NULL on failure: no triangles, a flat surface, an empty inside, or more tets than memory or 32 bits allow (the error
+ * has both numbers). report may be NULL. The mesh's warnings list defects of the surface. */
 SINEW_API sinew_mesh *sinew_mesh_fill(const sinew_fill_def *def, sinew_fill_report *report, sinew_error *error);
 /* Filled fraction of each tet, in (0, 1] [tet_count], by which masses and energies of a body are scaled. NULL: all tets
  * are full. */
@@ -272,10 +270,9 @@ typedef struct sinew_inertia {
         [9]; /* m5: S, the integral of (x - centre) (x - centre)^T; the inertia tensor per density is trace(S) 1 - S */
 } sinew_inertia;
 
-/* Refuses inverted surfaces and open ones, with the number of their open edges. */
+/* Fails for inverted and open surfaces; the error has the number of open edges. */
 SINEW_API sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, sinew_error *error);
-/* One tet: with a quarter of the mass at each vertex it has the mass, centre and inertia of the mesh. NULL on failure.
- */
+/* One tet with the mass, centre and inertia of the mesh if each vertex has a quarter of the mass. NULL on failure. */
 SINEW_API sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error);
 
 /* ---- Selections ---------------------------------------------------------------------------- */
@@ -295,8 +292,8 @@ typedef struct sinew_region {
 } sinew_region;
 
 /* Writes the indices of the points inside, ascending, at most `capacity`, and returns their total number. `indices` may
- * be NULL to count. Box and sphere borders are widened by 1e-9 (single: 1e-5) of the size of the region, so that points
- * meant to lie on them are inside. */
+ * be NULL to count. Borders of boxes and spheres are widened by 1e-9 (single: 1e-5) of the size of the region, so that
+ * points intended to lie on them are inside. */
 SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_real *positions, int32_t count,
                                       int32_t *indices, int32_t capacity);
 
@@ -304,13 +301,13 @@ SINEW_API int32_t sinew_region_select(const sinew_region *region, const sinew_re
 
 /* The ending of the path selects the format: .msh (Gmsh 2.2 and 4.1, ASCII and binary), .node/.ele (TetGen: either name
  * reads both files), .mesh (Medit ASCII), .vtk (legacy, ASCII and binary), .vtu (ASCII, base64 and raw
- * appended), .obj .ply .stl .off .gltf .glb (surfaces). Cells of other kinds are ignored
- * and named in the warnings. A refused file's error names the path and, for text, the line. */
+ * appended), .obj .ply .stl .off .gltf .glb (surfaces). Cells of other kinds are ignored and named in the warnings.
+ * The error of a failed read names the path and, for text, the line. */
 SINEW_API sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, sinew_error *error);
 
 /* Rotates points [3 * count] of a file whose vertical axis is `up` ("x" "y" "z" "-x" "-y" "-z"; NULL: y) so that it
  * becomes y, without mirroring, and multiplies them by `scale` (m for one unit of the file). "y" and 1 change nothing.
- * Refuses other words, a scale that is not greater than 0 and finite, and points that overflow; points may then be
+ * Fails for other words, a scale that is not positive and finite, and points that overflow; points may then be
  * partly changed. */
 SINEW_API sinew_status sinew_orient_points(const char *up, double scale, int32_t count, sinew_real *points,
                                            sinew_error *error);
@@ -325,8 +322,8 @@ typedef enum sinew_mesh_format {
     SINEW_MESH_VTU_BINARY
 } sinew_mesh_format;
 
-/* Writes to a temporary file beside `path` and renames it: a failed write leaves an existing file unchanged and no new
- * one. Text formats carry 17 (single: 9) significant digits. */
+/* Writes to a temporary file in the same folder and renames it: a failed write leaves an existing file unchanged and
+ * creates no file. Text formats have 17 (single: 9) significant digits. */
 SINEW_API sinew_status sinew_mesh_write(const sinew_mesh *mesh, const char *path, sinew_mesh_format format,
                                         sinew_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sinew/scene.h: scene files in, caches and state files out.
+ * sinew/scene.h: reads scene files, writes and reads caches and state files.
  *
  * A scene is one JSON file (docs/reference/scene.md, docs/reference/scene.schema.json). A cache is a file of frames for
  * other programs: PC2 (Blender's Mesh Cache modifier), an OBJ sequence, VTU + PVD (ParaView), CSV, glTF with morph
@@ -21,52 +21,52 @@ typedef struct sinew_scene sinew_scene;
 
 typedef struct sinew_scene_def {
     uint32_t cookie;
-    sinew_allocator allocator;   /* for the scene, its meshes and its world */
+    sinew_allocator allocator;   /* allocates the scene, its meshes and its world */
     const char *path;            /* path of the JSON file; mesh paths are relative to its folder. With `text` the file
-                                    need not exist: path then gives the scene's name in messages and the folder;
-                                    NULL: "scene" in the current folder */
-    const char *text;            /* [text_size] the scene itself in place of the file; NULL: the file is read */
-    size_t text_size;            /* bytes, without a 0 at the end */
+                                    need not exist: path then gives the scene's name in messages and the folder. NULL:
+                                    "scene" in the current folder */
+    const char *text;            /* [text_size] the scene as text instead of a file; NULL: the file is read */
+    size_t text_size;            /* bytes, without a terminating 0 */
     const char *const *settings; /* [setting_count] "key.path=value", which override the file, e.g.
                                     "solver.iterations=20", "bodies.0.energies.0.young=1e6" */
     int32_t setting_count;
 } sinew_scene_def;
 
 SINEW_API sinew_scene_def sinew_default_scene_def(void);
-/* NULL on failure; the error names file (or the text's path), line, the mistake and its correction. */
+/* NULL on failure; the error has the file (or the text's path), the line, the mistake and its correction. */
 SINEW_API sinew_scene *sinew_scene_read(const sinew_scene_def *def, sinew_error *error);
-SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* destroys also the world */
+SINEW_API void sinew_scene_destroy(sinew_scene *scene); /* also destroys the world */
 
 SINEW_API sinew_world *sinew_scene_world(sinew_scene *scene);
-/* The body of this name in the scene; index -1: none. As sinew_world_body_by_name(). */
+/* The body with this name; index -1: none. Equivalent to sinew_world_body_by_name(). */
 SINEW_API sinew_body sinew_scene_body(const sinew_scene *scene, const char *name);
 SINEW_API const char *sinew_scene_name(const sinew_scene *scene);
 SINEW_API const char *sinew_scene_comment(const sinew_scene *scene);  /* description in the scene */
 SINEW_API const char *sinew_scene_warnings(const sinew_scene *scene); /* warnings of the mesh readers */
 SINEW_API int32_t sinew_scene_frames(const sinew_scene *scene);
 SINEW_API int32_t sinew_scene_steps_per_frame(const sinew_scene *scene);
-SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames a second of simulated time */
-/* Whether caches hold the bodies themselves ("write": "body") instead of their embedded surfaces. */
+SINEW_API double sinew_scene_fps(const sinew_scene *scene); /* frames per second of simulated time */
+/* True if caches contain the bodies themselves ("write": "body") instead of their embedded surfaces. */
 SINEW_API bool sinew_scene_writes_bodies(const sinew_scene *scene);
 SINEW_API sinew_solver_def sinew_scene_solver(const sinew_scene *scene); /* solver settings of the scene */
 SINEW_API sinew_real sinew_scene_time_step(const sinew_scene *scene);
 
 /* View of the scene: its keys `camera` and `picture`. NaN: not given. */
 typedef struct sinew_scene_view {
-    bool placed;              /* the camera stands at `eye` and looks at `target`; else it is fitted */
+    bool placed;              /* true: the camera is at `eye` and looks at `target`; false: it is fitted to the scene */
     double eye[3], target[3]; /* m */
-    double azimuth, elevation, distance, angle; /* rad, rad, times the distance that just fits, rad */
-    double orbit;                               /* turns about the target in a film; 0 */
-    const char *colour;                         /* "speed", "von_mises" ...; "" */
+    double azimuth, elevation, distance, angle; /* rad, rad, multiple of the fitting distance, rad */
+    double orbit;                               /* turns about the target in a film; default 0 */
+    const char *colour;                         /* e.g. "speed", "von_mises"; "": none */
     bool ground;                                /* false: no floor */
     double ground_height;                       /* m */
     bool cut;                                   /* geometry on the side of cut_normal is removed */
     double cut_point[3], cut_normal[3];
 } sinew_scene_view;
-SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts belong to the scene */
+SINEW_API sinew_scene_view sinew_scene_get_view(const sinew_scene *scene); /* texts are owned by the scene */
 
 /* The JSON Schema (2020-12) of scene files, generated from the tables of the reader. Writes at most `size` bytes
- * including the final 0 (text may be NULL when size is 0) and returns the length of the whole without it; 0 when out of
+ * including the terminating 0 (text may be NULL if size is 0) and returns the full length without it; 0: out of
  * memory. */
 SINEW_API size_t sinew_scene_schema(char *text, size_t size);
 
@@ -76,17 +76,17 @@ typedef struct sinew_cache sinew_cache;
 
 typedef enum sinew_cache_format {
     SINEW_CACHE_PC2 = 0, /* <name>.pc2 of all particles + <name>.obj, the surface at the first frame   */
-    SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface a frame                                    */
+    SINEW_CACHE_OBJ,     /* <name>.0000.obj ... one surface per frame */
     SINEW_CACHE_VTU,     /* <name>.0000.vtu ... and <name>.pvd with times; all cells, velocities, fields */
     SINEW_CACHE_GLTF,    /* <name>.glb: the surface, frames as morph targets with an animation         */
     SINEW_CACHE_CSV,     /* <name>.csv: frame,time,particle,x,y,z,vx,vy,vz at 17 significant digits    */
     SINEW_CACHE_NPY,  /* <name>.positions.npy, .velocities.npy, .time.npy, fields, cells; <name>.npy.json, an index */
-    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim a body, positions and velocities as time samples */
+    SINEW_CACHE_USDA, /* <name>.usda: the surface, one prim per body, positions and velocities as time samples */
     SINEW_CACHE_COUNT
 } sinew_cache_format;
 
-SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* "pc2" ... */
-SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT when unknown */
+SINEW_API const char *sinew_cache_format_name(sinew_cache_format format);  /* e.g. "pc2" */
+SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SINEW_CACHE_COUNT: unknown */
 
 /* Default fields of caches: von Mises stress, the usual colour of solids. */
 #define SINEW_CACHE_USUAL_FIELDS (1u << SINEW_FIELD_VON_MISES)
@@ -94,38 +94,39 @@ SINEW_API sinew_cache_format sinew_cache_format_by_name(const char *name); /* SI
 typedef struct sinew_cache_def {
     uint32_t cookie;
     sinew_allocator allocator;
-    sinew_world *world;    /* must outlive the cache; its state is not changed */
+    sinew_world *world;    /* must outlive the cache; the cache does not change its state */
     const char *directory; /* existing folder for the files */
     const char *name;      /* name of the files, without ending */
     sinew_cache_format format;
     int32_t frame_count;   /* planned number of frames; 0: unknown */
     sinew_real frame_time; /* s between frames */
     int32_t first_frame;   /* number of the first frame, >= 0: in the names of a sequence and in csv */
-    int32_t kept_frames;   /* > 0: continues the files of a cache that was closed, dropped or killed: keeps this
-                              number of frames and truncates later ones. 0: starts new files */
-    bool resumable;        /* true: unfinished files stay when the cache fails or is dropped, to be continued */
-    bool bodies;           /* true: writes the bodies themselves; else (default) the skins of bodies that have one;
+    int32_t kept_frames;   /* > 0: continues the files of a cache that was closed, dropped or killed; keeps this number
+                              of frames and truncates later frames. 0: creates new files */
+    bool resumable;        /* true: unfinished files are kept when the cache fails or is dropped, for a resume */
+    bool bodies;           /* true: writes the bodies themselves; false (default): the skins of bodies that have one;
                               npy always writes bodies */
     /* Fields in vtu and npy besides velocities, as bits 1 << sinew_field_kind. */
-    uint32_t fields;        /* required: opening fails without them; default none */
+    uint32_t fields;        /* required: opening fails if the world lacks one; default none */
     uint32_t fields_if_any; /* optional: written if the world has them; default SINEW_CACHE_USUAL_FIELDS */
-    int32_t morph_frames;   /* gltf: maximum number of frames, because viewers support few morph targets; of more
-                               frames every sinew_cache_morph_stride()-th is written. 0: no limit. Default 120 */
+    int32_t morph_frames;   /* gltf: maximum number of frames, because viewers support few morph targets; longer runs
+                               write every sinew_cache_morph_stride()-th frame. 0: no limit. Default 120 */
 } sinew_cache_def;
 
 SINEW_API sinew_cache_def sinew_default_cache_def(void);
-/* A glTF cache of frame_count frames contains the frames 0, n, 2 n ...; n, which is returned, is the smallest power of
- * two that leaves at most `max` of them. */
+/* A glTF cache of frame_count frames contains the frames 0, n, 2 n ...; returns n, the smallest power of two that
+ * leaves at most `max` frames. */
 SINEW_API int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max);
-/* Files appear under their own names only on close, or (sequences) frame by frame when complete. A cache that fails or
- * is dropped leaves no half-written file. */
+/* Files get their final names on close or, for sequences, when each frame is complete. A cache that fails or is dropped
+ * leaves no incomplete file, except with `resumable`. NULL on failure. */
 SINEW_API sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_cache_frame(sinew_cache *cache, sinew_error *error); /* writes the current state */
-/* Flushes all frames so far to the disk, so that kept_frames finds them even after a power cut. */
+/* Flushes all frames so far to the disk, so that a run with kept_frames finds them even after a power failure. */
 SINEW_API sinew_status sinew_cache_sync(sinew_cache *cache, sinew_error *error);
 /* Finishes the files and frees the cache, also on failure. */
 SINEW_API sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error);
-SINEW_API void sinew_cache_drop(sinew_cache *cache); /* frees the cache and removes unfinished files */
+/* Frees the cache and removes unfinished files, which `resumable` keeps. */
+SINEW_API void sinew_cache_drop(sinew_cache *cache);
 
 /* ---- Reading a cache back -------------------------------------------------------------------- */
 
@@ -136,29 +137,30 @@ typedef struct sinew_cache_reader_def {
     sinew_allocator allocator;
     const char *directory;
     const char *name;          /* name of the files, without ending */
-    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; the others cannot be read */
-    sinew_real frame_time;     /* s between frames, for velocities where the format has none */
-    int32_t first_frame;       /* number of the first frame, as it was written */
+    sinew_cache_format format; /* pc2, csv, npy, obj or vtu; other formats cannot be read */
+    sinew_real frame_time;     /* s between frames, for velocities of formats without velocities */
+    int32_t first_frame;       /* number of the first frame when the cache was written */
 } sinew_cache_reader_def;
 
 SINEW_API sinew_cache_reader_def sinew_default_cache_reader_def(void);
-/* Opens the files and counts frames; NULL on failure. Irregular, damaged or truncated files are refused with the
- * location of the error. */
+/* Opens the files and counts frames; NULL on failure. The error for irregular, damaged or truncated files has the
+ * location. */
 SINEW_API sinew_cache_reader *sinew_cache_reader_open(const sinew_cache_reader_def *def, sinew_error *error);
-SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* NULL is fine */
+SINEW_API void sinew_cache_reader_close(sinew_cache_reader *reader); /* accepts NULL */
 SINEW_API int32_t sinew_cache_reader_frame_count(const sinew_cache_reader *reader);
 SINEW_API int32_t sinew_cache_reader_point_count(const sinew_cache_reader *reader); /* points in each frame */
 SINEW_API const char *sinew_cache_reader_path(const sinew_cache_reader *reader);    /* path of the first file */
-/* Positions q and velocities v [3 * point_count] of the frame with this number; v may be NULL. Formats without
- * velocities give differences: from the previous frame, at the first frame to the next one. */
+/* Positions q and velocities v [3 * point_count] of the frame with this number; v may be NULL. For formats without
+ * velocities, v is the difference from the previous frame; at the first frame, to the next frame. */
 SINEW_API sinew_status sinew_cache_reader_frame(sinew_cache_reader *reader, int32_t frame, sinew_real *q, sinew_real *v,
                                                 sinew_error *error);
 
 /* ---- State files --------------------------------------------------------------------------- */
 
-/* The blob of sinew_world_state_save in a file, written completely or not at all, and flushed to the disk on return. */
+/* Writes the blob of sinew_world_state_save() to a file, completely or not at all, and flushes it to the disk. */
 SINEW_API sinew_status sinew_state_write(const sinew_world *world, const char *path, sinew_error *error);
-/* Refuses the state of another scene by name (sinew_world_state_check); the forced version accepts it if its sizes fit.
+/* Fails for the state of another scene and names the difference (sinew_world_state_check); the forced version accepts
+ * it if its sizes match.
  */
 SINEW_API sinew_status sinew_state_read(sinew_world *world, const char *path, sinew_error *error);
 SINEW_API sinew_status sinew_state_read_forced(sinew_world *world, const char *path, sinew_error *error);

@@ -52,9 +52,9 @@
  *         return bits == 0 ? 0 : 1;
  *     }
  *
- * Does not: share state between worlds (each may live on its own thread; one world is used by one thread at a
- * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after
- * a call returns (the hooks of the allocator and of the task system excepted).
+ * Does not: share state between worlds (threads may use different worlds; one world is used by one thread at a
+ * time), read clocks for anything but reports and time budgets, print, or keep pointers to caller's arrays after a
+ * call returns (the hooks of the allocator and of the task system excepted).
  */
 #ifndef SINEW_SINEW_H
 #define SINEW_SINEW_H
@@ -70,8 +70,8 @@ extern "C" {
 
 typedef struct sinew_world sinew_world;
 
-/* Ids of objects in a world. index < 0 means none. The slot (index) of a removed object is reused, lowest first, with
- * the next generation (the first is 0), so that ids of removed objects are always refused. */
+/* Ids of objects in a world. index < 0: none. The slot (index) of a removed object is reused, lowest first, with the
+ * next generation (the first is 0), so that ids of removed objects are always rejected. */
 typedef struct sinew_body {
     int32_t index;
     uint32_t generation;
@@ -112,28 +112,28 @@ typedef enum sinew_solver_kind {
 typedef enum sinew_record {
     SINEW_RECORD_NONE = 0,   /* no records */
     SINEW_RECORD_ITERATIONS, /* one full sinew_iteration per iteration: costs one evaluation each */
-    SINEW_RECORD_STEP        /* one record a step, at its end */
+    SINEW_RECORD_STEP        /* one record per step, at its end */
 } sinew_record;
 
-/* Measurements after the iterations of a step. Each includes those before it; docs/reference/solvers/index.md gives
- * their cost. */
+/* Measurements after the iterations of a step. Each level includes the levels before it;
+ * docs/reference/solvers/index.md gives their cost. */
 typedef enum sinew_measure {
-    SINEW_MEASURE_NOTHING = 0, /* residual, objective and gap are unknown (NaN), unless the solver needed them
-                                  anyway; non-finite positions are still detected */
+    SINEW_MEASURE_NOTHING = 0, /* residual, objective and gap are unknown (NaN), unless the solver computed them;
+                                  non-finite positions are still detected */
     SINEW_MEASURE_RESIDUAL,    /* objective and residual: one evaluation */
     SINEW_MEASURE_GAP          /* also the optimality gap, every gap_every steps */
 } sinew_measure;
 
-/* How steps are solved. Stops at the first of: iterations, tolerance reached, time budget spent. */
+/* Solver settings. A step stops at the first of: iterations done, tolerance reached, time budget spent. */
 typedef struct sinew_solver_def {
     uint32_t cookie;
     sinew_solver_kind kind;
-    int32_t iterations;   /* maximum number, >= 0; more bring the step closer to the minimum */
-    sinew_real tolerance; /* on the relative residual, >= 0; 0: runs all iterations. Default 1e-8 (single 1e-4) */
-    double time_budget;   /* s of wall clock per step; 0: none. Makes results depend on the machine */
+    int32_t iterations;   /* maximum number, >= 0; more iterations bring the step closer to the minimum */
+    sinew_real tolerance; /* on the relative residual, >= 0; 0: run all iterations. Default 1e-8 (single 1e-4) */
+    double time_budget;   /* s of wall-clock time per step; 0: none. A budget makes results depend on the machine */
     sinew_record record;
     sinew_measure measure; /* default SINEW_MEASURE_GAP */
-    int32_t gap_every;     /* >= 1: the gap is found in every gap_every-th step of the world, the residual in all.
+    int32_t gap_every;     /* >= 1: every gap_every-th step of the world computes the gap, every step the residual.
                               Default 1 */
     sinew_real parameters[SINEW_PARAMETER_MAX]; /* in the order of sinew_solver_info.parameters */
 } sinew_solver_def;
@@ -144,47 +144,47 @@ typedef struct sinew_world_def {
     uint32_t cookie;
     sinew_allocator allocator;
     sinew_real time_step;  /* h, s, > 0. Default 1/60 */
-    bool quasistatic;      /* true: each step finds the equilibrium at its time; masses only enter through gravity */
+    bool quasistatic;      /* true: each step finds the equilibrium at its time; masses enter through gravity only */
     sinew_real gravity[3]; /* m/s2. Default 0 -9.81 0 */
     int32_t load_steps;    /* >= 0: gravity and forces grow in equal increments over this number of first steps, so that
-                           each equilibrium is near the last one; 0, the default: full load at once */
-    sinew_real damping;    /* 1/s, >= 0: velocities shrink by exp(-damping h) a step. Default 0 */
+                              each equilibrium is near the previous one; 0, the default: full load at once */
+    sinew_real damping;    /* 1/s, >= 0: velocities decay by exp(-damping h) per step. Default 0 */
     int32_t thread_count;  /* 0: OMP_NUM_THREADS, or one per core. Results do not depend on it */
-    sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's own task system,
-                                which gets thread_count - 1 tasks at a time */
-    bool balance;            /* true: each step computes its energy balance (sinew_world_balance) and keeps residual and
-                     reactions (sinew_world_field): 16 numbers a particle, three more evaluations. Default false.
-                     Results do not depend on it */
+    sinew_task_system tasks; /* zero-filled, the default: threads of the library; else the program's task system, which
+                                receives thread_count - 1 tasks at a time */
+    bool balance;            /* true: each step computes its energy balance (sinew_world_balance) and stores residual
+                                and reactions (sinew_world_field): 16 numbers per particle, three more evaluations.
+                                Default false. Results do not depend on it */
     sinew_solver_def solver;
 } sinew_world_def;
 
 SINEW_API sinew_world_def sinew_default_world_def(void);
 SINEW_API sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error); /* NULL on failure */
-SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* NULL is fine */
+SINEW_API void sinew_world_destroy(sinew_world *world);                                    /* accepts NULL */
 
 SINEW_API sinew_real sinew_world_time(const sinew_world *world);    /* s of simulated time since the start */
 SINEW_API int64_t sinew_world_step_count(const sinew_world *world); /* steps taken */
-/* Particle numbers are below this count, which includes numbers without a particle (below). */
+/* Upper bound of particle numbers, including numbers without a particle (see sinew_world_get_positions()). */
 SINEW_API int32_t sinew_world_particle_count(const sinew_world *world);
-SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* threads used by its steps */
+SINEW_API int32_t sinew_world_thread_count(const sinew_world *world); /* threads that its steps use */
 SINEW_API sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error);
 SINEW_API sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error);
 
 /* ---- Body ---------------------------------------------------------------------------------- */
 
-/* Particles made from a mesh's vertices. Masses are lumped: each cell contributes equal shares to its vertices. */
+/* Particles created from a mesh's vertices. Masses are lumped: each cell contributes equally to its vertices. */
 typedef struct sinew_body_def {
     uint32_t cookie;
     const sinew_mesh *mesh;       /* rest shape; copied */
-    sinew_real density;           /* kg/m3 on tets; without tets kg/m2 on triangles; without both kg/m on edges. > 0.
-                                     Default 1000 */
-    const sinew_real *masses;     /* kg [vertex_count], in place of density; NULL. A mass is finite and > 0 */
+    sinew_real density;           /* kg/m3 on tets; without tets kg/m2 on triangles; else kg/m on edges. > 0. Default
+                                     1000 */
+    const sinew_real *masses;     /* kg [vertex_count], each finite and > 0, instead of density; NULL: use density */
     const sinew_real *positions;  /* m [3 * vertex_count] at the start; NULL: the rest positions */
     const sinew_real *velocities; /* m/s [3 * vertex_count]; NULL: zero */
     const char *name;             /* copied; unique in the world. NULL: none */
-    int32_t spare;                /* particle numbers reserved after the body's, for vertices added later; 0 */
-    sinew_real damping;           /* 1/s, >= 0: velocities shrink by exp(-damping h) after each step: mass-proportional
-                                   Rayleigh damping. Default 0 */
+    int32_t spare;                /* particle numbers reserved after the body's, for vertices added later; default 0 */
+    sinew_real damping;           /* 1/s, >= 0: velocities decay by exp(-damping h) after each step: mass-proportional
+                                     Rayleigh damping. Default 0 */
     sinew_real velocity_filter;   /* [0, 1]: fraction of the velocities' deviation from the body's rigid motion that is
                                    removed after each step (Mueller et al. 2007, 3.5); 0, the default: none; 1: the
                                    body moves as if it were rigid */
@@ -196,46 +196,47 @@ SINEW_API sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_d
  * with its mass, centre and inertia, joined by six hard distances, with the mesh's surface embedded (sinew/skin.h). The
  * world's solver must support hard energies. Positions, velocities and masses of the def are NULL. */
 SINEW_API sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, sinew_error *error);
-/* Removes a body from a running world, together with the energies and pins that act on it alone. Refuses, naming it, if
- * an energy or pins also act on other bodies. Ids and particle numbers of all others stay. */
+/* Removes a body from a running world, together with the energies and pins that act on it alone. Fails if an energy or
+ * a pin also acts on other bodies, and names it. Ids and particle numbers of all other bodies are unchanged. */
 SINEW_API sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error);
 
-/* Vertices to append to an existing body: copies of vertices of the body (for tearing), or new ones. */
+/* Vertices to append to an existing body: copies of its vertices (for tearing), or new vertices. */
 typedef struct sinew_vertices_def {
     uint32_t cookie;
     int32_t count;                /* >= 1 */
-    const int32_t *copies_of;     /* [count] vertices of the body, the source of data that is NULL below; NULL: no
-                                     copies */
-    const sinew_real *rest;       /* m [3 * count]; NULL: as the original */
-    const sinew_real *positions;  /* m [3 * count]; NULL: as the original, else at rest */
-    const sinew_real *velocities; /* m/s [3 * count]; NULL: as the original, else zero */
+    const int32_t *copies_of;     /* [count] vertices of the body, the source of data that is NULL below; NULL: none */
+    const sinew_real *rest;       /* m [3 * count]; NULL: rest positions of the originals */
+    const sinew_real *positions;  /* m [3 * count]; NULL: positions of the originals, else rest positions */
+    const sinew_real *velocities; /* m/s [3 * count]; NULL: velocities of the originals, else zero */
     const sinew_real *masses;     /* kg [count]; NULL: a vertex and its copies share its mass equally */
 } sinew_vertices_def;
 
 SINEW_API sinew_vertices_def sinew_default_vertices_def(void);
-/* Appends the vertices to the body's mesh, the first with number *first_vertex (may be NULL), without cells. Energies
- * and pins keep their elements; the new vertices are free and without forces. A body without spare numbers before
- * another body moves to other particle numbers, which sinew_body_first_particle() returns; vertex numbers and ids stay.
+/* Appends the vertices, without cells, to the body's mesh; *first_vertex (may be NULL) receives the number of the
+ * first. Energies and pins keep their elements; the new vertices are free and without forces. A body without enough
+ * spare numbers may move to other particle numbers (sinew_body_first_particle()); vertex numbers and ids do not
+ * change.
  */
 SINEW_API sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const sinew_vertices_def *def,
                                                int32_t *first_vertex, sinew_error *error);
-/* Replaces the cells of a body by those of a mesh with as many vertices, whose positions are ignored. They are drawn
- * from now on, and energies without a list of elements act on them. Masses and existing energies stay. */
+/* Replaces the cells of a body by the cells of a mesh with the same number of vertices, whose positions are ignored.
+ * The new cells are drawn, and new energies without a list of elements act on them. Masses and existing energies are
+ * unchanged. */
 SINEW_API sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh,
                                            sinew_error *error);
 
-/* Number of body slots, those of removed bodies included, and the body in a slot; index -1: it was removed. */
+/* Number of body slots, including removed bodies, and the body in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_body_count(const sinew_world *world);
 SINEW_API sinew_body sinew_world_body_at(const sinew_world *world, int32_t index);
 SINEW_API const sinew_mesh *sinew_body_mesh(const sinew_world *world, sinew_body body); /* the world's copy */
 /* A body's vertices are the particles first .. first + vertex_count - 1. */
 SINEW_API int32_t sinew_body_first_particle(const sinew_world *world, sinew_body body);
-/* Increases whenever bodies, their vertices or cells change: derived data (buffers, surfaces) must then be rebuilt. */
+/* Increases when bodies, their vertices or cells change: derived data (buffers, surfaces) must then be rebuilt. */
 SINEW_API int64_t sinew_world_shape_version(const sinew_world *world);
 
 /* Batch access to particles `first` .. `first + count - 1`; arrays of 3 * count, masses of count. Numbers without a
- * particle (of removed bodies until they are reused, and spare ones) read as zero, and values set there are ignored.
- * External forces (N) act besides gravity until set again. */
+ * particle (of removed bodies until they are reused, and spare numbers) read as zero, and values set there are ignored.
+ * External forces (N) act in addition to gravity until they are set again. */
 SINEW_API sinew_status sinew_world_get_positions(const sinew_world *world, int32_t first, int32_t count, sinew_real *q);
 SINEW_API sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_t count, const sinew_real *q);
 SINEW_API sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first, int32_t count,
@@ -257,7 +258,7 @@ typedef struct sinew_key {
 } sinew_key;
 typedef struct sinew_motion {
     int32_t key_count;
-    const sinew_key *keys; /* [key_count], copied by the call that takes the motion */
+    const sinew_key *keys; /* [key_count], copied by the call that receives the motion */
     sinew_real pivot[3];   /* m */
 } sinew_motion;
 
@@ -283,7 +284,7 @@ typedef enum sinew_energy_kind {
     SINEW_ENERGY_REINFORCED,            /* neo_hookean with fibres           Bonet and Burton 1998           */
     /* more on edges */
     SINEW_ENERGY_EDGE_STRAIN, /* k/2 L (l/L - s)^2, s = l/L clamped to limits   Bouaziz et al. 2014, 5.1 */
-    /* on triangles: membranes and sets */
+    /* on triangles: membranes and projection sets */
     SINEW_ENERGY_TRIANGLE_STRAIN,      /* triangles: distance to stretches within limits   PD (16)       */
     SINEW_ENERGY_WOVEN_STRAIN,         /* triangles: limits along warp and weft                           */
     SINEW_ENERGY_AREA,                 /* triangles: distance to areas within bounds       PD (24)       */
@@ -329,21 +330,21 @@ typedef enum sinew_stencil {
     SINEW_STENCIL_COUNT
 } sinew_stencil;
 
-/* The name of elements of the stencil, in the plural: "tets"; NULL out of range. */
+/* The plural name of the stencil's elements, e.g. "tets"; NULL: out of range. */
 SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 
-/* One number that a user may set on an energy or a solver. */
+/* Descriptor of one number that a user may set on an energy or a solver. */
 typedef struct sinew_parameter {
     const char *name;    /* name in scene files, e.g. "young" */
-    const char *unit;    /* SI, e.g. "Pa"; "" for a pure number */
+    const char *unit;    /* SI unit, e.g. "Pa"; "" for dimensionless numbers */
     const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
-    double minimum;      /* range, both ends included unless `open` */
+    double minimum;      /* range, both ends included unless open_minimum or open_maximum */
     double maximum;
     double preset;       /* the default */
     bool open_minimum;   /* true: the value must be greater than minimum */
     bool open_maximum;   /* true: the value must be less than maximum */
     const char *meaning; /* one line: meaning of the number, effect of raising it */
-    bool expert;         /* set by no scene and at most one experiment of the library: lists omit it by default */
+    bool expert;         /* no scene and at most one experiment of the library sets it: lists omit it by default */
 } sinew_parameter;
 
 /* Capabilities that a solver may require of an energy beyond value, gradient and Hessian. */
@@ -353,7 +354,7 @@ enum {
     SINEW_CAN_PROX = 1 << 2,       /* proximal map (ADMM) */
     SINEW_CAN_VERTEX = 1 << 3,     /* gradient and block of one vertex (PBNG) */
     SINEW_CAN_REDUCE = 1 << 4,     /* reduced coordinates and a stiffness in them (quasi-Newton, PD, ADMM) */
-    SINEW_CAN_JACOBIAN = 1 << 5    /* C, its Jacobian and the compliance, as numbers */
+    SINEW_CAN_JACOBIAN = 1 << 5    /* values of C, its Jacobian and the compliance */
 };
 
 typedef struct sinew_energy_info {
@@ -366,130 +367,131 @@ typedef struct sinew_energy_info {
     uint32_t capabilities; /* SINEW_CAN_... */
 } sinew_energy_info;
 
-SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind); /* NULL out of range */
-SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);               /* SINEW_ENERGY_COUNT when unknown */
+SINEW_API const sinew_energy_info *sinew_get_energy_info(sinew_energy_kind kind); /* NULL: out of range */
+SINEW_API sinew_energy_kind sinew_energy_by_name(const char *name);               /* SINEW_ENERGY_COUNT: unknown */
 /* Index of a named parameter of the energy, -1 if it has no such parameter. */
 SINEW_API int32_t sinew_energy_parameter(sinew_energy_kind kind, const char *name);
 
 typedef struct sinew_energy_def {
     uint32_t cookie;
     sinew_energy_kind kind;
-    sinew_body body; /* body whose vertices `elements` number; -1: `elements` hold particle indices of the world */
-    sinew_real parameters[SINEW_PARAMETER_MAX]; /* of all elements, in the order of sinew_energy_info.parameters */
-    const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] each in place of the above, or NULL */
-    int32_t element_count;                                     /* number of `elements`; ignored when they are NULL */
-    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the body that fits the
-                                   energy's stencil. Edges: the mesh's own, or those of all cells if it has none;
-                                   triangles and hinges: its own, or those of the surface of its tets. Required for
-                                   PAIR */
-    const sinew_real *weights;  /* PAIR [8 * element_count]: four for each point, of sum 1, >= 0 but in rigid bodies */
+    sinew_body body; /* body whose vertices `elements` refer to; index -1: `elements` are particles of the world */
+    sinew_real parameters[SINEW_PARAMETER_MAX];                /* for all elements, as in
+                                                                  sinew_energy_info.parameters */
+    const sinew_real *element_parameters[SINEW_PARAMETER_MAX]; /* [element_count] values per element instead; or NULL */
+    int32_t element_count;                                     /* number of `elements`; ignored if `elements` is NULL */
+    const int32_t *elements;    /* [element_count * vertex_count]; NULL: every cell of the body that fits the energy's
+                                   stencil. Edges: the mesh's edges, or the edges of all cells if it has none; triangles
+                                   and hinges: its triangles, or the surface of its tets. Required for PAIR */
+    const sinew_real *weights;  /* PAIR [8 * element_count]: four per point, with sum 1, >= 0 except in rigid bodies */
     const sinew_real *normals;  /* PAIR [3 * element_count]: direction of normal_stiffness; NULL: z */
     const sinew_real *targets;  /* VERTEX [3 * element_count] m; NULL: the current positions */
-    const sinew_motion *motion; /* VERTEX: moves the targets; NULL: they are constant */
-    int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by others */
-    int32_t example_vertex_count; /* vertices of each: as many as the body has (index -1: as the world has particles) */
-    const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: vertex positions of the
-                                                      shape */
-    bool transient; /* true: its elements may change in every step, at a cost proportional to their number; no factor
-                       contains them, so many permanent ones cost pd, qn and admm more than fixed ones. Default true
-                       for energies over pairs, false for others */
+    const sinew_motion *motion; /* VERTEX: moves the targets; NULL: constant targets */
+    int32_t example_count;      /* 0 .. SINEW_EXAMPLE_MAX shapes for the energy `examples`; ignored by other energies */
+    int32_t example_vertex_count; /* vertices of each shape: as many as the body (index -1: the world) has */
+    const sinew_real *examples[SINEW_EXAMPLE_MAX]; /* [3 * example_vertex_count] m each: vertex positions */
+    bool transient; /* true: its elements may change in every step, at a cost proportional to their number. No factor
+                       contains transient elements, so many permanent elements cost pd, qn and admm more than with
+                       `transient` false. Default true for energies over pairs, false for others */
     /* Treatment by constraint solvers, independent of other energies. Hard: xpbd and xpbd-qs use zero compliance, as
      * pbd does for every energy; admm projects onto the constraint set; sap, primal-dual, kkt, scd and dae satisfy its
-     * constraints as one system (docs/guides/constraints.md), and objective and residual then exclude it; other solvers
-     * refuse it. In xpbd, pbd and admm residual and objective include the energy with its parameters. Gaps are unknown
-     * (hard.h). */
+     * constraints as one system (docs/guides/constraints.md), and objective and residual then exclude it; other
+     * solvers do not support it. In xpbd, pbd and admm, residual and objective include the energy with its
+     * parameters. Optimality gaps are unknown (hard.h). */
     bool hard;
-    sinew_real damping; /* s, >= 0: stiffness-proportional Rayleigh damping; motions of frequency omega (1/s) get a
-                           damping ratio of damping omega / 2, rigid motions none (docs/guides/loads.md). Not for loads,
-                           nor quasistatic. Default 0 */
-    sinew_real pbd_stiffness; /* pbd: fraction of each correction, in (0, 1]; 0: the solver's */
+    sinew_real damping; /* s, >= 0: stiffness-proportional Rayleigh damping: a motion of angular frequency omega (1/s)
+                           has the damping ratio damping omega / 2, a rigid motion has none (docs/guides/loads.md). Not
+                           for loads or quasistatic worlds. Default 0 */
+    sinew_real pbd_stiffness; /* pbd: fraction of each correction, in (0, 1]; 0: value of the solver */
 } sinew_energy_def;
 
 SINEW_API sinew_energy_def sinew_default_energy_def(sinew_energy_kind kind);
 SINEW_API sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error);
 SINEW_API int32_t sinew_energy_element_count(const sinew_world *world, sinew_energy energy);
-/* Number of energy slots, those of removed energies included, and the energy in a slot; index -1: it was removed. */
+/* Number of energy slots, including removed energies, and the energy in a slot; index -1: it was removed. */
 SINEW_API int32_t sinew_world_energy_count(const sinew_world *world);
 SINEW_API sinew_energy sinew_world_energy_at(const sinew_world *world, int32_t index);
-SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: bad id */
+SINEW_API sinew_energy_kind sinew_energy_kind_of(const sinew_world *world, sinew_energy energy); /* COUNT: invalid id */
 /* The vertices of elements first .. first + count - 1: particles of the world [count * vertex_count], in the order of
- * the def, and their weights [count * 8] if they have any; either may be NULL. */
+ * the def, and weights [count * 8] if the elements have weights; either may be NULL. */
 SINEW_API sinew_status sinew_energy_get_elements(const sinew_world *world, sinew_energy energy, int32_t first,
                                                  int32_t count, int32_t *particles, sinew_real *weights,
                                                  sinew_error *error);
 
-/* Changes of an energy in a running world. Each takes effect with the next step and sets up only dependent data
- * (docs/guides/embedding.md). A refusal names the energy and leaves the world unchanged. The changed world steps like
- * one built that way from the start; only the solver's memory from step to step, which the state contains, is kept.
+/* Changes of an energy in a running world. Each change takes effect with the next step and sets up only dependent
+ * data (docs/guides/embedding.md). The error of a failed change names the energy, and the world is unchanged. The
+ * changed world steps like a world built with the new data; only the data that the solver keeps between steps, which
+ * the state contains, is kept.
  *
- * Replaces all elements, with all their data, by those of `def`, of the same kind and transience. `hard` and
- * `pbd_stiffness` stay. */
+ * Replaces all elements, with all their data, by the elements of `def`, which must have the same kind and
+ * `transient`. `hard`, `pbd_stiffness` and `damping` are unchanged. */
 SINEW_API sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  sinew_error *error);
-/* Appends the elements of `def`; *first (may be NULL) is the number of the first. Removal takes each number once, and
- * later elements move down. Both calls cost as much as the whole list, and neither works for energies with targets. */
+/* Appends the elements of `def`; *first (may be NULL) is the number of the first. Removal takes a list of distinct
+ * numbers; later elements get lower numbers. The cost of both calls is proportional to the whole list. Energies with
+ * targets support neither. */
 SINEW_API sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                                  int32_t *first, sinew_error *error);
 SINEW_API sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energy, const int32_t *elements,
                                                     int32_t count, sinew_error *error);
-/* Switches elements off, or on again: `elements` [count], each once, or NULL for all. An element that is off has no
- * effect and keeps its number. */
+/* Switches elements off or on: `elements` [count], all distinct, or NULL for all. An element that is off has no effect
+ * and keeps its number. */
 SINEW_API sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements,
                                            int32_t count, bool on, sinew_error *error);
 SINEW_API bool sinew_energy_is_on(const sinew_world *world, sinew_energy energy, int32_t element);
-/* A parameter by its name, e.g. "young": one value for all elements, or values [element_count]. */
+/* Sets a parameter by name, e.g. "young": one value for all elements, or values [element_count]. */
 SINEW_API sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name,
                                                   sinew_real value, sinew_error *error);
 SINEW_API sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energy energy, const char *name,
                                                            const sinew_real *values, sinew_error *error);
 SINEW_API sinew_status sinew_energy_get_parameter(const sinew_world *world, sinew_energy energy, const char *name,
                                                   int32_t element, sinew_real *value, sinew_error *error);
-/* Replaces the rest shapes of elements first .. first + count - 1, which the bodies define at first (creep, growth):
- * rest [count * vertex_count * 3] m, in the order of the def's vertices. Masses stay. */
+/* Replaces the rest shapes of elements first .. first + count - 1, which the bodies define initially (creep, growth):
+ * rest [count * vertex_count * 3] m, in the order of the def's vertices. Masses are unchanged. */
 SINEW_API sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
                                              const sinew_real *rest, sinew_error *error);
-/* New targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
+/* Sets new targets of a VERTEX energy, [3 * element_count] m. Replaces its motion. */
 SINEW_API sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, const sinew_real *targets,
                                                 sinew_error *error);
 /* Multipliers of the constraints in the last step, of xpbd, xpbd-qs and pbd, and of the hard energies of sap,
- * primal-dual, kkt, scd and dae: values[element][constraint], with *count / element_count constraints an element
- * (neo_hookean: 2, the second for its split form). The force on a particle is the value times the gradient of C. Units:
- * N for springs, position and weak energies, whose C is a length; J for tets, whose C is a pure number. A negative
- * value reduces C. *count is the number of values, also when `capacity` is too small (SINEW_ERROR_DATA);
- * SINEW_ERROR_UNSUPPORTED if there are none. */
+ * primal-dual, kkt, scd and dae: values[element][constraint], with *count / element_count constraints per element
+ * (neo_hookean: 2, the second for its split form). The force on a particle is the value times the gradient of C.
+ * Units: N for springs, position and weak energies, whose C is a length; J for tets, whose C is dimensionless. A
+ * negative value reduces C. *count is the number of values, also if `capacity` is too small (SINEW_ERROR_DATA).
+ * SINEW_ERROR_UNSUPPORTED: no multipliers exist. */
 SINEW_API sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy energy, int32_t capacity,
                                                 sinew_real *values, int32_t *count, sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error);
 
 /* ---- Tearing ------------------------------------------------------------------------------- */
 
-/* A body that tears where its edges are stretched too far. Each step but the first begins by testing the edges of its
- * cells. Edges longer than 1 + limit times their rest length tear, the most stretched first. */
+/* Tearing of a body at overstretched edges. Each step but the first starts with a test of the edges of its cells. Edges
+ * longer than 1 + limit times their rest length tear, the most stretched first. */
 typedef struct sinew_tear_def {
     uint32_t cookie;
     sinew_body body;
     sinew_real limit; /* strain, > 0. Default 0.5 */
-    bool split;  /* true (default): the mesh opens at an unpinned end of the edge: each side of the tear gets a copy
-                    of the vertex, which share its mass; elements follow their cells, and bending across the tear
-                    ends. false: the edge breaks: elements in which its ends are neighbours are switched off, and
-                    cells that contain it are no longer drawn */
-    int32_t max; /* edges that tear in a step, >= 1. Default 16 */
+    bool split;  /* true (default): the mesh opens at an unpinned end of the edge: each side of the tear gets a copy of
+                    the vertex, and the copies share its mass; elements follow their cells, and bending across the tear
+                    ends. false: the edge breaks: elements in which its ends are neighbours are switched off, and cells
+                    that contain it are no longer drawn */
+    int32_t max; /* maximum of torn edges per step, >= 1. Default 16 */
 } sinew_tear_def;
 
 typedef struct sinew_tear_report {
     int64_t edges;    /* torn edges */
     int64_t vertices; /* copies of vertices */
     int64_t
-        refused; /* times an edge over the limit could not tear: both ends are pinned, or the mesh cannot open there */
+        refused; /* times an edge above the limit could not tear: both ends are pinned, or the mesh cannot open there */
 } sinew_tear_report;
 
 SINEW_API sinew_tear_def sinew_default_tear_def(void);
-/* Sets tearing from the next step on and replaces an earlier setting. Refuses, by name, a body with a skin or with
- * director points, and elements that cannot tear (shells, rods, pressure). sinew_world_shape_version() increases in a
- * step that begins with a tear. States contain the tears: they load into a world that was built the same way and is
- * torn no further. */
+/* Sets tearing from the next step on and replaces an earlier setting. Fails for a body with a skin or director points,
+ * and for elements that cannot tear (shells, rods, pressure); the error names them. sinew_world_shape_version()
+ * increases in a step that starts with a tear. States contain the tears; a state loads into a world that was built the
+ * same way and whose tears are a prefix of the state's. */
 SINEW_API sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error);
-/* Whether a body may tear. */
+/* True if tearing is set for the body. */
 SINEW_API bool sinew_body_tears(const sinew_world *world, sinew_body body);
 /* Totals since the body was added; zeros without tearing. */
 SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body, sinew_tear_report *report,
@@ -497,28 +499,29 @@ SINEW_API sinew_status sinew_body_torn(const sinew_world *world, sinew_body body
 
 /* ---- Pins ---------------------------------------------------------------------------------- */
 
-/* Particles whose motion is prescribed. Exact in every solver: removed from the unknowns. Pins that constrain some
- * directions only, like rails and rollers, need a solver that supports them (sinew_solver_info.directions); others
- * refuse them by name. Several such pins may constrain one particle if each of their directions adds a constraint. */
+/* Particles with prescribed motion. Pins are exact in every solver, because pinned particles are not unknowns. Pins
+ * that constrain only some directions, like rails and rollers, need a solver that supports them
+ * (sinew_solver_info.directions). Several such pins may constrain one particle if their directions are linearly
+ * independent. */
 typedef struct sinew_pin_def {
     uint32_t cookie;
-    sinew_body body;              /* body whose vertices are numbered; index -1: particle indices of the world */
+    sinew_body body;              /* body whose vertices are listed; index -1: `vertices` are particles of the world */
     int32_t vertex_count;         /* >= 1 */
     const int32_t *vertices;      /* [vertex_count]; a particle pinned in all directions may be in one pin only */
     const sinew_real *targets;    /* [3 * vertex_count] m base points; NULL: the current positions */
-    const sinew_motion *motion;   /* moves the base points; NULL: they are constant */
-    int32_t direction_count;      /* 1, 2 or 3; ignored without directions */
-    const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length and angle: along these n the
-                                     particles follow the base points, n.x = n.t, and are free otherwise; their
-                                     velocities along n follow. NULL, the default: all directions */
+    const sinew_motion *motion;   /* moves the base points; NULL: constant base points */
+    int32_t direction_count;      /* 1, 2 or 3; ignored if `directions` is NULL */
+    const sinew_real *directions; /* [3 * direction_count] fixed in space, of any length and angle: along each direction
+                                     n the particles follow the base points, n.x = n.t, and their velocities along n
+                                     follow; they are free otherwise. NULL, the default: all directions */
 } sinew_pin_def;
 
 SINEW_API sinew_pin_def sinew_default_pin_def(void);
 SINEW_API sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sinew_error *error);
-/* Positions of the pinned particles at the end of the next step, [3 * vertex_count]. Replaces the motion. */
+/* Sets the positions of the pinned particles at the end of the next step, [3 * vertex_count]. Replaces the motion. */
 SINEW_API sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets,
                                              sinew_error *error);
-/* Replaces the key frames of the pins' base points (those of the def, or last set); NULL: constant points. */
+/* Replaces the key frames of the pins' base points (of the def, or last set); NULL: constant points. */
 SINEW_API sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion,
                                             sinew_error *error);
 SINEW_API sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error);
@@ -533,103 +536,112 @@ typedef struct sinew_solver_info {
     const sinew_parameter *parameters;
     int32_t parameter_count;
     int32_t default_iterations;
-    uint32_t needs;     /* SINEW_CAN_... of every energy in the world */
-    bool quasistatic;   /* it can find an equilibrium */
-    bool static_only;   /* it cannot take steps with inertia */
-    bool explicit_step; /* it uses the forces at the start of a step and minimises nothing: no gap, and
-                           SINEW_STEP_EXPLICIT in place of other bits */
-    bool directions;    /* it supports pins that constrain some directions only */
+    uint32_t needs;     /* SINEW_CAN_... that every energy in the world must have */
+    bool quasistatic;   /* the solver can find equilibria */
+    bool static_only;   /* the solver cannot take steps with inertia */
+    bool explicit_step; /* the solver uses the forces at the start of a step and has no objective: no gap, and
+                           SINEW_STEP_EXPLICIT instead of other bits */
+    bool directions;    /* the solver supports pins that constrain only some directions */
 } sinew_solver_info;
 
 SINEW_API const sinew_solver_info *sinew_get_solver_info(sinew_solver_kind kind);
-SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name); /* SINEW_SOLVER_COUNT when unknown */
+SINEW_API sinew_solver_kind sinew_solver_by_name(const char *name); /* SINEW_SOLVER_COUNT: unknown */
 SINEW_API int32_t sinew_solver_parameter(sinew_solver_kind kind, const char *name);
-/* Whether the solver supports the energy. If not, `why` (may be NULL) receives the reason and the remedy. */
+/* True if the solver supports the energy. If not, `why` (may be NULL) receives the reason and the remedy. */
 SINEW_API bool sinew_solver_accepts(sinew_solver_kind solver, sinew_energy_kind energy, char *why, size_t size);
 
 /* ---- Step ---------------------------------------------------------------------------------- */
 
-/* Status bits of a step: each names a deficiency and its remedy; 0: the step is solved. */
+/* Status bits of a step; 0: the step is solved. The comment of a bit gives its meaning and, if there is one, the
+ * remedy. */
 enum {
-    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* stopped by iterations or time above the tolerance (default where that is
-                                          0): raise iterations, or accept the residual; usual for xpbd and pbd */
+    SINEW_STEP_NOT_CONVERGED = 1 << 0, /* iterations or time ended above the tolerance (or its default if it is 0):
+                                          raise iterations, or accept the residual; usual for xpbd and pbd */
     SINEW_STEP_NOT_FINITE = 1 << 1,    /* a value became non-finite: the last good state is kept; lower h */
     SINEW_STEP_INVERTED = 1 << 2,      /* some tet has det F <= 0: refine, lower h, or use an energy that recovers */
     SINEW_STEP_INDEFINITE = 1 << 3, /* a Hessian was not positive definite (direct: and was shifted): use projection */
     SINEW_STEP_STALLED = 1 << 4,    /* no further decrease above round-off, tolerance not reached */
-    SINEW_STEP_UNPREPARED = 1 << 5, /* could not set up (memory, singular system): see sinew_world_error() */
-    SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are within round-off, which is too coarse to show that the step is
-                                       solved: softer materials, smaller h, double precision, or measure the gap */
+    SINEW_STEP_UNPREPARED = 1 << 5, /* the set-up failed (memory, singular system): see sinew_world_error() */
+    SINEW_STEP_ROUND_OFF = 1 << 6,  /* forces are below round-off, which is too coarse to show that the step is solved:
+                                       use softer materials, a smaller h or double precision, or measure the gap */
     SINEW_STEP_UNMEASURED = 1 << 7, /* nothing was measured (SINEW_MEASURE_NOTHING): convergence is unknown */
-    /* The next four are set by contact alone (sinew/contact.h); sinew_world_contact_report() has the figures. */
+    /* Only contact sets the next four bits (sinew/contact.h); sinew_world_contact_report() has the values. */
     SINEW_STEP_CONTACT = 1 << 8,       /* surfaces are too near, or friction lags: raise iterations */
     SINEW_STEP_TRUNCATED = 1 << 9,     /* the step filter truncated vertices, pins or colliders: raise iterations or
-                                      max_detections, lower h */
+                                          max_detections, or lower h */
     SINEW_STEP_CONTACT_FULL = 1 << 10, /* pair_limit was reached: some pairs have neither filter nor force */
-    SINEW_STEP_INTERSECTING = 1 << 11, /* surfaces intersect since the start of the world: move them apart */
-    SINEW_STEP_EXPLICIT = 1 << 12,     /* an explicit integrator took the step, which is no minimum: objective and
-                                          residual are those of implicit Euler's step at the same positions, not
-                                          errors of this one; sinew_world_stability() gives its limits */
-    /* The next two are of hard constraints (docs/guides/constraints.md); result->constraints names them. */
-    SINEW_STEP_CONSTRAINTS = 1 << 13,  /* hard constraints are not met to the tolerance: raise iterations, lower h */
+    SINEW_STEP_INTERSECTING = 1 << 11, /* surfaces intersect since the start: move them apart */
+    SINEW_STEP_EXPLICIT = 1 << 12,     /* an explicit integrator took the step, which is not a minimum: objective and
+                                          residual belong to implicit Euler's step at the same positions and are not
+                                          errors; sinew_world_stability() gives the limits of the time step */
+    /* The next two bits concern hard constraints (docs/guides/constraints.md); result->constraints names them. */
+    SINEW_STEP_CONSTRAINTS = 1 << 13,  /* hard constraints exceed the tolerance: raise iterations, lower h */
     SINEW_STEP_CONTRADICTORY = 1 << 14 /* hard constraints contradict each other; the last good state is kept */
 };
-/* Writes the names of set bits, separated by '|', e.g. "not_converged|inverted". */
+/* Name of one SINEW_STEP_... bit, e.g. "not_converged"; "" if `bit` is not one known bit. */
 SINEW_API const char *sinew_step_bit_name(uint32_t bit);
 
-/* One record per iteration; record 0 is the starting guess. */
+/* Measurements after one iteration. SINEW_RECORD_ITERATIONS: record 0 is the starting guess, record i follows iteration
+ * i. SINEW_RECORD_STEP: one record, after the last iteration. */
 typedef struct sinew_iteration {
     int32_t iteration;
-    double seconds;                     /* s since the step began */
-    double objective, inertia, elastic; /* J: g and its two terms (elastic holds -f.q when quasistatic) */
+    double seconds;                     /* s since the start of the step */
+    double objective, inertia, elastic; /* J: g and its two terms (quasistatic: elastic includes -f.q) */
     double residual;                    /* N: |grad g| over the free particles */
     double linear_momentum[3];          /* kg m/s, from velocities (q - q_n)/h */
     double angular_momentum[3];         /* kg m2/s about the origin */
-    double own_objective; /* J: the function that the solver's iterations decrease if its parameters choose another
-                             one (pd with coordinates or sets of its own); else the objective */
+    double own_objective; /* J: the function that the solver's iterations decrease, if its parameters select another
+                             function (pd with other coordinates or projection sets); else the objective */
 } sinew_iteration;
 
-/* How well the optimality gap is known. It refers to the minimum downhill from the end of the step; a lower minimum
- * elsewhere cannot be detected from there. */
+/* How well the optimality gap is known. The gap refers to the local minimum downhill from the end of the step; a lower
+ * minimum elsewhere cannot be detected. */
 typedef enum sinew_gap_kind {
     SINEW_GAP_NONE = 0, /* not requested; gap is NaN */
-    SINEW_GAP_ESTIMATE, /* gap is an estimate, verified by minimising on a copy */
-    SINEW_GAP_BELOW,    /* the true gap is less than `gap`, which is the round-off of g */
+    SINEW_GAP_ESTIMATE, /* gap is an estimate, verified by minimisation on a copy */
+    SINEW_GAP_BELOW,    /* the true gap is below `gap`, which is the round-off of g */
     SINEW_GAP_UNKNOWN   /* not found; gap is +inf, gap_reason gives the reason */
 } sinew_gap_kind;
 
 typedef struct sinew_step_result {
     uint32_t bits; /* SINEW_STEP_... */
     int32_t iterations;
-    double seconds;                     /* s spent in the solver, without prediction, set-up and gap estimate */
+    double seconds;                     /* s spent in the solver, without prediction, set-up and gap */
     double objective, inertia, elastic; /* J: g and its two terms at the positions of `residual` */
-    double residual;                    /* N at the end; after not_finite at the start, whose state is kept */
+    double residual;                    /* N at the end; after not_finite: at the start, whose state is kept */
     double relative_residual;           /* residual / (|grad g| at the start of the step), at least round-off; NaN if
-                                           that start was not measured */
+                                           the start was not measured */
     sinew_gap_kind gap_kind;            /* meaning of `gap` */
     double gap;                         /* J: optimality gap, g(q) less the minimum downhill from q; see gap_kind */
     const char *gap_reason;             /* why the gap is unknown, static text; "" otherwise */
-    double gap_seconds;                 /* s spent on the gap */
-    int32_t gap_steps;                  /* Newton steps on a copy that the gap took */
-    int32_t gap_linear_iterations;      /* CG iterations in these steps; 0 in small worlds, which factorise */
+    double gap_seconds;                 /* s spent on the gap and on the position error */
+    int32_t gap_steps;                  /* Newton steps on a copy for the gap */
+    int32_t gap_linear_iterations;      /* CG iterations in these Newton steps; 0: a small world, which factorises */
+    sinew_gap_kind position_error_kind; /* meaning of position_error; measured together with the gap */
+    double position_error;              /* m: largest distance of a particle from q*, the minimum downhill from q */
+    double position_error_rms;          /* m: root mean square of these distances over the free particles */
+    const char *position_error_reason;  /* why the position error is unknown, static text; "" otherwise */
     int32_t linear_iterations;          /* sum over inner linear solvers; pd, qn and admm: solves with the factor */
-    /* How well hard constraints are satisfied by a solver that treats them as a system; NaN otherwise. Objective,
-     * residual and stationarity then exclude hard energies, whose force is J^T lambda. */
+    /* Errors of hard constraints in a solver that treats them as a system; NaN otherwise. Objective, residual and
+     * stationarity then exclude hard energies, whose force is J^T lambda. */
     double violation;        /* largest |C| of hard constraints, in the unit of C (m for lengths) */
     double stationarity;     /* N: |grad g - J^T lambda|, which is the residual */
-    double complementarity;  /* J: largest |lambda C| of inequalities, 0 without any */
-    const char *constraints; /* names redundant, violated or contradictory hard constraints; "": none. Valid until
-                                the next step */
+    double complementarity;  /* J: largest |lambda C| of inequalities; 0: no inequalities */
+    const char *constraints; /* redundant, violated or contradictory hard constraints; "": none. Valid until the next
+                                step */
 } sinew_step_result;
 
-/* Takes one step. Returns the bits, also in result (may be NULL). After the first steps it makes no heap call, except
- * with `linear` = lu and qr of newton, whose libraries allocate each factor. */
+/* Takes one step. Returns the bits, which are also in result (may be NULL). After the first steps it does not allocate,
+ * except with `linear` = lu and qr of newton, whose libraries allocate each factor. */
 SINEW_API uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result);
-/* Records of the last step, as `record` of its solver selects; valid until the next step. */
+/* Largest and root mean square position error (m) of a body in the last step. Either pointer may be NULL. Returns false,
+ * with NaN, if the step has none (position_error_kind) or the world has changed since. */
+SINEW_API bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms);
+/* Records of the last step, as selected by `record` of the solver; valid until the next step. */
 SINEW_API const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count);
-/* The text behind SINEW_STEP_UNPREPARED; "" otherwise. */
+/* The error text of SINEW_STEP_UNPREPARED; "" otherwise. */
 SINEW_API const char *sinew_world_error(const sinew_world *world);
-/* Does the set-up of the first step now: ordering, factorisation. Refuses worlds that cannot step. */
+/* Performs the set-up of the first step in advance: ordering, factorisation. Fails for worlds that cannot step. */
 SINEW_API sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error);
 
 /* ---- Measures ------------------------------------------------------------------------------ */
@@ -649,8 +661,8 @@ typedef struct sinew_measures {
 } sinew_measures;
 
 SINEW_API sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures);
-/* The tets with det F <= 0: their energies and their numbers among these energies' elements. Writes at most `capacity`
- * of them and returns their total number. */
+/* Lists the tets with det F <= 0 by their energies and their element numbers in these energies. Writes at most
+ * `capacity` tets and returns their total number. */
 SINEW_API int32_t sinew_world_inverted(const sinew_world *world, int32_t capacity, sinew_energy *energies,
                                        int32_t *elements);
 /* The objective of the next step at any positions q [3 * particle_count]: value (J) and, if gradient is not NULL, grad
@@ -658,15 +670,15 @@ SINEW_API int32_t sinew_world_inverted(const sinew_world *world, int32_t capacit
 SINEW_API sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value,
                                              sinew_real *gradient);
 
-/* Stability of an explicit integrator at the current state, decided by the fastest small motion about it. Includes
- * damping of the world, but not that of bodies and energies. */
+/* Stability of an explicit integrator at the current state, determined by the fastest small motion about it. Includes
+ * damping of the world, but not damping of bodies and energies. */
 typedef struct sinew_stability {
-    double omega_max;     /* 1/s: highest frequency, the root of the largest eigenvalue of M^-1 K, K the second
-                             derivatives of all energies over the free particles; 0 if nothing oscillates */
-    double growth;        /* growth factor of that motion in a step with the world's solver and time step, 1 if it
-                             neither grows nor decays; NaN: the solver is not explicit */
-    double time_step_max; /* s: largest stable h; 0: none is stable; infinite: all are */
-    int32_t products;     /* products of K with a vector that omega_max took */
+    double omega_max;     /* 1/s: highest angular frequency, the square root of the largest eigenvalue of M^-1 K, K the
+                             second derivatives of all energies over the free particles; 0: nothing oscillates */
+    double growth;        /* growth factor of this motion in a step with the world's solver and time step, 1: it neither
+                             grows nor decays; NaN: the solver is not explicit */
+    double time_step_max; /* s: largest stable h; 0: no h is stable; infinite: every h is stable */
+    int32_t products;     /* products of K with a vector for omega_max */
 } sinew_stability;
 
 /* Allocates work space and releases it on return; the world is unchanged. */
@@ -674,21 +686,21 @@ SINEW_API sinew_status sinew_world_stability(sinew_world *world, sinew_stability
 
 /* Graph colouring of the world's solver. A sweep runs through *colour_count colours one after another, of particles
  * (pbng) or of constraints (pbd, xpbd, xpbd-qs: of all energies together); members of one colour are updated in
- * parallel. 0: the solver has no colours. In a large world, regions run through the colours of their constraints by
- * themselves, before the constraints between regions. colours (may be NULL) [particle_count] receives the colour of
+ * parallel. 0: the solver has no colours. In a large world, each region first processes the colours of its own
+ * constraints; the constraints between regions follow. colours (may be NULL) [particle_count] receives the colour of
  * each particle, -1 for none. */
 SINEW_API sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours);
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
 SINEW_API sinew_body sinew_world_body_by_name(const sinew_world *world, const char *name); /* index -1: no such body */
-SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body); /* "": no name; valid until removed */
+SINEW_API const char *sinew_body_name(const sinew_world *world, sinew_body body); /* "": no name; valid until removal */
 
 /* ---- Settings of a running world ------------------------------------------------------------ */
 
-/* Current values of settings that the def initialised. Setters refuse the values that the def refuses, and then leave
- * the world unchanged. Gravity, damping and forces take effect with the next step and need no set-up; after a new time
- * step or solver the next step sets up dependent data. */
+/* Current values of settings that the def initialised. Setters fail for values that the def does not allow, and then
+ * leave the world unchanged. Gravity, damping and forces take effect with the next step and need no set-up; after a new
+ * time step or solver the next step sets up dependent data. */
 SINEW_API sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error);
 SINEW_API sinew_status sinew_world_get_gravity(const sinew_world *world, sinew_real gravity[3]); /* m/s2 */
 SINEW_API sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error);
@@ -696,14 +708,14 @@ SINEW_API sinew_real sinew_world_damping(const sinew_world *world);      /* 1/s 
 SINEW_API sinew_real sinew_world_time_step(const sinew_world *world);    /* h, s */
 SINEW_API bool sinew_world_quasistatic(const sinew_world *world);        /* cannot be changed */
 SINEW_API int32_t sinew_world_load_steps(const sinew_world *world);      /* cannot be changed */
-SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* a copy, for sinew_world_set_solver() */
-/* External forces (N) of particles `first` .. `first + count - 1`, as they were set; f [3 * count]. */
+SINEW_API sinew_solver_def sinew_world_solver(const sinew_world *world); /* a copy for sinew_world_set_solver() */
+/* External forces (N) that were set on particles `first` .. `first + count - 1`; f [3 * count]. */
 SINEW_API sinew_status sinew_world_get_forces(const sinew_world *world, int32_t first, int32_t count, sinew_real *f);
 
-/* Sets parameters of a def by the names of scene files: "young", "linear". An unknown name (the text gives the nearest)
- * or a value out of range is SINEW_ERROR_DATA and leaves the def unchanged. Solvers also accept "iterations",
- * "tolerance", "time_budget", "gap_every", "measure" and "record". A keyword sets parameters that have choices: "cg" of
- * "direct|cg". */
+/* Sets parameters of a def by the names of scene files, e.g. "young", "linear". SINEW_ERROR_DATA: the name is unknown
+ * (the text gives the most similar name) or the value is out of range; the def is unchanged. Solvers also accept
+ * "iterations", "tolerance", "time_budget", "gap_every", "measure" and "record". A keyword sets a parameter with
+ * choices: "cg" of "direct|cg". */
 SINEW_API sinew_status sinew_energy_def_set(sinew_energy_def *def, const char *name, double value, sinew_error *error);
 SINEW_API sinew_status sinew_energy_def_set_keyword(sinew_energy_def *def, const char *name, const char *word,
                                                     sinew_error *error);
@@ -717,7 +729,7 @@ SINEW_API sinew_status sinew_solver_def_set_keyword(sinew_solver_def *def, const
 typedef struct sinew_positions_view {
     const sinew_real *q;   /* m */
     int32_t stride;        /* reals from one point to the next */
-    const int32_t *inside; /* [particle_count] index of each particle's point; negative: no particle */
+    const int32_t *inside; /* [particle_count] index of each particle's point in q; negative: no particle */
     int32_t particle_count;
 } sinew_positions_view;
 
@@ -726,46 +738,46 @@ SINEW_API sinew_positions_view sinew_world_positions_view(const sinew_world *wor
 /* ---- Attach --------------------------------------------------------------------------------- */
 
 /* Joins vertices of one body to the nearest points of another within a distance: on its surface (its skin if it has
- * one; else triangles; without triangles edges; without edges vertices), or at its vertices. Scenes call it "within".
+ * one; else triangles; without triangles edges; without edges vertices), or at its vertices. The scene key is
+ * "within".
  */
 typedef struct sinew_attach_def {
     uint32_t cookie;
-    sinew_body from, to;     /* vertices of `from` are joined to points of `to`; may be the same */
+    sinew_body from, to;     /* vertices of `from` are joined to points of `to`; may be the same body */
     int32_t vertex_count;    /* number of `vertices` */
-    const int32_t *vertices; /* [vertex_count] of `from`; NULL: all */
+    const int32_t *vertices; /* [vertex_count] vertices of `from`; NULL: all */
     double distance;         /* m, >= 0: largest distance of a pair */
-    bool from_skin;          /* true: `vertices` number skin vertices of `from`, joined with their weights; one
+    bool from_skin;          /* true: `vertices` are skin vertices of `from`, joined with their weights; a vertex
                                 outside its cell (negative weights) is joined at the cell's border */
-    bool to_vertices;        /* true: join to vertices of `to` only */
-    bool now;                /* true: distances at the current positions; else in the rest shapes */
+    bool to_vertices;        /* true: join only to vertices of `to` */
+    bool now;                /* true: distances at the current positions; false: in the rest shapes */
     sinew_real normal[3];    /* direction of normal_stiffness of all pairs; zero: z */
-    sinew_energy_def energy; /* an energy over pairs, with its parameters; the call sets elements, weights and
-                                normals */
+    sinew_energy_def energy; /* an energy over pairs with parameters; the call sets elements, weights and normals */
 } sinew_attach_def;
 
-SINEW_API sinew_attach_def sinew_default_attach_def(void); /* the energy is `weak` */
-/* Adds one energy over all pairs. Without a pair the call fails and reports the smallest distance. */
+SINEW_API sinew_attach_def sinew_default_attach_def(void); /* the default energy is `weak` */
+/* Adds one energy over all pairs. Fails if there is no pair; the error has the smallest distance. */
 SINEW_API sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_def *def, sinew_error *error);
 
 /* ---- Surface -------------------------------------------------------------------------------- */
 
 /* The shape that viewers draw, in particle numbers: the boundary of the tetrahedra, or the triangles of bodies without
- * tetrahedra, outward if they have an outside; and the edges of bodies that have neither. Bodies in their order, each
- * in the order of sinew_mesh_surface(). It depends on meshes and energies, not on positions: it is valid until
- * sinew_world_shape_version() changes or an energy is added or removed. */
+ * tetrahedra, outward if they have an outside; and the edges of bodies that have neither. Bodies are in their order,
+ * each in the order of sinew_mesh_surface(). The surface depends on meshes and energies, not on positions. It is valid
+ * until sinew_world_shape_version() changes or an energy is added or removed. */
 typedef struct sinew_surface {
     int32_t triangle_count;  /* capacity of the arrays before the call, number of triangles after it */
     int32_t *triangles;      /* [3 * triangle_count] particles, or NULL */
     sinew_body *bodies;      /* [triangle_count] or NULL */
-    sinew_energy *materials; /* [triangle_count] or NULL: the first energy over the tetrahedron behind each; index
-                                -1: no energy, or no tetrahedron */
+    sinew_energy *materials; /* [triangle_count] or NULL: the first energy over the tetrahedron behind each triangle;
+                                index -1: no energy, or no tetrahedron */
     int32_t edge_count;
     int32_t *edges;          /* [2 * edge_count] particles, or NULL */
     sinew_body *edge_bodies; /* [edge_count] or NULL */
 } sinew_surface;
 
-/* A zeroed struct only counts; arrays of these sizes are filled. SINEW_ERROR_DATA: the capacity is too small, and the
- * counts give the required one. */
+/* A zeroed struct only counts; arrays of these sizes are filled. SINEW_ERROR_DATA: the capacity is too small; the
+ * counts give the required capacity. */
 SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surface *surface, sinew_error *error);
 
 /* ---- Fields --------------------------------------------------------------------------------- */
@@ -774,21 +786,23 @@ SINEW_API sinew_status sinew_world_surface(const sinew_world *world, sinew_surfa
 typedef enum sinew_field_kind {
     /* Fields of particles, 3 numbers each (sinew_world_field). */
     SINEW_FIELD_FORCE = 0, /* N: elastic and external force in the current state, also at pins */
-    SINEW_FIELD_RESIDUAL,  /* N: grad g at the end of the last step, as sinew_world_objective() would give it for
-                              that step: zero where forces and inertia balance. Its norm is the step's residual. Zero
-                              at pins. Quasistatic: minus the current force */
-    SINEW_FIELD_REACTION,  /* N: force of the pin on each particle in the last step: M (u - w) / h - elastic -
-                              external force, with u the velocity over the step and w the damped velocity before it.
-                              Quasistatic: minus the current force. Zero at free particles */
+    SINEW_FIELD_RESIDUAL,  /* N: grad g at the end of the last step, as sinew_world_objective() would return it for that
+                              step: zero where forces and inertia balance. Its norm is the residual of the step. Zero at
+                              pins. Quasistatic: minus the current force */
+    SINEW_FIELD_REACTION,  /* N: force of the pin on each particle in the last step: M (u - w) / h - elastic - external
+                              force, with u the velocity of the step and w the damped velocity before it. Quasistatic:
+                              minus the current force. Zero at free particles */
     /* Fields of elements (sinew_energy_field). */
-    SINEW_FIELD_DETERMINANT, /* 1 number a tet: det F, the ratio of its volume to its rest volume; <= 0: inverted */
-    SINEW_FIELD_STRETCHES,   /* 3 numbers a tet: singular values of F, descending, the last with the sign of det F; of a
-                                sheet's triangle its two, descending, then 0 */
-    SINEW_FIELD_VON_MISES,   /* 1 number a tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf where
-                                det F is 0, not a number where the energy is infinite */
-    SINEW_FIELD_ENERGY,      /* 1 number an element: J/m3 of rest volume for tets, J for all others */
-    /* A field of particles again, 3 numbers each. */
-    SINEW_FIELD_CONTACT_FORCE, /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_DETERMINANT, /* 1 number per tet: det F, the ratio of its volume to its rest volume; <= 0: inverted */
+    SINEW_FIELD_STRETCHES,   /* 3 numbers per tet: singular values of F, descending, the last with the sign of det F;
+                                for triangles of sheets the two singular values, descending, then 0 */
+    SINEW_FIELD_VON_MISES,   /* 1 number per tet, Pa: sqrt(3/2 s : s) of the deviator s of the Cauchy stress; +inf if
+                                det F is 0, NaN if the energy is infinite */
+    SINEW_FIELD_ENERGY,      /* 1 number per element: J/m3 of rest volume for tets, J for all others */
+    /* Another field of particles, 3 numbers each. */
+    SINEW_FIELD_CONTACT_FORCE,  /* N: contact force on each particle in the last step, normal forces and friction */
+    SINEW_FIELD_POSITION_ERROR, /* m: q* - q at the end of the last step, an estimate (sinew_step_result.position_error);
+                                   NaN if it is unknown */
     SINEW_FIELD_COUNT
 } sinew_field_kind;
 
@@ -796,22 +810,22 @@ typedef struct sinew_field_info {
     const char *name; /* e.g. "von_mises" */
     const char *unit;
     const char *summary;     /* one line */
-    int32_t component_count; /* numbers for each particle or element */
+    int32_t component_count; /* numbers per particle or element */
     bool of_elements;        /* true: a field of elements; false: of particles */
 } sinew_field_info;
 
-SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); /* NULL out of range */
-SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT when unknown */
+SINEW_API const sinew_field_info *sinew_get_field_info(sinew_field_kind field); /* NULL: out of range */
+SINEW_API sinew_field_kind sinew_field_by_name(const char *name);               /* SINEW_FIELD_COUNT: unknown */
 
 /* A field of the particles `first` .. `first + count - 1`, out [3 * count]. Residual and reaction of a dynamic world
  * need `balance` of its def (else SINEW_ERROR_UNSUPPORTED) and a step (else SINEW_ERROR_DATA); contact forces need
- * contact and a step. A field of elements is SINEW_ERROR_UNSUPPORTED. May allocate; load steps and targets are those of
+ * contact and a step. SINEW_ERROR_UNSUPPORTED: a field of elements. May allocate; load steps and targets are as in
  * sinew_world_measure(). */
 SINEW_API sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                          sinew_real *out, sinew_error *error);
 /* A field of the elements of an energy in the current state: values[element][component]. *count is the number of
- * values, also when `capacity` is too small (SINEW_ERROR_DATA); SINEW_ERROR_UNSUPPORTED for fields that its elements
- * lack. */
+ * values, also if `capacity` is too small (SINEW_ERROR_DATA). SINEW_ERROR_UNSUPPORTED: its elements do not have the
+ * field. */
 SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energy, sinew_field_kind field,
                                           int32_t capacity, sinew_real *values, int32_t *count, sinew_error *error);
 
@@ -823,60 +837,61 @@ SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energ
  *                          - lost_integrator - lost_damping - lost_solver + unaccounted
  *
  * Each term is computed independently; unaccounted is the remainder, which is round-off. Changes between two steps
- * (parameters, targets that are set, gravity) belong to neither: E before is not E after of the previous step. */
+ * (parameters, new targets, gravity) belong to neither step: E before may differ from E after of the previous step. */
 typedef struct sinew_balance {
     double kinetic[2];      /* before and after the step */
     double elastic[2];      /* all energies, with the targets before and after the step */
-    double gravity[2];      /* potential, zero at the origin; with load_steps, of the load in this step */
+    double gravity[2];      /* potential, zero at the origin; with load_steps, of the gravity in this step */
     double pins;            /* work of the pins on the particles: reaction times displacement */
-    double forces;          /* work of the forces that were set */
+    double forces;          /* work of the forces that were set, and of loads */
     double targets;         /* work of moving targets of position energies, done at the start of the step */
     double contacts;        /* work of contact forces on the particles, normal and friction: work of moving
                                colliders, less friction_heat and energy absorbed by compliant contacts */
-    double friction_heat;   /* heat of friction, included above, >= 0 */
+    double friction_heat;   /* heat of friction, included in `contacts`, >= 0 */
     double restitution;     /* energy that restitution added to velocities after the step */
-    double lost_integrator; /* dissipated by implicit Euler, also if solved exactly: 1/2 |u - w|^2 in the metric of
-                               the masses, u the velocity of the step and w the (damped) one before, plus the
-                               deviation of the elastic energy from its tangent at the end of the step, >= 0 if
-                               convex; of an explicit integrator its whole loss, < 0: a gain */
+    double lost_integrator; /* dissipated by implicit Euler, also if solved exactly: 1/2 |u - w|^2 in the metric of the
+                               masses, u the velocity of the step and w the damped velocity before it, plus the
+                               deviation of the elastic energy from its tangent at the end of the step, >= 0 if convex.
+                               Explicit integrators: the whole loss, < 0: a gain */
     double lost_damping;    /* dissipated by the damping of the world, of bodies and of energies */
     double lost_solver;     /* dissipated by the solver, whose residual is not zero: minus residual times
-                               displacement; and, of solvers with substeps, the kinetic energy that their velocities
+                               displacement; for solvers with substeps also the kinetic energy that their velocities
                                lack. < 0: a gain */
     double unaccounted;     /* round-off */
 } sinew_balance;
 
-/* SINEW_ERROR_UNSUPPORTED without `balance` of the world's def; SINEW_ERROR_DATA before the first step, after a failed
- * step, or if bodies were added or removed since. */
+/* SINEW_ERROR_UNSUPPORTED: the world's def does not enable `balance`. SINEW_ERROR_DATA: before the first step, after a
+ * failed step, or after bodies were added or removed. */
 SINEW_API sinew_status sinew_world_balance(const sinew_world *world, sinew_balance *balance, sinew_error *error);
 
 /* ---- State --------------------------------------------------------------------------------- */
 
-/* All data that stepping changes: positions, velocities, forces, targets, time, the solver's memory from step to step,
- * and the comment. A world built the same way that loads a state continues with the same bits. The blob has tagged
- * sections with checksums (docs/reference/run-files.md) and may come from an untrusted source. It is refused if it is
- * damaged, of another version or precision, or if number, slots or sizes of its bodies, targets or pins differ from the
- * world's; the world then stays unchanged. Generations of ids are not compared, because a rebuilt world has its own. */
+/* All data that stepping changes: positions, velocities, forces, targets, time, the data that the solver keeps between
+ * steps, and the comment. A world built the same way that loads a state continues with the same bits. The blob has
+ * tagged sections with checksums (docs/reference/run-files.md) and may come from an untrusted source. Loading fails if
+ * the blob is damaged, of another version or precision, or if number, slots or sizes of its bodies, targets or pins
+ * differ from the world's; the world is then unchanged. Generations of ids are not compared, because a rebuilt world
+ * has other generations. */
 SINEW_API size_t sinew_world_state_size(const sinew_world *world);
 SINEW_API sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t size);
 SINEW_API sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error);
 /* Outcome of restoring the bodies, the energies with targets, or the pins. */
 typedef struct sinew_restored {
     int32_t taken;   /* restored */
-    int32_t kept;    /* not in the state, or with another number of points: unchanged */
-    int32_t dropped; /* in the state, but not in the world or not with that number of points */
+    int32_t kept;    /* not in the state, or with another number of points; unchanged */
+    int32_t dropped; /* in the state, but not in the world or with another number of points */
 } sinew_restored;
 typedef struct sinew_restore_report {
     sinew_restored bodies, targets, pins;
 } sinew_restore_report;
 
-/* Undo in a changed world: objects that still exist, by id, and have the same number of vertices return to the state.
- * All others stay, and report (may be NULL) counts them. Time and step count are the state's, because targets move with
- * time; the comment stays. The solver's memory is restored if all objects match, otherwise it is reset. A damaged state
- * is refused, and the world stays unchanged. */
+/* Undo in a changed world: objects that still exist (by id) with the same number of vertices return to the state. All
+ * other objects are unchanged, and report (may be NULL) counts them. Time and step count return to the state, because
+ * targets move with time; the comment is unchanged. The data that the solver keeps between steps is restored if all
+ * objects match, otherwise reset. Fails for a damaged state and leaves the world unchanged. */
 SINEW_API sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, size_t size,
                                                  sinew_restore_report *report, sinew_error *error);
-/* Whether the state belongs to a world like this one: SINEW_ERROR_DATA names the first difference in time step,
+/* Checks that the state belongs to a world like this one: SINEW_ERROR_DATA names the first difference in time step,
  * gravity, solver, meshes, energies, pins ("energies.0.neo_hookean.young was 100000, is 1e+06").
  * sinew_world_state_load() does not check this. */
 SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const void *blob, size_t size,
@@ -884,11 +899,11 @@ SINEW_API sinew_status sinew_world_state_check(const sinew_world *world, const v
 SINEW_API uint64_t sinew_world_state_hash(const sinew_world *world); /* hash of positions, velocities and time */
 /* A text of the caller that is saved and loaded with the state; copied, NULL: none. */
 SINEW_API sinew_status sinew_world_set_comment(sinew_world *world, const char *text);
-SINEW_API const char *sinew_world_comment(const sinew_world *world); /* "" when there is none; valid until it changes */
+SINEW_API const char *sinew_world_comment(const sinew_world *world); /* "": no comment; valid until it changes */
 
 /* ---- Build --------------------------------------------------------------------------------- */
 
-/* SIMD kernels in use: "avx2", "generic" or "scalar" (width 1). Chosen once, from the processor and the
+/* SIMD kernels in use: "avx2", "generic" or "scalar" (width 1). Chosen once per process, from the processor and the
  * environment variable SINEW_SIMD (one of these names), which tests and benchmarks set. */
 SINEW_API const char *sinew_simd_name(void);
 SINEW_API int32_t sinew_simd_width(void);

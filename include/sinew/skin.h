@@ -4,12 +4,13 @@
  * order of the user's file, embedded in a body.
  *
  * A skin is immutable. The embedding gives each skin vertex up to four vertices of the body, with weights that sum to
- * 1: barycentric in the tetrahedron that contains it, or in the nearest one (weights may then be negative). In a body
- * without tetrahedra the weights are those of the nearest point on a triangle, an edge or a vertex; offsets from a
- * cloth are dropped. A skin changes no step: programs draw, write and select with it.
+ * 1: barycentric in the tetrahedron that contains it, or in the nearest tetrahedron (weights may then be negative).
+ * In a body without tetrahedra the weights are those of the nearest point on a triangle, an edge or a vertex;
+ * offsets from a cloth are dropped. A skin does not affect steps, except in contact with SINEW_CONTACT_SKIN;
+ * programs draw and write it, and select vertices with it.
  *
- * Does not: follow a tear. Weights stay when the body gets vertices or other cells (vertex numbers stay); set the skin
- * again to embed it in the new cells. A skin is removed with its body.
+ * Does not: follow a tear. Weights are unchanged when the body gets vertices or other cells (vertex numbers do not
+ * change); set the skin again to embed it in the new cells. A skin is removed with its body.
  */
 #ifndef SINEW_SKIN_H
 #define SINEW_SKIN_H
@@ -22,16 +23,16 @@ extern "C" {
 
 typedef struct sinew_skin sinew_skin;
 
-/* Kinds of names that faces and vertices have. */
+/* Kinds of names of faces and vertices. */
 typedef enum sinew_skin_set {
-    SINEW_SKIN_GROUP = 0, /* OBJ: the last g or o, all names of its line; glTF: names of meshes */
+    SINEW_SKIN_GROUP = 0, /* OBJ: the last g or o, all names on its line; glTF: names of meshes */
     SINEW_SKIN_MATERIAL,  /* OBJ: usemtl; glTF: materials */
     SINEW_SKIN_SET_COUNT
 } sinew_skin_set;
 
-/* How a file is read. The ending selects the format, as in sinew_mesh_read(). Properties that a format lacks stay
- * empty. Coincident vertices are kept apart: count and order are the file's. `up` ("x" "y" "z" "-x" ...: the file's
- * axis that becomes y; NULL: y) and `scale` (m for one unit of the file; 1) are applied on reading. */
+/* Options for reading a file. The ending selects the format, as in sinew_mesh_read(). Properties that a format lacks
+ * are empty. Coincident vertices are not merged: count and order are those of the file. `up` ("x" "y" "z" "-x" ...: the
+ * file's axis that becomes y; NULL: y) and `scale` (m per unit of the file; 1) are applied on reading. */
 typedef struct sinew_skin_def {
     uint32_t cookie;
     sinew_allocator allocator;
@@ -41,34 +42,36 @@ typedef struct sinew_skin_def {
 } sinew_skin_def;
 SINEW_API sinew_skin_def sinew_default_skin_def(void);
 SINEW_API sinew_skin *sinew_skin_read(const sinew_skin_def *def, sinew_error *error); /* NULL on failure */
-/* The triangles (or boundary) of a mesh as a skin. */
+/* The triangles of a mesh, or the boundary of its tets, as a skin. */
 SINEW_API sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error);
-SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* NULL is fine */
+SINEW_API void sinew_skin_destroy(sinew_skin *skin); /* accepts NULL */
 
 SINEW_API int32_t sinew_skin_vertex_count(const sinew_skin *skin);
-SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin); /* [3 * vertex_count] m, as read */
+/* Undeformed positions [3 * vertex_count] m, after all transforms on reading (`up`, `scale`, transform of a scene). */
+SINEW_API const sinew_real *sinew_skin_positions(const sinew_skin *skin);
 /* Faces have three or more corners: face f has corners[starts[f]] .. corners[starts[f + 1] - 1]. */
 SINEW_API int32_t sinew_skin_face_count(const sinew_skin *skin);
 SINEW_API const int32_t *sinew_skin_face_starts(const sinew_skin *skin);       /* [face_count + 1] */
 SINEW_API const int32_t *sinew_skin_corners(const sinew_skin *skin);           /* [starts[face_count]] vertices */
-SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count], NULL: none */
-SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [starts[face_count]] uv or -1; NULL: none */
+SINEW_API const float *sinew_skin_uvs(const sinew_skin *skin, int32_t *count); /* [2 * count]; NULL: none */
+SINEW_API const int32_t *sinew_skin_corner_uvs(const sinew_skin *skin); /* [starts[face_count]] index into uvs, -1:
+                                                                           none; NULL: no texture coordinates */
 /* Names of groups and materials, and the index of each face's name (-1: none). */
 SINEW_API int32_t sinew_skin_name_count(const sinew_skin *skin, sinew_skin_set set);
 SINEW_API const char *sinew_skin_name(const sinew_skin *skin, sinew_skin_set set, int32_t index);
 SINEW_API const int32_t *sinew_skin_face_names(const sinew_skin *skin, sinew_skin_set set); /* [face_count] or NULL */
-/* Painted values: named numbers, one a vertex. Sources: OBJ: red, green, blue after the coordinates; PLY and VTU:
- * scalars; glTF: COLOR_0 and attributes that begin with _. */
+/* Painted values: named arrays of one number per vertex. Sources: OBJ: red, green, blue after the coordinates; PLY and
+ * VTU: scalars; glTF: COLOR_0 and attributes that start with _. */
 SINEW_API int32_t sinew_skin_attribute_count(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_attribute_name(const sinew_skin *skin, int32_t index);
 SINEW_API const float *sinew_skin_attribute(const sinew_skin *skin, int32_t index); /* [vertex_count] */
-/* The faces triangulated over the same vertices, in the order of the faces: for trees, pictures and filling. */
+/* The triangulated faces over the same vertices, in the order of the faces, for trees, pictures and filling. */
 SINEW_API const sinew_mesh *sinew_skin_mesh(const sinew_skin *skin);
 SINEW_API const int32_t *
 sinew_skin_triangle_faces(const sinew_skin *skin); /* [triangles of the mesh] the face of each */
 /* [3 * triangles of the mesh] index in `corners` of each triangle corner. */
 SINEW_API const int32_t *sinew_skin_triangle_corners(const sinew_skin *skin);
-/* Path of the material library that an OBJ names (mtllib), which is not read; "" without one. */
+/* Path of the material library that an OBJ refers to (mtllib), which is not read; "": none. */
 SINEW_API const char *sinew_skin_material_library(const sinew_skin *skin);
 SINEW_API const char *sinew_skin_warnings(const sinew_skin *skin);
 
@@ -79,8 +82,7 @@ typedef struct sinew_embedding_def {
     const sinew_skin *skin;      /* copied; NULL removes the skin of the body */
     const sinew_real *positions; /* [3 * vertex_count of the skin] m, in the frame of the body's rest positions; NULL:
                                     positions of the skin */
-    sinew_real farthest;         /* m: a vertex farther from the body at rest is an error, which gives its number; 0:
-                                    no limit */
+    sinew_real farthest;         /* m: largest distance of a vertex from the body at rest, else an error. 0: no limit */
 } sinew_embedding_def;
 SINEW_API sinew_embedding_def sinew_default_embedding_def(void);
 SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sinew_embedding_def *def,
@@ -88,10 +90,10 @@ SINEW_API sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, 
 SINEW_API const sinew_skin *sinew_body_skin(const sinew_world *world,
                                             sinew_body body); /* owned by the world; NULL: none */
 /* The embedding of each skin vertex: vertices of the body [4 * count] and weights [4 * count]. Both are valid until the
- * skin or the body's shape changes. NULL without a skin. */
+ * skin or the body's shape changes. NULL: no skin. */
 SINEW_API const int32_t *sinew_body_skin_vertices(const sinew_world *world, sinew_body body);
 SINEW_API const sinew_real *sinew_body_skin_weights(const sinew_world *world, sinew_body body);
-/* Current positions and velocities of the skin's vertices: [3 * vertex_count]. */
+/* Current positions q (m) and velocities v (m/s) of the skin's vertices: [3 * vertex_count of the skin]. */
 SINEW_API sinew_status sinew_body_skin_positions(const sinew_world *world, sinew_body body, sinew_real *q);
 SINEW_API sinew_status sinew_body_skin_velocities(const sinew_world *world, sinew_body body, sinew_real *v);
 

@@ -5,8 +5,8 @@
  *
  * A tree copies its input and may be read by any number of threads at once. Results depend on the cells and the query
  * alone: not on the number of threads and not on the number of refits (except for the last digits of winding numbers).
- * Of several equally good cells the lowest index is returned. Degenerate cells (a triangle that is a line or a point)
- * are treated as that line or point.
+ * Among equally good cells the lowest index is returned. A degenerate cell (a triangle that is a line or a point) is
+ * treated as this line or point.
  *
  * Does not: hold tetrahedra (use their surface) or change its number of cells (create another tree).
  */
@@ -27,18 +27,18 @@ typedef struct sinew_tree_def {
     int32_t vertex_count;
     const sinew_real *positions; /* [3 * vertex_count] m, copied, finite */
     int32_t cell_count;          /* >= 1 */
-    int32_t width;               /* vertices of a cell: 3 triangles (default), 2 edges, 1 points */
+    int32_t width;               /* vertices per cell: 3 triangles (default), 2 edges, 1 points */
     const int32_t *cells;        /* [width * cell_count], copied; NULL with width 1: every vertex */
-    bool winding;                /* triangles: store the moments for sinew_tree_winding(), about 50 bytes a triangle;
-                             default true */
+    bool winding;                /* triangles: store moments for sinew_tree_winding(), 50 bytes per triangle; default
+                                    true */
     int32_t thread_count;        /* for building, refitting and large batches of queries; 0 (default): all */
 } sinew_tree_def;
 
 SINEW_API sinew_tree_def sinew_default_tree_def(void);
-/* Refuses indices out of range and non-finite positions. NULL on failure. Destroy accepts NULL. */
+/* Fails for indices out of range and non-finite positions. NULL on failure. Destroy accepts NULL. */
 SINEW_API sinew_tree *sinew_tree_create(const sinew_tree_def *def, sinew_error *error);
 SINEW_API void sinew_tree_destroy(sinew_tree *tree);
-/* Moves the vertices and updates the boxes; rebuilds the tree where refitted boxes would make queries slow. Refuses
+/* Moves the vertices and refits the boxes; rebuilds the tree if refitted boxes would make queries slow. Fails for
  * non-finite positions and then leaves the tree unchanged. */
 SINEW_API sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *positions, sinew_error *error);
 
@@ -46,30 +46,29 @@ SINEW_API sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *posi
 
 typedef struct sinew_tree_point {
     int32_t cell;          /* -1: none within the limit */
-    uint32_t on;           /* bit k: weights[k] is not 0. 7: inside a triangle; 3, 5, 6: on an edge; 1, 2, 4: at a
-                              vertex */
-    sinew_real weights[3]; /* weights of the cell's vertices, sum 1, >= 0; exactly 0 where `on` has no bit */
+    uint32_t on;           /* bit k: weights[k] is not 0. 7: inside a triangle; 3, 5, 6: edge; 1, 2, 4: vertex */
+    sinew_real weights[3]; /* weights of the cell's vertices, sum 1, >= 0; exactly 0 if the bit of `on` is 0 */
     sinew_real point[3];   /* m */
     sinew_real distance;   /* m */
 } sinew_tree_point;
 
-/* The nearest point on the cells to each of `points` [3 * count], at most limits[i] away (m; NULL: no limit). */
+/* Finds the nearest point on the cells to each of `points` [3 * count], at most limits[i] away (m; NULL: no limit). */
 SINEW_API void sinew_tree_nearest(const sinew_tree *tree, int64_t count, const sinew_real *points,
                                   const sinew_real *limits, sinew_tree_point *nearest);
-/* The cells at most `distance` (m) from a point, ascending. Writes at most `capacity` of them and returns their total
- * number. */
+/* Lists the cells at most `distance` (m) from a point, ascending. Writes at most `capacity` cells and returns their
+ * total number. */
 SINEW_API int64_t sinew_tree_within(const sinew_tree *tree, const sinew_real point[3], sinew_real distance,
                                     int32_t *cells, int64_t capacity);
 
 /* ---- Overlaps ------------------------------------------------------------------------------ */
 
-/* The cells whose boxes overlap the box (min x y z, max x y z), ascending. Capacity and result as in
+/* Lists the cells whose boxes overlap the box (min x y z, max x y z), ascending. Capacity and result as in
  * sinew_tree_within(). */
 SINEW_API int64_t sinew_tree_overlaps(const sinew_tree *tree, const sinew_real box[6], int32_t *cells,
                                       int64_t capacity);
-/* Pairs (cell of a, cell of b) whose boxes overlap when inflated by `margin` (m) in all, in ascending order. b == a:
- * each pair once, the lower cell first, no cell with itself. Writes at most `capacity` pairs to pairs [2 * capacity]
- * and returns their total number; -1: out of memory. */
+/* Lists pairs (cell of a, cell of b) whose boxes are at most `margin` (m) apart along every axis, in ascending order. b
+ * == a: each pair once, the lower cell first, no cell with itself. Writes at most `capacity` pairs to pairs [2 *
+ * capacity] and returns their total number; -1: out of memory. */
 SINEW_API int64_t sinew_tree_pairs(const sinew_tree *a, const sinew_tree *b, sinew_real margin, int32_t *pairs,
                                    int64_t capacity);
 
@@ -82,15 +81,15 @@ typedef struct sinew_ray {
 } sinew_ray;
 
 typedef struct sinew_ray_hit {
-    int32_t cell; /* -1: nothing */
+    int32_t cell; /* -1: no hit */
     sinew_real t;
     sinew_real u, v; /* the hit point is (1 - u - v) a + u b + v c */
 } sinew_ray_hit;
 
 /* Rays hit both sides of a triangle. No ray passes between two triangles that share an edge. */
 SINEW_API bool sinew_tree_ray(const sinew_tree *tree, const sinew_ray *ray,
-                              sinew_ray_hit *hit);                               /* the hit of smallest t */
-SINEW_API bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray); /* any hit */
+                              sinew_ray_hit *hit);                               /* the hit with the smallest t */
+SINEW_API bool sinew_tree_ray_any(const sinew_tree *tree, const sinew_ray *ray); /* true: the ray has a hit */
 
 /* ---- Inside (triangles) -------------------------------------------------------------------- */
 
@@ -102,9 +101,9 @@ SINEW_API void sinew_tree_winding(const sinew_tree *tree, int64_t count, const s
 
 /* ---- Many at once -------------------------------------------------------------------------- */
 
-/* Runs items 0 .. count-1 in blocks of `block` (last excluded) on up to thread_count threads (0: all) of the library.
- * Items must not write to each other's data. Meant for batches of tree queries; worlds parallelise their steps
- * themselves. */
+/* Calls call(context, member, first, last) for items first .. last - 1: blocks of `block` of the items 0 .. count - 1,
+ * on up to thread_count threads (0: all) of the library. `member` is the number of the thread. Items must not write to
+ * each other's data. Intended for batches of tree queries; worlds parallelise their own steps. */
 typedef void sinew_range_call(void *context, int32_t member, int64_t first, int64_t last);
 SINEW_API void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call,
                                void *context);

@@ -4,7 +4,7 @@
  *
  * Units are SI everywhere: metres, kilograms, seconds, newtons, pascals, joules.
  * Arrays of points are caller-owned and interleaved: x0 y0 z0 x1 y1 z1 ...
- * Nothing in the library prints, exits, aborts or resets a simulation on its own.
+ * The library never prints, exits, aborts or resets a simulation.
  */
 #ifndef SINEW_TYPES_H
 #define SINEW_TYPES_H
@@ -27,7 +27,7 @@ typedef double sinew_real;
 #define SINEW_PRECISION "double"
 #endif
 
-/* The version of these headers (VERSIONING.md says what each number promises); CMake reads it from here. */
+/* The version of these headers (see VERSIONING.md); CMake reads it from here. */
 #define SINEW_VERSION_MAJOR         0
 #define SINEW_VERSION_MINOR         2
 #define SINEW_VERSION_PATCH         0
@@ -74,8 +74,8 @@ typedef struct sinew_error {
 /* Short name of a status, e.g. "data". Never NULL. */
 SINEW_API const char *sinew_status_name(sinew_status status);
 
-/* For "did you mean": the name of `names` [count] that is most like `word`, or the present name if `word` was renamed;
- * NULL when no name is similar. */
+/* The name of `names` [count] that is most similar to `word`, or the current name if `word` was renamed; NULL: no name
+ * is similar. For "did you mean" messages. */
 SINEW_API const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count);
 
 /* Called on a caller's mistake (null pointer, bad id). The call then returns NULL, an error status or
@@ -86,9 +86,9 @@ SINEW_API void sinew_set_assert_handler(sinew_assert_handler *handler, void *con
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
-/* Memory hooks of one world or mesh. `allocate` returns NULL on failure; `alignment` is a power of two,
- * at least 16. Left zero-filled, the system's allocator is used. The hooks must outlive the object.
- * Does not cover what third-party libraries (CHOLMOD, jansson) allocate for themselves. */
+/* Memory hooks of one world or mesh. `allocate` returns NULL on failure; `alignment` is a power of two, at least 16.
+ * Zero-filled hooks select the system's allocator. The hooks must outlive the object. Third-party libraries (AMD and
+ * CAMD of SuiteSparse, jansson) allocate without the hooks. */
 typedef struct sinew_allocator {
     void *(*allocate)(void *context, size_t size, size_t alignment);
     void (*release)(void *context, void *memory);
@@ -97,20 +97,21 @@ typedef struct sinew_allocator {
 
 /* ---- Threads ------------------------------------------------------------------------------- */
 
-/* A task system of the embedding program, used instead of the library's threads. Left zero-filled, the library starts
- * its own threads when there is work for several, and ends them with the last world. With both functions set it starts
- * none for this world. Results have the same bits either way.
+/* A task system of the embedding program, used instead of the library's threads. If it is zero-filled, the library
+ * starts its own threads when there is work for several, and ends them with the last world. With both functions set,
+ * the library starts no threads for this world. Results have the same bits in both cases.
  *
  * `start` requests task(data, 1) .. task(data, count - 1), count >= 2, each at most once: immediately or later,
- * concurrently or one after another, in any order, on any thread, also within `start` and `finish`. The caller runs
- * member 0 meanwhile and finally all members that have not run, so calls that never come are harmless. `start` returns
- * a handle (NULL is valid) that is passed to `finish`. `finish` returns when no call is running and none will come; it
- * may run other tasks of the program meanwhile, including steps of other worlds.
+ * concurrently or one after another, in any order, on any thread, also within `start` and `finish`. Meanwhile the
+ * caller runs member 0, and finally all members that have not run, so missing calls are harmless. `start` returns a
+ * handle (NULL is valid) that is passed to `finish`. `finish` returns when no call is running and none will follow;
+ * meanwhile it may run other tasks of the program, including steps of other worlds.
  *
- * A task that has begun must run to its end without waiting for others of the same `start`. It calls none of these
- * functions, takes up to 512 KiB of stack, allocates nothing, and runs with the caller's floating-point environment
- * (rounding, flushing of denormal numbers), which is restored afterwards. `start` and `finish` are called by the thread
- * that steps, prepares or measures the world, always in pairs. The functions and their context must outlive the world.
+ * A started task runs to its end without waiting for other tasks of the same `start`. It calls none of these
+ * functions, uses up to 512 KiB of stack, does not allocate, and runs with the caller's floating-point environment
+ * (rounding, flushing of denormal numbers), which is restored afterwards. `start` and `finish` are called by the
+ * thread that steps, prepares or measures the world, always in pairs. The functions and their context must outlive
+ * the world.
  */
 typedef void sinew_task_call(void *data, int32_t member);
 typedef struct sinew_task_system {

@@ -102,7 +102,8 @@ void sinew_release(const sinew_allocator *allocator, void *memory)
         allocator->release(allocator->context, memory);
 }
 
-/* Texts quote names out of files: a line break or an escape sequence in one must not reach a terminal. */
+/* Error texts quote names from files. Control characters are replaced, so no line break or escape sequence reaches a
+ * terminal. */
 static void keep_to_one_line(char *text)
 {
     for (; *text; text++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * base.h: memory through a caller's hooks, errors as one line of text, time, and the assertion hook.
- * Includes nothing above it.
+ * base.h: memory through a caller's hooks, errors as one line of text, time, and the assertion hook. The lowest layer
+ * of the library: it includes the public types only.
  */
 #ifndef SINEW_SRC_BASE_BASE_H
 #define SINEW_SRC_BASE_BASE_H
@@ -12,19 +12,20 @@
 
 #define SINEW_ALIGNMENT 64 /* bytes: alignment of every block; a cache line, which also fits any SIMD vector */
 
-/* Memory: size 0 gives a valid block. NULL when the hook fails or the size overflows. */
+/* Allocation functions return NULL if the hook fails or the size overflows. Size 0 gives a valid block. */
 void *sinew_allocate(const sinew_allocator *allocator, size_t count, size_t size);      /* uninitialised */
 void *sinew_allocate_zero(const sinew_allocator *allocator, size_t count, size_t size); /* zeroed */
-/* Copies `used` elements of the old block; frees it only on success. */
+/* Returns a new block of `count` elements that begins with the first `used` of the old block, and frees the old one.
+ * NULL on failure: the old block stays valid. */
 void *sinew_reallocate(const sinew_allocator *allocator, void *old, size_t used, size_t count, size_t size);
-/* Reserves `count` items of `size` bytes in the array at `slot` (a pointer to the pointer), whose capacity is *capacity
- * bytes; the contents of a smaller array are lost. Arrays that are refilled often soon need no more memory. False
- * without memory: the old array stays. */
+/* Reserves `count` items of `size` bytes in the array at `slot` (a pointer to the pointer), whose capacity is
+ * *capacity bytes; growing discards the contents. Later growth adds spare capacity, so arrays that are refilled
+ * often soon need no more memory. Returns false if allocation fails; the old array is then kept. */
 bool sinew_reserve(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-/* sinew_reserve() with spare capacity, for arrays whose size varies. */
+/* sinew_reserve() with spare capacity also in the first allocation, for arrays whose size varies. */
 bool sinew_reserve_spare(const sinew_allocator *allocator, void *slot, size_t *capacity, size_t count, size_t size);
-void sinew_release(const sinew_allocator *allocator, void *memory);          /* NULL is fine */
-sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* fills in zero hooks; NULL is fine */
+void sinew_release(const sinew_allocator *allocator, void *memory);          /* accepts NULL */
+sinew_allocator sinew_allocator_or_system(const sinew_allocator *allocator); /* system's if NULL or incomplete */
 
 /* Sets status and text (error may be NULL) and returns status. Text is cut to fit. */
 sinew_status sinew_fail(sinew_error *error, sinew_status status, const char *format, ...) SINEW_PRINTF(3, 4);
@@ -38,7 +39,7 @@ double sinew_memory_available(void);
 /* Wall clock, monotonic, s. */
 double sinew_seconds(void);
 
-/* Calls the assertion hook when the condition fails; yields the condition, so callers can return safely. */
+/* SINEW_ASSERT calls the assertion hook if the condition fails. Its value is the condition, so callers can return. */
 bool sinew_assert_failed(const char *condition, const char *file, int line); /* always false */
 #define SINEW_ASSERT(condition) ((condition) || sinew_assert_failed(#condition, __FILE__, __LINE__))
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * counting_sort.c: a counting sort. See counting_sort.h.
+ * counting_sort.c: a counting sort of elements, and shifts of particle indices. See counting_sort.h.
  */
 #include "base/counting_sort.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * counting_sort.h: sorts elements by their lowest particle; particles on a space-filling curve give an order in space.
+ * counting_sort.h: sorts elements by their lowest particle index. If particles are numbered along a space-filling
+ * curve, elements that are near in the order are near in space.
  */
 #ifndef SINEW_SRC_BASE_COUNTING_SORT_H
 #define SINEW_SRC_BASE_COUNTING_SORT_H
@@ -8,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* particles [count][n], each in 0 .. limit-1. order [count] receives the elements, stable for equal lowest particles.
- * work [limit + 1]. */
+/* Elements are particles [count][n], each index in 0 .. limit-1. order [count] receives the elements sorted by their
+ * lowest particle; elements with the same lowest particle keep their order. work [limit + 1]. */
 void sinew_order_by_lowest(const int32_t *particles, int32_t count, int32_t n, int32_t limit, int32_t *work,
                            int32_t *order);
 
-/* Makes work on one body proportional to the body, not to the world: subtracts the lowest number from all and returns
- * it; *span becomes one more than the highest remaining. */
+/* Subtracts the lowest index from all and returns it; *span becomes one more than the highest remaining index. Work
+ * arrays for one body then have the size of the body, not of the world. */
 int32_t sinew_count_from_zero(int32_t *particles, size_t count, int32_t *span);
-/* Adds `first` to all numbers: undoes the subtraction. */
+/* Adds `first` to all indices: the inverse of sinew_count_from_zero(). */
 void sinew_count_from(int32_t *particles, size_t count, int32_t first);
 
 #endif

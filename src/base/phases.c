@@ -12,8 +12,8 @@
 
 #define SHARES_MAX 64
 
-/* Next item of one thread's share in the lower bits, number of its phase in the upper bits: a thread with an outdated
- * phase number takes no item. Each share has its own cache line. */
+/* Lower 32 bits: next item of one thread's share; upper 32 bits: the open phase, so a thread with an outdated phase
+ * number takes no item. Each share has its own cache line. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t next;
 } share;
@@ -34,8 +34,8 @@ static int32_t phases_share_begin(const team *t, int32_t items, int32_t s)
     return (int32_t)((int64_t)items * s / t->share_count);
 }
 
-/* Opens the first phase from `phase` on that has items, or the end, and wakes sleeping threads. Only one thread at a
- * time may call this. True: some threads slept. */
+/* Opens the first non-empty phase at or after `phase`, or phase_count if there is none, and wakes sleeping threads.
+ * Only one thread at a time may call this function. Returns true if threads slept. */
 static bool open_phase(team *t, int32_t phase)
 {
     int32_t items = 0;
@@ -54,8 +54,8 @@ static bool open_phase(team *t, int32_t phase)
     return true;
 }
 
-/* Sleeps until `phase` is over. Either the thread that opens the next phase notices the sleeper, or the sleeper notices
- * the next phase. */
+/* Sleeps until `phase` is over. No wake-up is lost: either the thread that opens the next phase sees the sleeper's
+ * count, or the sleeper sees the new phase. */
 static void sleep_through(team *t, int32_t phase)
 {
     pthread_mutex_lock(&t->mutex);
@@ -66,7 +66,8 @@ static void sleep_through(team *t, int32_t phase)
     pthread_mutex_unlock(&t->mutex);
 }
 
-/* An item of the phase, first of the own share; -1: all are taken, or the phase is over. */
+/* Takes an item of the phase, from the thread's own share first. Returns -1 if all items are taken or the phase is
+ * over. */
 static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
 {
     for (int32_t k = 0; k < t->share_count; k++) {
@@ -80,8 +81,8 @@ static int32_t take_item(team *t, int32_t phase, int32_t items, int32_t own)
     return -1;
 }
 
-/* A thread adds its finished items to the shared count once, when no items are left, because all threads write to this
- * count. */
+/* Works on all phases until the last is over. A thread adds its finished items to the shared count once per
+ * phase, when no items are left, because all threads write to this count. */
 static void work_along(const void *context, int32_t member)
 {
     team *t = *(team *const *)context;

@@ -3,11 +3,11 @@
  * phases.h: consecutive phases of independent items, shared among threads without barriers.
  *
  * Colours of a Gauss-Seidel sweep and levels of a triangular solve are such phases: many and short. At a barrier, a
- * thread that the system has descheduled delays every phase. Here a phase ends when its items are done, by any thread:
- * a thread that holds no item delays nobody.
+ * thread that the system has descheduled delays every phase. Here a phase ends when its items are done, by any thread,
+ * so a descheduled thread without an item causes no delay.
  *
- * Each thread begins with its own share of a phase, the same range of the list every time, so that its data of the
- * previous phase is still in its cache, and then takes items of other shares. Items of one phase must be independent;
+ * Each thread begins with its own share of a phase, the same range of the list every time, and then takes items of
+ * other shares. Its data of the previous phase may then still be in its cache. Items of one phase must be independent;
  * results then do not depend on the number of threads.
  */
 #ifndef SINEW_SRC_BASE_PHASES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * registration.c: see registration.h.
+ * registration.c: the lock of the registration tables, and the flag that closes them. See registration.h.
  */
 #include "base/registration.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * registration.h: when a program may register energies and solvers of its own (sinew/extend.h): one caller at a time,
- * and none after the first world, so that the tables never change while a world exists. Process-wide.
+ * registration.h: decides when a program may register its own energies and solvers (sinew/extend.h): one caller at a
+ * time, and only before the first world is created, so the tables never change while a world exists. Process-wide.
  */
 #ifndef SINEW_SRC_BASE_REGISTRATION_H
 #define SINEW_SRC_BASE_REGISTRATION_H

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/base.h"
+
 /* Edit distance (insert, delete, replace, swap of neighbours) by dynamic programming; only three rows of the table are
  * kept. */
 static int32_t edit_distance(const char *a, const char *b)
@@ -34,7 +36,8 @@ static int32_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
-/* Names that version 0.2.0 replaced: the message about an old name gives its successor, however unlike the two are. */
+/* Names that version 0.2.0 replaced: the message about an old name suggests its successor even if the spelling
+ * differs much. */
 static const struct {
     const char *before, *now;
 } renamed_names[] = {
@@ -54,6 +57,8 @@ static const char *renamed_name(const char *word, const char *const *names, int3
 
 const char *sinew_nearest_name(const char *word, const char *const *names, int32_t count)
 {
+    if (!SINEW_ASSERT(word && (names || count <= 0)))
+        return NULL;
     const char *nearest = renamed_name(word, names, count);
     if (nearest)
         return nearest;

@@ -37,7 +37,7 @@ uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size)
     return size ? (uint32_t)crc32_z(before, bytes, size) : before;
 }
 
-/* The checksum of header and table; the header's own field counts as 0. */
+/* The checksum of header and table, computed with 0 in the header's checksum field. */
 static uint32_t head_checksum(section_header header, const void *table)
 {
     header.checksum = 0;

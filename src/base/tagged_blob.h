@@ -2,19 +2,19 @@
  *
  * tagged_blob.h: a block of tagged sections, each with its size and checksum, which may come from an untrusted source.
  *
- *      0  char[8]  "SINEWST\n"    not text: a transfer that changes line ends shows here
+ *     0  char[8]  "SINEWST\n"    the line break detects transfers that convert line ends
  *      8  uint32   version 2
  *     12  uint32   0x01020304     the byte order of the writer
  *     16  uint32   bytes of a real: 8 double, 4 single
  *     20  uint32   number of sections
- *     24  uint64   bytes of the whole
+ *    24  uint64   size of the block in bytes
  *     32  uint32   CRC-32 of header and table, this field being 0
  *     36  uint32   0
  *     40           the table, 32 bytes a section:
  *                  char[4] tag, uint32 flags (1: a reader that does not know the tag must refuse), uint32 index,
  *                  uint32 CRC-32 of the content, uint64 offset from the start, uint64 bytes
  *     ...          the contents, in the order of the table and without gaps
- * Numbers are in the order of the machine that wrote them.
+ * Numbers have the byte order of the writer.
  */
 #ifndef SINEW_SRC_BASE_TAGGED_BLOB_H
 #define SINEW_SRC_BASE_TAGGED_BLOB_H
@@ -24,18 +24,18 @@
 typedef struct sinew_section {
     char tag[4];
     uint32_t flags;
-    uint32_t index; /* number of the section among those of the same tag */
+    uint32_t index; /* index of the section among the sections of the same tag */
     uint32_t checksum;
     uint64_t offset, size;
 } sinew_section;
 
-/* CRC-32 of bytes that continue `before` (0: the start). */
+/* CRC-32 of `bytes`, continued from the CRC-32 `before` of the preceding bytes (0 at the start). */
 uint32_t sinew_checksum(uint32_t before, const void *bytes, size_t size);
 
 /* ---- Writing: once with bytes NULL to count sections and bytes, then again into a block of that size ------------ */
 
 typedef struct sinew_section_writer {
-    char *bytes;        /* NULL: counts only */
+    char *bytes;        /* the block; NULL: only counts */
     uint32_t capacity;  /* capacity of the table in sections */
     uint32_t count;     /* number of sections so far */
     size_t size;        /* number of bytes so far */
@@ -45,7 +45,7 @@ typedef struct sinew_section_writer {
 void sinew_sections_begin(sinew_section_writer *writer, void *bytes, uint32_t capacity);
 void sinew_section_begin(sinew_section_writer *writer, const char *tag, bool required, uint32_t index);
 void sinew_section_put(sinew_section_writer *writer, const void *bytes, size_t size);
-void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* the buffer; NULL while counting */
+void *sinew_section_reserve(sinew_section_writer *writer, size_t size); /* where to write; NULL: counting */
 void sinew_section_end(sinew_section_writer *writer);
 void sinew_sections_end(sinew_section_writer *writer); /* writes header and table */
 /* Size of the whole block in bytes, from a writer that has counted all sections (bytes NULL). */
@@ -62,7 +62,7 @@ typedef struct sinew_section_reader {
 /* Checks header, table and checksums, but not the contents. `known` [known_count]: known tags of four letters. */
 sinew_status sinew_sections_open(sinew_section_reader *reader, const void *bytes, size_t size, const char *const *known,
                                  int32_t known_count, sinew_error *error);
-/* The content of a section; NULL: no such section. Searches in the order of writing are fast. */
+/* The content of a section and its *size in bytes; NULL: no such section. Searches in the order of writing are fast. */
 const char *sinew_sections_find(sinew_section_reader *reader, const char *tag, uint32_t index, size_t *size);
 uint32_t sinew_sections_count(const sinew_section_reader *reader, const char *tag);
 

@@ -2,8 +2,9 @@
  *
  * tasks.c: the thread pool. See tasks.h. The only file that starts threads.
  *
- * A worker's state defines its owner. A caller posts a call. If the worker has begun it, the caller waits for its end;
- * otherwise the caller withdraws it, because the worker is asleep or descheduled, and does not wait.
+ * A worker's state determines whether the worker or a caller may change it. A caller posts a call. If the worker has
+ * begun the call, the caller waits for its end; otherwise the worker is asleep or descheduled, and the caller withdraws
+ * the call.
  *
  *     IDLE -> POSTED (caller) -> RUNNING (worker) -> IDLE (worker)      POSTED -> IDLE (caller, call withdrawn)
  *     IDLE -> ASLEEP (worker), woken by the next POSTED or QUIT         RUNNING -> AWAITED (caller sleeps until IDLE)
@@ -34,8 +35,8 @@
 #define OFFERS      1000 /* turns with a yield before a thread sleeps */
 
 #define CROWD_MIN  2000000   /* ns that callers work alone after a worker was descheduled */
-#define CROWD_MAX  256000000 /* ns: limit of that time, which doubles if workers are descheduled again soon */
-#define CROWD_SOON 32000000  /* ns of work together: after less than that, the next while is twice as long */
+#define CROWD_MAX  256000000 /* ns: upper limit of this time, which doubles if workers are descheduled again soon */
+#define CROWD_SOON 32000000  /* ns of joint work; a worker descheduled earlier doubles the next time of working alone */
 
 enum {
     IDLE,
@@ -52,12 +53,12 @@ typedef struct worker {
     const void *context;
     int32_t member;
     struct worker *next;
-    pthread_mutex_t mutex; /* mutex that is taken only to sleep and to wake a sleeper */
+    pthread_mutex_t mutex; /* taken only to sleep and to wake a sleeper */
     pthread_cond_t changed;
     pthread_t thread;
 } worker;
 
-/* The thread pool of the process, and the times at which callers work alone. */
+/* The thread pool of the process, and the period in which callers work alone. */
 static struct {
     pthread_mutex_t lock;
     pthread_once_t once;
@@ -65,10 +66,10 @@ static struct {
     int32_t count, users;
     _Atomic int64_t alone_until; /* ns: time until which callers work alone; 0: no worker was descheduled yet */
     _Atomic int64_t alone_for;   /* ns: length of the last time of working alone */
-    _Atomic int64_t together;    /* ns: time of joint work since then */
+    _Atomic int64_t together;    /* ns: joint work since the last period of working alone */
 } roof = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-/* The task system that does the work of this thread; zeroed: the library's threads do. */
+/* The task system to which the calling thread submits work; zeroed: the library's thread pool. */
 static _Thread_local sinew_task_system task_system;
 
 static void pause_core(void)
@@ -135,7 +136,7 @@ static bool is_crowded(int64_t now)
     return now < atomic_load_explicit(&roof.alone_until, memory_order_relaxed);
 }
 
-/* Reads the clock only after a worker was descheduled. */
+/* Monotonic time in ns; 0 as long as no worker has been descheduled, which saves reading the clock. */
 static int64_t now_where_crowds_are(void)
 {
     return atomic_load_explicit(&roof.alone_until, memory_order_relaxed) != 0 ? now_ns() : 0;
@@ -143,7 +144,7 @@ static int64_t now_where_crowds_are(void)
 
 /* ---- Workers --------------------------------------------------------------------------------- */
 
-/* Changes the state and wakes a thread that sleeps on the old one; true: one did. */
+/* Changes the state and wakes a thread that sleeps in the old state. Returns true if a thread slept. */
 static bool change_state(worker *w, int state)
 {
     const int before = atomic_exchange_explicit(&w->state, state, memory_order_acq_rel);
@@ -195,7 +196,8 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* The thread blocks all signals, which belong to the program. */
+/* Starts the worker's thread with all signals blocked, because signals belong to the program. False: the system
+ * refuses. */
 static bool start_thread(worker *w)
 {
     pthread_attr_t attributes;
@@ -248,7 +250,7 @@ static void unlock_roof(void)
     pthread_mutex_unlock(&roof.lock);
 }
 
-/* A forked child has only the thread of its caller: the records of the other threads are dropped. */
+/* A forked child has only the thread that called fork: it drops the parent's workers. */
 static void forget_workers(void)
 {
     pthread_mutex_init(&roof.lock, NULL);
@@ -286,7 +288,8 @@ void sinew_tasks_close(void)
     }
 }
 
-/* Takes up to `count` idle workers and creates missing ones; returns fewer if the system refuses threads. */
+/* Takes up to `count` idle workers from the pool and creates missing ones. Returns their list, which is shorter (NULL:
+ * empty) if the system refuses threads. */
 static worker *take_workers(int32_t count)
 {
     worker *first = NULL, **end = &first;
@@ -309,8 +312,8 @@ static worker *take_workers(int32_t count)
     return first;
 }
 
-/* Returns workers in the same order: the next call gives each worker the same share, which may still be in its cache.
- */
+/* Returns workers to the pool in the same order, so the next call gives each worker the same share, which may still
+ * be in its cache. */
 static void give_back(worker *first)
 {
     worker *last = first;
@@ -324,7 +327,7 @@ static void give_back(worker *first)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* Cancels the call if the worker has not begun, else waits for its end. */
+/* Withdraws the call if the worker has not begun it, else waits for its end. */
 static void end_call(worker *w)
 {
     int state = POSTED;
@@ -338,7 +341,7 @@ static void end_call(worker *w)
     }
 }
 
-/* Work for another task system: its threads use the caller's floating-point environment. */
+/* Work for the program's task system, whose threads run it with the caller's floating-point environment. */
 typedef struct lent_work {
     sinew_tasks_work *work;
     const void *context;
@@ -355,8 +358,8 @@ static void run_lent(void *data, int32_t member)
     fesetenv(&before);
 }
 
-/* While it starts and finishes tasks, the program may step another world on this thread, so the task system is copied.
- */
+/* Submits work to the program's task system. Its callbacks may step another world on this thread, which changes
+ * `task_system`; the copy restores it. */
 static void lend(int32_t count, sinew_tasks_work *work, const void *context)
 {
     const sinew_task_system own = task_system;

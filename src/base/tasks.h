@@ -24,29 +24,31 @@
 
 #define SINEW_TASKS_STACK ((size_t)512 << 10) /* bytes */
 
-/* Reference count of the pool: a world opens it on creation and closes it on destruction; the last one ends the
- * threads. */
+/* Reference count of the pool: each world opens the pool on creation and closes it on destruction. The last close
+ * ends the threads. */
 void sinew_tasks_open(void);
 void sinew_tasks_close(void);
-/* Copies the task system and selects it for the calling thread; zeroed: the library's threads. */
+/* Copies the task system and selects it for the calling thread; zeroed: the library's thread pool. */
 void sinew_tasks_use(const sinew_task_system *system);
-/* OMP_NUM_THREADS where it is set, else the cores that this process may run on. */
+/* Returns OMP_NUM_THREADS if it is positive, else the number of cores that this process may run on; at most 1024. */
 int32_t sinew_tasks_default_count(void);
 
-/* Calls work(context, member) on up to thread_count threads at once, members 0 (the caller, always) .. thread_count-1,
- * and returns when all that began are done. A member that has not begun when the caller is done is cancelled. */
+/* Calls work(context, member) on up to thread_count threads at once, members 0 (the caller, always) ..
+ * thread_count-1, and returns when all members that began are done. A member that has not begun when the caller is
+ * done is cancelled. */
 typedef void sinew_tasks_work(const void *context, int32_t member);
 void sinew_tasks_together(int32_t thread_count, sinew_tasks_work *work, const void *context);
 
-/* Runs items 0 .. count-1 in blocks of `block`, last excluded. Each member begins with its own share of the blocks, the
- * same range every time, and then takes blocks of other shares. */
+/* Calls run() for items 0 .. count-1 in blocks of `block` items, first .. last-1. Each member begins with its own share
+ * of the blocks, the same range every time, and then takes blocks of other shares. */
 typedef void sinew_tasks_range(const void *context, int32_t member, int32_t first, int32_t last);
 void sinew_tasks_for(int32_t thread_count, int32_t count, int32_t block, sinew_tasks_range *run, const void *context);
 
-/* One turn of a wait: pauses at first, later yields the core. False: the wait was too long, and the caller sleeps. */
+/* One turn of a wait: pauses at first, later yields the core. False: the wait was too long, and the caller should
+ * sleep. */
 bool sinew_tasks_wait(int32_t *turns);
-/* Called by a member that others slept for: if the member was descheduled, the next calls use one thread for a while.
- */
+/* Called by a member that other threads slept for. If the member was descheduled, the next calls use one thread for
+ * a while. */
 void sinew_tasks_was_awaited(void);
 
 #endif

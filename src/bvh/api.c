@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * api.c: the public queries: nearest points, rays and winding numbers. The kernels find the cell; the point on it is
- * computed here.
+ * api.c: the public queries: nearest points, rays and winding numbers. The SIMD kernels find the cell; this file
+ * computes the point on it.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * box8.h: the eight boxes of a node at once. For kernel files: one register with AVX2, two without.
+ * box8.h: SIMD operations on the eight child boxes of a node, for kernel files: one register with AVX2, two without.
  */
 #ifndef SINEW_SRC_BVH_BOX8_H
 #define SINEW_SRC_BVH_BOX8_H
@@ -36,7 +36,7 @@ static inline box8 box8_max(box8 a, box8 b)
 {
     return (box8)_mm256_max_ps((__m256)a, (__m256)b);
 }
-/* One bit a box: a <= b. */
+/* Bit i is set if a <= b for box i. */
 static inline uint32_t box8_le(box8 a, box8 b)
 {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps((__m256)a, (__m256)b, _CMP_LE_OQ));
@@ -89,7 +89,7 @@ static inline int box8_push(box8_entry *stack, int top, const sinew_tree_node *n
 
 /* ---- Leaves --------------------------------------------------------------------------------------- */
 
-/* The corners of the cells of a block from index `at` on. */
+/* The corners of SIMD_WIDTH cells of a block, from index `at` on. */
 static inline void box8_corners(const sinew_tree *tree, uint32_t block, int width, int at, wide x[9])
 {
     const sinew_real *corners = tree->shape.corners + (size_t)block * (size_t)(3 * width * SINEW_TREE_BLOCK) + at;
@@ -97,7 +97,7 @@ static inline void box8_corners(const sinew_tree *tree, uint32_t block, int widt
         x[k] = wide_load(corners + k * SINEW_TREE_BLOCK);
 }
 
-/* One bit an element. */
+/* Bit i is the mask of element i. */
 static inline uint32_t box8_bits(wide_mask m)
 {
 #if defined(WIDE_AVX2_SINGLE)

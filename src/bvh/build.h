@@ -7,7 +7,7 @@
 
 #include "bvh/tree.h"
 
-/* A cell to be built into the tree, with its box relative to the origin. */
+/* A cell from which the tree is built, with its box relative to the tree's origin. */
 typedef struct sinew_tree_item {
     float low[3];
     int32_t cell;
@@ -19,7 +19,7 @@ typedef struct sinew_tree_item {
  * so threads need no common counter. Children of at most SINEW_TREE_BLOCK items are leaves. */
 typedef struct sinew_tree_split {
     int32_t middle[2]; /* `middle` of both children; 0: leaf */
-    float area[2];     /* areas of the children's boxes */
+    float area[2];     /* half the surface areas of the children's boxes */
 } sinew_tree_split;
 
 typedef struct sinew_tree_builder {
@@ -31,9 +31,9 @@ typedef struct sinew_tree_builder {
 
 /* Fills items with the cells in Morton order. `spare` [count] is overwritten. False without memory. */
 bool sinew_tree_order(const sinew_tree *tree, sinew_tree_item *items, sinew_tree_item *spare);
-/* Splits the items of the builder and reorders them. */
+/* Splits the items of the builder into the binary tree and reorders them. False without memory. */
 bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder);
-/* Builds the wide tree from the split items. */
+/* Builds the wide tree from the binary tree. False without memory. */
 bool sinew_tree_collapse(const sinew_tree *tree, const sinew_tree_builder *builder, sinew_tree_shape *shape);
 
 #endif

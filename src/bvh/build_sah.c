@@ -2,10 +2,10 @@
  *
  * build_sah.c: the binary tree over cells, from the root down.
  *
- * Each range of items is split where the surface-area heuristic is lowest among the borders of BINS bins along each
+ * Each range of items is split where the surface-area heuristic is lowest among the boundaries of BINS bins along each
  * axis: area times number of blocks, summed over both sides (I. Wald, "On fast construction of SAH-based bounding
- * volume hierarchies", 2007). Ranges that bins cannot separate, and ranges that are too deep, are halved, which
- * bounds the depth (tree.h). Several threads finish small ranges; their result depends on the range alone.
+ * volume hierarchies", 2007). Ranges that bins cannot separate, and ranges that are too deep, are halved, which bounds
+ * the depth (tree.h). Small ranges are distributed over threads; the result of a range depends on the range alone.
  */
 #include <math.h>
 
@@ -13,9 +13,9 @@
 #include "bvh/build.h"
 
 #define BINS  16
-#define SMALL 8192 /* items of a range that one thread finishes alone */
+#define SMALL 8192 /* ranges of at most this many items are finished by one thread */
 
-typedef float box6[6]; /* low x y z, -high x y z: two boxes are joined by minima alone */
+typedef float box6[6]; /* low x y z, -high x y z: the union of two boxes takes minima only */
 
 typedef struct range {
     int32_t first, last, depth;
@@ -27,7 +27,7 @@ typedef struct bin {
 } bin;
 
 typedef struct cut {
-    int axis, bin; /* axis of the split; -1: none */
+    int axis, bin; /* axis of the split, -1: no split found; first bin of the second side */
     float cost;
 } cut;
 
@@ -62,13 +62,13 @@ static int32_t sah_blocks_of(int32_t count)
     return (count + SINEW_TREE_BLOCK - 1) / SINEW_TREE_BLOCK;
 }
 
-/* Twice the middle of an item's box along an axis. */
+/* Twice the centre of an item's box along an axis. */
 static inline float middle_of(const sinew_tree_item *item, int axis)
 {
     return item->low[axis] + item->high[axis];
 }
 
-/* Mapping from middles to bins: number = (middle - low) * factor. */
+/* Mapping from the doubled box centres of middle_of() to bins: bin = (middle - low) * factor. */
 typedef struct binning {
     float low[3], factor[3];
 } binning;
@@ -114,7 +114,7 @@ static void fill_bins(const sinew_tree_item *items, range r, const binning *b, b
     }
 }
 
-/* Replaces the best split by the best border of an axis if that is better. */
+/* Replaces the best split if this axis has a better one. */
 static void sweep_axis(const bin bins[BINS], int axis, cut *best)
 {
     float behind[BINS];
@@ -153,7 +153,7 @@ static int32_t partition(sinew_tree_item *items, range r, const binning *b, cut 
     }
 }
 
-/* Splits a range: sorts its items to both sides and returns the border. */
+/* Partitions the items of a range into two sides and returns the index of the first item of the second side. */
 static int32_t split_range(sinew_tree_item *items, range r)
 {
     const int32_t half = r.first + (r.last - r.first) / 2;
@@ -182,8 +182,8 @@ static float range_area(const sinew_tree_item *items, range r)
 
 /* ---- The tree --------------------------------------------------------------------------------- */
 
-/* Splits a range and all its subranges; returns the middle, 0 for a leaf. The recursion is as deep as the tree
- * (tree.h). */
+/* Splits a range and all its subranges. Returns the split index `middle`, 0 for a leaf. The recursion is as deep as
+ * the tree (tree.h). */
 static int32_t finish_range(const sinew_tree_builder *builder, range r)
 {
     if (r.last - r.first <= SINEW_TREE_BLOCK)
@@ -197,7 +197,7 @@ static int32_t finish_range(const sinew_tree_builder *builder, range r)
     return middle;
 }
 
-/* A small range, and the pointer that receives its middle. */
+/* A small range that waits for a thread, and the pointer that receives its split index. */
 typedef struct errand {
     range r;
     int32_t *result;
@@ -233,8 +233,8 @@ static void run_errands(const void *context, int32_t member, int32_t first, int3
         *e->list[i].result = finish_range(e->builder, e->list[i].r);
 }
 
-/* Ranges of one depth do not overlap, so at each depth at most count / SMALL are split here, and each leaves at most
- * two errands. */
+/* Large ranges are split on the calling thread, then threads finish the small ones. Ranges of one depth do not
+ * overlap, so at most count / SMALL of them are large, and each leaves at most two small ranges. */
 bool sinew_tree_split_items(const sinew_tree *tree, sinew_tree_builder *builder)
 {
     errands e = {.builder = builder};

@@ -2,14 +2,14 @@
  *
  * leaf_nearest.h: the nearest point to p on a triangle, an edge or a point, for a SIMD vector of cells.
  *
- * The nearest point of a triangle abc is that of its three edges, each by clamping, or the foot point on its plane
+ * The nearest point of a triangle abc is the nearest point of its three edges, or the foot point on its plane
  *
  *     v = ap.(ac x n) / n.n,  w = ap.(n x ab) / n.n,  n = ab x ac
  *
- * if it lies inside and is nearer. It is computed twice, the second time from the remainder of the first: the round-off
- * of v and w would move it along a thin triangle by up to its width. For triangles where even this is round-off the
- * edges are used. Brute force in the tests uses the same functions with width 1, and every width gives the same bits:
- * the files that include this one are compiled without fused operations.
+ * if it lies inside and is nearer. The foot point is computed twice, the second time from the remainder of the first:
+ * the round-off of v and w would move it along a thin triangle by up to the width of the triangle. If v and
+ * w are mere round-off (degenerate triangle), the edges decide. Brute force in the tests uses the same functions with
+ * width 1, and every width gives the same bits: files that include this one are compiled without fused operations.
  */
 #ifndef SINEW_SRC_BVH_LEAF_NEAREST_H
 #define SINEW_SRC_BVH_LEAF_NEAREST_H
@@ -17,7 +17,7 @@
 #include "math/simd.h"
 
 typedef struct leaf_spot {
-    wide d2;   /* squared distance */
+    wide d2;   /* squared distance from p */
     wide v, w; /* weights of the second and third corner */
 } leaf_spot;
 
@@ -37,7 +37,7 @@ static inline void leaf_subtract(const wide a[3], const wide b[3], wide out[3])
 static inline wide leaf_segment(const wide from[3], const wide edge[3], wide product, wide length2, wide *d2)
 {
     wide offset[3];
-    /* NaN for an edge of no length: the maximum of NaN and 0 is 0. */
+    /* An edge of length zero gives NaN; wide_max() of NaN and 0 is 0. */
     const wide t = wide_min(wide_max(product / length2, wide_set(0)), wide_set(1));
     for (int k = 0; k < 3; k++)
         offset[k] = from[k] - t * edge[k];
@@ -75,7 +75,7 @@ static inline void leaf_cross(const wide a[3], const wide b[3], wide out[3])
         out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* The foot point of the plane: its weights and squared distance, and whether it lies inside. */
+/* Computes weights and squared distance of the foot point on the plane. Returns whether the foot point lies inside. */
 static inline wide_mask leaf_face(const wide ap[3], const wide ab[3], const wide ac[3], wide *v, wide *w, wide *d2)
 {
     wide n[3], to_v[3], to_w[3], offset[3];

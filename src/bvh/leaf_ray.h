@@ -3,13 +3,13 @@
  * leaf_ray.h: intersection of a ray with triangles, for a SIMD vector of them.
  *
  * S. Woop, C. Benthin, I. Wald: "Watertight ray/triangle intersection", Journal of Computer Graphics Techniques 2
- * (2013): corners are moved to the ray's origin and sheared so that it runs along z; the signs of the three edge
- * functions at 0 decide. The corners of two triangles that share an edge give the same numbers in both, and a rounded
- * difference of rounded products has the right sign or is 0; where it is 0 it is computed without rounding. So signs
- * are exact, and no ray passes between two triangles that share an edge.
+ * (2013): corners are moved to the ray's origin and sheared so that the ray runs along z; the signs of the three edge
+ * functions at 0 decide. Two triangles that share an edge compute the same numbers for its corners. A rounded
+ * difference of rounded products has the right sign or is 0; if it is 0, it is recomputed without rounding. Signs are
+ * therefore exact, and no ray passes between two triangles that share an edge.
  *
- * For a triangle that the ray grazes, t is pure round-off, somewhere between the corners. t is clamped to the
- * triangle's box, so that a box that begins after a hit cannot contain an earlier hit.
+ * If the ray grazes a triangle, t is round-off between the values at the corners. t is clamped to the triangle's box,
+ * so that a box that begins after a hit cannot contain an earlier hit.
  */
 #ifndef SINEW_SRC_BVH_LEAF_RAY_H
 #define SINEW_SRC_BVH_LEAF_RAY_H
@@ -22,7 +22,7 @@ typedef struct leaf_hit {
     wide t, u, v;
 } leaf_hit;
 
-/* The exact sign of a d - b c, where both products round to the same number. */
+/* A number with the exact sign of a d - b c, for products that round to the same number. */
 static inline sinew_real leaf_residual(sinew_real a, sinew_real d, sinew_real b, sinew_real c)
 {
 #ifdef SINEW_SINGLE
@@ -32,7 +32,7 @@ static inline sinew_real leaf_residual(sinew_real a, sinew_real d, sinew_real b,
 #endif
 }
 
-/* a d - b c with the right sign. */
+/* a d - b c with the exact sign. */
 static inline wide leaf_determinant(wide a, wide d, wide b, wide c)
 {
     wide r = a * d - b * c;
@@ -44,7 +44,7 @@ static inline wide leaf_determinant(wide a, wide d, wide b, wide c)
     return r;
 }
 
-/* A triangle that is a line or a point has no normal. */
+/* Elements whose triangle has an area: a triangle that degenerates to a line or a point has no normal. */
 static inline wide_mask leaf_has_area(const wide a[3], const wide b[3], const wide c[3])
 {
     const wide zero = wide_set(0);
@@ -62,8 +62,8 @@ static inline wide_mask leaf_has_area(const wide a[3], const wide b[3], const wi
     return has;
 }
 
-/* Keeps t within the times at which the ray is in the triangle's box, which is grown by the round-off of shearing: a
- * triangle that is hit is that near. */
+/* Clamps t to the ray parameters inside the triangle's box. The box is padded by the round-off of shearing, because
+ * a hit may lie that far outside the triangle. */
 static inline wide leaf_clamp(const sinew_ray_query *q, const wide a[3], const wide b[3], const wide c[3], wide t)
 {
     wide begin = wide_set(-(sinew_real)INFINITY), end = wide_set((sinew_real)INFINITY);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh_check.c: finds all flaws of a mesh, each with the number of its element.
+ * mesh_check.c: finds all flaws of a mesh, each with the index of its element.
  *
- * Flaws are reported kind by kind, ascending by element, so a short array of the caller receives the first of them in
- * an order that does not depend on the search. Memory: about 40 bytes a tetrahedron at most.
+ * Flaws are reported kind by kind, ascending by element. The order does not depend on the search; a short array of the
+ * caller receives the first flaws. Memory: at most about 40 bytes per tetrahedron.
  *
  * A BVH finds intersecting triangles (triangle_crossing.h). Limits: does not find overlapping tets, nor coplanar
  * triangles that overlap.
@@ -42,7 +42,8 @@ const char *sinew_flaw_name(sinew_flaw_kind kind)
 
 /* ---- Shapes --------------------------------------------------------------------------------- */
 
-/* Adds with the rounding error carried along (A. Neumaier 1974): ten million volumes lose no digits. */
+/* Compensated sum (A. Neumaier 1974): ten million volumes lose no digits. sum is {total, accumulated rounding
+ * error}. */
 static void add_exactly(double sum[2], double x)
 {
     double total = sum[0] + x;
@@ -157,7 +158,8 @@ static sinew_status check_duplicate_cells(checker *c, const sinew_elements *elem
 
 /* ---- Faces and edges shared by too many ----------------------------------------------------- */
 
-/* Crowded facets are found in the order of their vertices and sorted by element. */
+/* Non-manifold facets, which are shared by too many elements. They are found in the order of their vertices and
+ * sorted by element. */
 typedef struct crowd {
     sinew_pair *facets; /* [2 * capacity] first and second element, number of sharing elements; then a buffer for
                            sorting */
@@ -248,7 +250,7 @@ static sinew_status check_boundary_of_tets(checker *c)
 
 /* ---- Intersecting triangles ------------------------------------------------------------------ */
 
-/* Finds the first triangle that each triangle intersects; -1: none. */
+/* For each triangle, the first triangle that it intersects; -1: none. */
 typedef struct crossed {
     int32_t *other; /* [triangle_count] */
 } crossed;

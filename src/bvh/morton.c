@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * morton.c: sorts cells along a Morton curve through the middles of their boxes, so that neighbours in space are
- * neighbours in memory. Each axis is cut into 2^21 steps; cells of one step keep their order.
+ * morton.c: sorts cells along a Morton curve through the centres of their boxes, so that neighbours in space are
+ * neighbours in memory. Each axis has 2^21 intervals; cells with the same code keep their order.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,8 @@ static uint64_t morton_spread(uint64_t x)
     return (x | x << 2) & 0x1249249249249249u;
 }
 
-/* Boxes lie within the half extents around the origin, up to their rounding. */
+/* The interval of a box centre along an axis, clamped: boxes lie within `half` of the tree's origin only up to
+ * rounding. */
 static uint64_t morton_step_of(float low, float high, double half)
 {
     const double middle = ((double)low + (double)high) / 2;
@@ -60,7 +61,7 @@ static void code_cells(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* One pass of a stable radix sort. False: all digits are equal, and the order is unchanged. */
+/* One pass of a stable radix sort. Returns false if all digits are equal, so that the order is unchanged. */
 static bool sort_pass(const coded *from, coded *to, int32_t count, int shift)
 {
     int32_t begin[BINS] = {0};
@@ -79,7 +80,7 @@ static bool sort_pass(const coded *from, coded *to, int32_t count, int shift)
     return true;
 }
 
-/* Returns the array that holds the result. */
+/* Sorts by all digits. Returns the array (codes or spare) that holds the result. */
 static const coded *sort_codes(coded *codes, coded *spare, int32_t count)
 {
     for (int shift = 0; shift < 3 * BITS; shift += DIGIT)

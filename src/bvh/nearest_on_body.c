@@ -2,27 +2,17 @@
  *
  * nearest_on_body.c: the nearest point on a body. See nearest_on_body.h.
  *
- * Cells at the smallest distance, up to round-off, are tested in their order, each box first. The nearest point of a
- * triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, which walks its Voronoi regions.
+ * Cells at the smallest distance, up to round-off, are tested in ascending order, each by its box first. The nearest
+ * point of a triangle follows C. Ericson, Real-Time Collision Detection (2005), 5.1.5, by Voronoi regions.
  */
 #include "bvh/nearest_on_body.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "bvh/tree.h"
-
-static double body_search_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void body_search_subtract(const sinew_real *a, const sinew_real *b, double out[3])
-{
-    for (int k = 0; k < 3; k++)
-        out[k] = (double)a[k] - (double)b[k];
-}
 
 static void set_weights(double weights[3], double a, double b, double c)
 {
@@ -35,14 +25,14 @@ static void set_weights(double weights[3], double a, double b, double c)
 static void nearest_on_edge(const sinew_real *p, const sinew_real *a, const sinew_real *b, double weights[3])
 {
     double ab[3], ap[3];
-    body_search_subtract(b, a, ab);
-    body_search_subtract(p, a, ap);
-    double length = body_search_dot(ab, ab);
-    double t = length > 0 ? fmin(fmax(body_search_dot(ap, ab) / length, 0), 1) : 0;
+    vec3_edge(a, b, ab);
+    vec3_edge(a, p, ap);
+    double length = vec3_dot(ab, ab);
+    double t = length > 0 ? fmin(fmax(vec3_dot(ap, ab) / length, 0), 1) : 0;
     set_weights(weights, 1 - t, t, 0);
 }
 
-/* Squared distance from p to the point with these weights. */
+/* Squared distance from p to the point of the cell with the given weights. */
 static double cell_point_distance(const sinew_real *p, const sinew_real *const corner[3], int width,
                                   const double *weights)
 {
@@ -56,7 +46,7 @@ static double cell_point_distance(const sinew_real *p, const sinew_real *const c
     return sum;
 }
 
-/* Weights of the nearest point on the three sides. */
+/* Weights of the nearest point on the three sides of the triangle abc. */
 static void nearest_on_sides(const sinew_real *p, const sinew_real *a, const sinew_real *b, const sinew_real *c,
                              double weights[3])
 {
@@ -81,13 +71,13 @@ static void nearest_on_triangle(const sinew_real *p, const sinew_real *a, const 
                                 double weights[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
-    body_search_subtract(b, a, ab);
-    body_search_subtract(c, a, ac);
-    body_search_subtract(p, a, ap);
-    body_search_subtract(p, b, bp);
-    body_search_subtract(p, c, cp);
-    double d1 = body_search_dot(ab, ap), d2 = body_search_dot(ac, ap), d3 = body_search_dot(ab, bp),
-           d4 = body_search_dot(ac, bp), d5 = body_search_dot(ab, cp), d6 = body_search_dot(ac, cp);
+    vec3_edge(a, b, ab);
+    vec3_edge(a, c, ac);
+    vec3_edge(a, p, ap);
+    vec3_edge(b, p, bp);
+    vec3_edge(c, p, cp);
+    double d1 = vec3_dot(ab, ap), d2 = vec3_dot(ac, ap), d3 = vec3_dot(ab, bp), d4 = vec3_dot(ac, bp),
+           d5 = vec3_dot(ab, cp), d6 = vec3_dot(ac, cp);
     double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
     if (d1 <= 0 && d2 <= 0) {
         set_weights(weights, 1, 0, 0);
@@ -166,7 +156,7 @@ void sinew_search_end(sinew_search *s)
     *s = (sinew_search){0};
 }
 
-/* Squared distance from p to the box around a cell: never more than to the cell. */
+/* Squared distance from p to the bounding box of a cell: a lower bound of the squared distance to the cell. */
 static double box_distance(const sinew_search *s, const int32_t *cell, const sinew_real *p)
 {
     double sum = 0;

@@ -15,7 +15,7 @@
 
 /* ---- Lists -------------------------------------------------------------------------------------- */
 
-/* Restores the heap, whose largest number is first, below an index. */
+/* Restores the max-heap below index `at`. */
 static void sift_down(int32_t *cells, int64_t count, int64_t at)
 {
     const int32_t moving = cells[at];
@@ -35,7 +35,7 @@ static void make_heap(int32_t *cells, int64_t count)
         sift_down(cells, count, at);
 }
 
-/* A list that overflows becomes a heap, so that its largest number can go. */
+/* A full list becomes a max-heap, so that its largest number can be replaced. */
 void sinew_tree_list_put(sinew_tree_list *list, int32_t cell)
 {
     const int64_t count = list->count++;
@@ -74,7 +74,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
         const double low = (double)box[k] * tree->scale - tree->origin[k];
         const double high = (double)box[3 + k] * tree->scale - tree->origin[k];
         const double grown = margin * tree->scale;
-        /* The margin covers the round-off of sums and differences here and in the exact tests. */
+        /* The padding covers the round-off of sums and differences here and in the exact tests. */
         const double pad =
             4 * SINEW_TREE_EPSILON * (fabs(low) + fabs(high) + fabs(grown) + fabs(tree->origin[k]) + tree->half[k]) +
             0x1p-60;
@@ -83,7 +83,7 @@ void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const 
     }
 }
 
-/* One bit for each child whose box overlaps the box of the walk. */
+/* Bit i is set if the box of child i overlaps the box of the walk. */
 static uint32_t meeting(const sinew_tree_node *node, const float box[6])
 {
     uint32_t bits = 0, apart[SINEW_TREE_WIDE];

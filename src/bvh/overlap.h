@@ -9,26 +9,26 @@
 
 typedef struct sinew_tree_walk {
     const sinew_tree *tree;
-    float box[6]; /* low x y z, high x y z */
+    float box[6]; /* low x y z, high x y z: scaled, relative to the tree's origin, rounded outward */
     int top;
     uint32_t stack[SINEW_TREE_STACK];
 } sinew_tree_walk;
 
-/* Begins at the root. The box is in metres, grown on all sides by `margin`. */
+/* Begins at the root. The box (low x y z, high x y z) is grown on all sides by `margin`; both are in metres. */
 void sinew_tree_walk_begin(sinew_tree_walk *walk, const sinew_tree *tree, const sinew_real box[6], double margin);
-/* The next block; -1: no more blocks. */
+/* Returns the next block (leaf of the BVH) whose box overlaps the walk's box; -1: no more blocks. */
 int32_t sinew_tree_walk_next(sinew_tree_walk *walk);
 
 /* Low x y z, high x y z of a cell in metres, exactly. */
 void sinew_tree_exact_box(const sinew_tree *tree, int32_t cell, sinew_real box[6]);
 
-/* A list that keeps the `capacity` lowest numbers of those added; `count` counts all added numbers. */
+/* A list that keeps the `capacity` lowest of the added numbers; `count` counts all added numbers. */
 typedef struct sinew_tree_list {
     int32_t *cells; /* [capacity] */
     int64_t capacity, count;
 } sinew_tree_list;
 
 void sinew_tree_list_put(sinew_tree_list *list, int32_t cell);
-void sinew_tree_list_sort(sinew_tree_list *list); /* sorts ascending, after the last number */
+void sinew_tree_list_sort(sinew_tree_list *list); /* sorts ascending; no more numbers may be added */
 
 #endif

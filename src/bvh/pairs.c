@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * pairs.c: pairs of cells whose boxes overlap, of two trees or of one with itself.
+ * pairs.c: pairs of cells whose boxes overlap, of two trees or of one tree with itself.
  *
- * Every cell of the first tree queries the second, in the order of the first one's blocks, twice: pairs are counted,
- * which gives each cell its range of the result, and then written there. Threads therefore need no memory of their own,
- * and the only extra data is one number per cell.
+ * Every cell of the first tree queries the second tree, in the order of the first tree's blocks, in two passes. The
+ * first pass counts pairs, which gives each cell its range of the result; the second pass writes them. Threads
+ * therefore need no memory of their own, and the only extra data is one number per cell.
  */
 #include "base/tasks.h"
 #include "bvh/overlap.h"
 
-#define AT_ONCE 64 /* blocks */
+#define AT_ONCE 64 /* blocks that a thread takes at a time */
 
 typedef struct pairing {
     const sinew_tree *a, *b;
     sinew_real margin;
-    int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; at first, the count of the previous cell */
+    int64_t *begins;  /* [cells of a + 1] first index of a cell's pairs; first pass: the count of the previous cell */
     int32_t *pairs;   /* pairs (cell of a, cell of b); NULL: only count */
-    int64_t capacity; /* capacity of `pairs` */
+    int64_t capacity; /* capacity of `pairs` in pairs */
 } pairing;
 
-/* The gap between two boxes is at most the margin along every axis. */
+/* Whether the distance between two boxes is at most the margin along every axis. */
 static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real margin)
 {
     bool near = true;
@@ -28,7 +28,8 @@ static bool near_enough(const sinew_real a[6], const sinew_real b[6], sinew_real
     return near;
 }
 
-/* Finds the cells of b that overlap a cell of a. */
+/* Adds the cells of b whose boxes are within the margin of the box of `cell` of a to the list; if a and b are the same
+ * tree, only cells of higher index. */
 static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
 {
     sinew_tree_walk walk;
@@ -47,7 +48,7 @@ static void find_partners(const pairing *p, int32_t cell, sinew_tree_list *list)
         }
 }
 
-/* The partners are written consecutively into the range of their pairs, then spread, from the last on. */
+/* Writes the partners consecutively into the first half of the range, then expands them to pairs, from the last on. */
 static void write_pairs(const pairing *p, int32_t cell)
 {
     const int64_t begin = p->begins[cell], end = p->begins[cell + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parallel_range.c: loops of more than 2^31 items on the library's threads, for callers too.
+ * parallel_range.c: the public parallel loop, with 64-bit counts, on the library's thread pool.
  */
 #include "base/base.h"
 #include "base/tasks.h"
@@ -23,7 +23,7 @@ static void run_blocks(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* The thread pool lives from call to call while a world or a tree exists. */
+/* Each call opens and closes the pool; the threads survive between calls only while a world or a tree exists. */
 void sinew_run_range(int32_t thread_count, int64_t count, int64_t block, sinew_range_call *call, void *context)
 {
     if (!SINEW_ASSERT(call && count >= 0 && block > 0) || count == 0)

@@ -7,7 +7,7 @@
 
 #include "bvh/tree.h"
 
-#define TINY     0x1p-60 /* smallest padding of a value: squares below it may underflow */
+#define TINY     0x1p-60 /* smallest padding: squares of smaller values may underflow */
 #define FARTHEST 60      /* exponent of the farthest point: its square is a finite float */
 #define STEEPEST 0x1p100f
 #define FLATTEST 0x1p-100
@@ -51,7 +51,7 @@ static inline bool all_finite(const sinew_real x[3])
     return (x[0] - x[0]) + (x[1] - x[1]) + (x[2] - x[2]) == 0;
 }
 
-/* The exponent e of a finite x in [2^(e-1), 2^e); that of the smallest normal number where x is smaller. */
+/* The exponent e of a finite x in [2^(e-1), 2^e); for smaller x, the exponent of the smallest normal number. */
 static inline int exponent_of(double x)
 {
     uint64_t bits;
@@ -61,9 +61,9 @@ static inline int exponent_of(double x)
 
 /* ---- Nearest ------------------------------------------------------------------------------------ */
 
-/* The point relative to the tree's origin, scaled by 2^exponent: the exponent of the tree, or a smaller one for points
- * so far away that squares of floats would overflow. Such points are moved nearer in the same direction: from there,
- * the tree's extent is below round-off. */
+/* Computes the point relative to the tree's origin, scaled by 2^exponent, and returns the exponent. It is the tree's
+ * exponent, or a smaller one for points so far away that squares of floats would overflow. Such points are moved
+ * nearer in the same direction: at their distance, the tree's extent is below round-off. */
 static int relative_point(const sinew_tree *tree, const sinew_real point[3], double x[3])
 {
     int exponent = tree->exponent;
@@ -106,7 +106,7 @@ bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], 
 
 /* ---- Rays --------------------------------------------------------------------------------------- */
 
-/* Scales the direction, and computes the shear from it. */
+/* Scales the direction and computes the shear of leaf_ray.h from it. */
 static void set_direction(const sinew_real direction[3], int exponent, sinew_ray_query *q)
 {
     q->kz = 0;
@@ -149,7 +149,7 @@ static void set_slabs(const sinew_tree *tree, double error, sinew_ray_query *q)
     }
 }
 
-/* Directions shorter than 2^-1000 or longer than 2^1000 have no scale: they are none. */
+/* A direction shorter than 2^-1000 or longer than 2^1000 cannot be scaled; it counts as no direction. */
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *q, int *exponent)
 {
     const int length = exponent_of(largest_of(ray->direction));

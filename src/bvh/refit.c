@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * refit.c: the frame of a tree, and its boxes from the cells up.
+ * refit.c: the coordinate frame of a tree, and its boxes from the cells up.
  *
- * Blocks write their box into their known entry of the parent, in any order; nodes follow from the last to the first,
- * because children come after their parents.
+ * Each block writes its box into its entry of the parent, in any order. Nodes follow from the last to the first,
+ * because children have higher indices than their parents.
  */
 #include <float.h>
 #include <math.h>

@@ -152,8 +152,8 @@ void sinew_tree_shape_release(const sinew_allocator *allocator, sinew_tree_shape
     *shape = (sinew_tree_shape){0};
 }
 
-/* Without memory for a new structure the old structure stays: its boxes fit, so queries return the same results more
- * slowly. */
+/* If there is no memory for a rebuild, the old structure is kept: its boxes fit, so queries return the same results
+ * more slowly. */
 sinew_status sinew_tree_refit(sinew_tree *tree, const sinew_real *positions, sinew_error *error)
 {
     sinew_error_clear(error);

@@ -10,7 +10,7 @@
  * and not moved, so the result of a leaf depends on its cell and the query alone.
  *
  * Invariants: a parent's index is lower than its children's; a block holds 1 .. SINEW_TREE_BLOCK cells and its unused
- * entries repeat the first one; no path has more than SINEW_TREE_DEPTH nodes.
+ * entries repeat the first cell; no path has more than SINEW_TREE_DEPTH nodes.
  */
 #ifndef SINEW_SRC_BVH_TREE_H
 #define SINEW_SRC_BVH_TREE_H
@@ -32,11 +32,11 @@
 #define SINEW_TREE_FAR     400
 #endif
 
-/* Splits follow the heuristic down to SINEW_TREE_HALVE; below, ranges are halved, and 2^31 cells can be halved 31 times
- * at most. A path of the wide tree is no longer than that of the binary one. */
+/* Splits follow the heuristic down to depth SINEW_TREE_HALVE. Below, ranges are halved, which is possible at most 31
+ * times for 2^31 cells. A path of the wide tree is no longer than the path of the binary tree. */
 #define SINEW_TREE_HALVE 48
 #define SINEW_TREE_DEPTH (SINEW_TREE_HALVE + 31)
-/* Capacity of a traversal's stack: of the 8 children of each node on a path, 7 wait and one is followed. */
+/* Capacity of a traversal's stack: at each node of a path, one child is followed and up to 7 wait on the stack. */
 #define SINEW_TREE_STACK ((SINEW_TREE_WIDE - 1) * SINEW_TREE_DEPTH + SINEW_TREE_WIDE)
 
 #define SINEW_TREE_LEAF 0x80000000u /* bit of a child that is a block */
@@ -49,16 +49,16 @@ typedef struct sinew_tree_node {
 
 /* Far fields of the children of a node: moments that approximate the winding number at distant points
  * (winding_moments.c). */
-#define SINEW_TREE_BETA 2.5 /* a child is far beyond this number of radii */
+#define SINEW_TREE_BETA 2.5 /* a child counts as far at distances of more than this number of its radii */
 typedef struct sinew_tree_moments {
     _Alignas(32) float centre[3][SINEW_TREE_WIDE];
     float limit[SINEW_TREE_WIDE];     /* squared distance beyond which the child is far */
     float normal[3][SINEW_TREE_WIDE]; /* sum of area normals */
-    float second[6][SINEW_TREE_WIDE]; /* second moments: xx yy zz xy yz zx */
-    float third[10][SINEW_TREE_WIDE]; /* third moments: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
+    float second[6][SINEW_TREE_WIDE]; /* second moments with their factors: xx yy zz xy yz zx */
+    float third[10][SINEW_TREE_WIDE]; /* third moments with factors: xxx yyy zzz xxy xxz yyx yyz zzx zzy xyz */
 } sinew_tree_moments;
 
-/* The data that a rebuild replaces. */
+/* The data that building a tree creates and a rebuild replaces. */
 typedef struct sinew_tree_shape {
     int32_t node_count, block_count;
     sinew_tree_node *nodes;      /* [node_count] */
@@ -75,8 +75,8 @@ struct sinew_tree {
     sinew_allocator allocator;
     int32_t thread_count, vertex_count, cell_count, width;
     bool winding;
-    sinew_real *positions; /* [3 * vertex_count] */
-    int32_t *cells;        /* [width * cell_count] */
+    sinew_real *positions; /* [3 * vertex_count] m: copy of the caller's positions */
+    int32_t *cells;        /* [width * cell_count] vertices of the cells */
     int exponent;          /* scaled length = 2^exponent times the length in m */
     double scale;          /* 2^exponent */
     double origin[3];      /* scaled: middle of the boxes */
@@ -91,22 +91,22 @@ struct sinew_tree {
 typedef struct sinew_nearest_query {
     sinew_real p[3];       /* scaled query point */
     float low[3], high[3]; /* the point relative to the origin, with a round-off margin */
-    sinew_real d2;         /* scaled squared distance of the best cell so far; at first the limit */
-    int32_t cell;          /* INT32_MAX: none yet */
+    sinew_real d2;         /* scaled squared distance of the best cell so far; initially the limit */
+    int32_t cell;          /* best cell; INT32_MAX: none yet */
 } sinew_nearest_query;
 
 typedef struct sinew_ray_query {
     sinew_real o[3], d[3]; /* scaled origin and direction; the largest component of d lies in [0.5, 1) */
     sinew_real inverse[3]; /* 1 / d; 0 for components of d that are (almost) 0 */
     int32_t kx, ky, kz;    /* axes; kz is the axis of the largest component of d */
-    sinew_real sx, sy, sz; /* shear (leaf_ray.h) */
+    sinew_real sx, sy, sz; /* shear that turns the ray along the axis kz (leaf_ray.h) */
     sinew_real pad;        /* scaled: round-off of sheared corners */
     sinew_real from, to;   /* scaled range of t; `to` decreases to the best hit */
     double shift;          /* boxes use the origin o + shift d, so that ray parameters of boxes are positive */
     float near_origin[3], far_origin[3], near_inverse[3], far_inverse[3];
     int32_t near_row[3]; /* rows of sinew_tree_node.bounds that face the ray */
     float begin, end;    /* range of ray parameters of boxes */
-    int32_t cell;        /* INT32_MAX: none yet */
+    int32_t cell;        /* cell of the best hit; INT32_MAX: none yet */
     sinew_real u, v;
 } sinew_ray_query;
 
@@ -122,8 +122,9 @@ const sinew_tree_kernel *sinew_tree_kernel_chosen(void);
 /* The SIMD variants of this build that the processor supports, best first; for tests. */
 const sinew_tree_kernel *const *sinew_tree_kernels(int32_t *count);
 
-/* Prepares a query; false: the query has no answer (not finite, no direction, a negative limit). `exponent` is the
- * scale of the query, which is smaller than the tree's for very distant points. */
+/* Prepare a query; false: the query has no answer (not finite, no direction, a negative limit, an empty range, a ray
+ * from too far away). A computed distance, or ray parameter, times 2^-exponent is the distance in m, or the parameter
+ * of the ray. */
 bool sinew_nearest_query_set(const sinew_tree *tree, const sinew_real point[3], double limit,
                              sinew_nearest_query *query, int *exponent);
 bool sinew_ray_query_set(const sinew_tree *tree, const sinew_ray *ray, sinew_ray_query *query, int *exponent);
@@ -137,7 +138,7 @@ static inline const sinew_real *sinew_tree_corner(const sinew_tree *tree, int32_
     return tree->positions + 3 * (size_t)tree->cells[at];
 }
 
-/* x 2^exponent. */
+/* x times 2^exponent, also for exponents beyond the range of normal numbers. */
 static inline double sinew_tree_scaled(double x, int exponent)
 {
     if (exponent < -1000 || exponent > 1000)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * winding_moments.c: moments of the triangles below a child, which approximate their distant winding number
+ * winding_moments.c: moments of the triangles below a child, which approximate their winding number at distant points
  * (winding.c).
  *
  * With area normals n at points c + d of the triangles, c the centre of their area, and the field f(r) = r / |r|^3:
  *     N = sum of n,  M = sum of n (x) d,  T = sum of the integral of n (x) d (x) d
- * As f is the gradient of a harmonic function, only the symmetric parts without traces of M and T count. Sums are
- * computed around the tree's origin in double, moved to the centre, and stored as floats.
+ * As f is the gradient of a harmonic function, only the symmetric, trace-free parts of M and T count. Sums are computed
+ * around the tree's origin in double, moved to the centre, and stored as floats.
  */
 #include <math.h>
 
 #include "bvh/tree.h"
+#include "math/vec3.h"
 
 /* Components of a symmetric tensor of third order, by their axes. */
 static const int thirds[10][3] = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {0, 0, 1}, {0, 0, 2},
@@ -33,19 +34,18 @@ static void moments_corners_of(const sinew_tree *tree, const sinew_tree_shape *s
 static void area_normal(double x[3][3], double n[3])
 {
     double ab[3], ac[3];
-    for (int k = 0; k < 3; k++) {
-        ab[k] = x[1][k] - x[0][k];
-        ac[k] = x[2][k] - x[0][k];
-    }
+    vec3_sub(x[1], x[0], ab);
+    vec3_sub(x[2], x[0], ac);
+    vec3_cross(ab, ac, n);
     for (int k = 0; k < 3; k++)
-        n[k] = (ab[(k + 1) % 3] * ac[(k + 2) % 3] - ab[(k + 2) % 3] * ac[(k + 1) % 3]) / 2;
+        n[k] /= 2;
 }
 
 static void gather_triangle(double x[3][3], gathered *g)
 {
     double n[3], sum[3], square[3][3];
     area_normal(x, n);
-    const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double area = vec3_norm(n);
     g->area += area;
     for (int k = 0; k < 3; k++)
         sum[k] = x[0][k] + x[1][k] + x[2][k];
@@ -75,7 +75,8 @@ static void gather_sum(const gathered *from, gathered *to)
 
 /* ---- Around the centre ------------------------------------------------------------------------ */
 
-/* Symmetric, without trace, times its factor in the expansion. Components off the diagonal count twice. */
+/* Second moments around c, made symmetric and trace-free, times their factor -3. Off-diagonal components count
+ * twice. */
 static void set_second(const gathered *g, const double c[3], float out[6])
 {
     double m[3][3];
@@ -90,7 +91,7 @@ static void set_second(const gathered *g, const double c[3], float out[6])
     }
 }
 
-/* One of the three choices of the normal's index: the term that moving the centre adds. */
+/* The term of moving the centre to c, for one of the three permutations of the indices. */
 static double moved(const gathered *g, const double c[3], int a, int b, int k)
 {
     return g->normal[a] * c[b] * c[k] - (g->second[a][b] + g->second[b][a]) * c[k];
@@ -102,7 +103,7 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     for (int i = 0; i < 10; i++) {
         const int a = thirds[i][0], b = thirds[i][1], k = thirds[i][2];
         t[i] = g->third[i] + (moved(g, c, a, b, k) + moved(g, c, b, k, a) + moved(g, c, k, a, b)) / 3;
-        if (a == b) /* components 0 .. 8 hold each a twice */
+        if (a == b) /* components 0 .. 8 have a == b */
             trace[k] += t[i];
     }
     for (int i = 0; i < 10; i++) {
@@ -113,8 +114,8 @@ static void set_third(const gathered *g, const double c[3], float out[10])
     }
 }
 
-/* The centre is the centroid of the area or, without area, the middle of the box. The radius reaches the farthest
- * corner of the box. */
+/* Sets the centre to the centroid of the area, or without area to the centre of the box. The radius reaches the
+ * farthest corner of the box. */
 static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t child, sinew_tree_moments *m)
 {
     double c[3], radius2 = 0;
@@ -137,7 +138,7 @@ static void set_moments(const gathered *g, const sinew_tree_node *node, int32_t 
         m->third[i][child] = third[i];
 }
 
-/* Sums moments from the leaves up; the recursion is as deep as the tree. */
+/* Sums moments from the leaves up. The recursion is as deep as the tree. */
 static gathered gather_node(const sinew_tree *tree, sinew_tree_shape *shape, uint32_t at)
 {
     gathered sum = {0};

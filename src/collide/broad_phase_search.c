@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * broad_phase_search.c: chunks of searches and their hit buffers.
+ * broad_phase_search.c: runs the chunks of searches on several threads and manages their hit buffers.
  */
 #include "collide/broad_phase_search.h"
 
@@ -59,7 +59,7 @@ static void entries_sift_down(uint64_t *heap, int64_t at, int64_t count)
     heap[at] = moving;
 }
 
-/* Sorts in place: short lists by insertion, others by a heap. */
+/* Sorts in place: short lists by insertion sort, others by heap sort. */
 static void entries_sort(uint64_t *entries, int64_t count)
 {
     enum {
@@ -113,7 +113,8 @@ static void run_search_chunks(const void *context, int32_t member, int32_t first
     }
 }
 
-/* Divides one allocation among the chunks that will be searched, `capacity` entries each. */
+/* Divides one allocation among the chunks that must be searched (`again`), by their capacities; false: out of memory.
+ */
 static bool run_share_capacity(sinew_search_run *run, const sinew_allocator *allocator, uint64_t **entries,
                                size_t *capacity_bytes)
 {

@@ -5,9 +5,9 @@
  *     positions -> points relative to an origin -> boxes of vertices, edges, primitives (refitted; reordered if spread)
  *               -> searches: vertices in primitives, edges in edges -> hits -> offsets in the list -> closest points
  *
- * Vertices of bodies and those of colliders are in separate lists: boxes of colliders at rest are not refitted, and no
- * search tests two colliders against each other. All hits of a feature come from one chunk. So counting the hits gives
- * each feature its offset in the list, and chunks fill the list in parallel.
+ * Features of bodies and features of colliders are in separate lists: boxes of colliders at rest are not refitted,
+ * and no search tests two colliders against each other. All hits of a feature come from one chunk. So counting the
+ * hits gives each feature its offset in the list, and chunks fill the list in parallel.
  */
 #include "collide/candidates.h"
 
@@ -19,15 +19,15 @@
 #include "collide/broad_phase_search.h"
 
 enum {
-    VERTICES = 0, /* for each kind: the list of bodies, then the list of colliders */
+    VERTICES = 0, /* each kind has a list of bodies, then a list of colliders */
     EDGES = 2,
     PRIMITIVES = 4,
     LIST_COUNT = 6
 };
 
-#define WORSE_ORDER 1.6 /* growth of the spread of nodes from which on they are reordered; chosen, not measured */
+#define WORSE_ORDER 1.6 /* nodes are reordered if their spread grows by this factor; chosen, not measured */
 #define AT_ONCE     4096
-#define FARTHEST    1e30 /* m: vertices farther away, and vertices at NaN, have no pairs */
+#define FARTHEST    1e30 /* m: vertices farther away, or at NaN, have no pairs */
 
 struct sinew_detector {
     const sinew_collision_mesh *mesh;
@@ -40,7 +40,7 @@ struct sinew_detector {
     sinew_boxes lists[LIST_COUNT];
     int32_t *rank;    /* [primitive_count] rank of each primitive in the order of vertices */
     int32_t *by_rank; /* [primitive_count] primitive of each rank */
-    int64_t *offsets; /* offsets in the list: of the hits of vertices, then of edges; or of primitives */
+    int64_t *offsets; /* offsets in the list: of the hits of vertices, then of edges; or of the hits of primitives */
     sinew_search_run pairs, intersections;
     sinew_real *middles; /* work space of the Hilbert order */
     sinew_pair *order;
@@ -49,7 +49,8 @@ struct sinew_detector {
 
 /* ---- Creation --------------------------------------------------------------------------------- */
 
-/* Lists the vertices of primitives from `first` to `last`, ascending; only counts if `members` is NULL. */
+/* Lists the vertices first .. last - 1 that belong to a primitive, ascending; if `members` is NULL, only counts them.
+ * owned [vertex_count] is a buffer. Returns their number. */
 static int32_t detector_owned_vertices(const sinew_collision_mesh *f, int32_t first, int32_t last, uint8_t *owned,
                                        int32_t *members)
 {
@@ -98,8 +99,8 @@ static bool detector_make_list(sinew_detector *d, int list, const int32_t *verti
     return true;
 }
 
-/* Ranks primitives in the order of their vertices; of equal ones, the lower number comes first. A pair of sort keys
- * cannot hold four numbers, so primitives are sorted by the last vertex first, with a stable sort. */
+/* Ranks primitives in the order of their vertices; among equals, by index. A sort key cannot hold four numbers, so a
+ * stable sort by the last vertex precedes the sort by the other two. */
 static bool detector_rank_primitives(sinew_detector *d)
 {
     const sinew_collision_mesh *f = d->mesh;
@@ -206,21 +207,22 @@ void sinew_detector_destroy(sinew_detector *detector)
         sinew_release(&allocator, blocks[i]);
 }
 
-/* ---- Boxes of where things are now ------------------------------------------------------------- */
+/* ---- Boxes at the current positions ----------------------------------------------------------- */
 
 typedef struct point_filling {
     sinew_detector *d;
-    const sinew_detect_input *input; /* inflation_radius NULL: zero */
+    const sinew_detect_input *input; /* inflation_radius NULL: all radii are zero */
 } point_filling;
 
-/* m */
+/* m: length of a displacement */
 static double displacement_length(const sinew_real *displacement)
 {
     return sqrt((double)displacement[0] * (double)displacement[0] + (double)displacement[1] * (double)displacement[1] +
                 (double)displacement[2] * (double)displacement[2]);
 }
 
-/* Half the extent of all positions around their middle, inflation radii included. */
+/* m: half the largest extent of all positions along an axis, including inflation radii and predicted displacements.
+ * Sets middle to the centre of the positions. */
 static double input_half_extent(const sinew_detector *d, const sinew_detect_input *input, double middle[3])
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, max = 0, half = 0;
@@ -244,8 +246,8 @@ static double input_half_extent(const sinew_detector *d, const sinew_detect_inpu
     return half + max;
 }
 
-/* Keeps the origin while all points are within its bound, so that boxes at rest stay valid. True: the origin changed.
- */
+/* Keeps origin and scale while all points are within the bound and fill at least 1/32 of it, so that boxes at rest stay
+ * valid. Returns true if they changed. */
 static bool detector_set_frame(sinew_detector *d, const sinew_detect_input *input)
 {
     double middle[3], shift = 0;
@@ -291,7 +293,7 @@ static void frame_fill_points(const void *context, int32_t member, int32_t first
     }
 }
 
-/* Whether boxes of colliders must be refitted. Searches for intersections accept larger boxes, so they keep the
+/* True if boxes of colliders must be refitted. Searches for intersections accept larger boxes, so they keep the
  * inflation radii of the last search for pairs. */
 static bool colliders_have_changed(const point_filling *f)
 {
@@ -328,7 +330,7 @@ static bool detector_fit_list(sinew_detector *d, sinew_boxes *list)
     return true;
 }
 
-/* Fits all boxes to the input. False without memory; then the next call refits all. */
+/* Fits all boxes to the input. False: out of memory; the next call then refits all. */
 static bool detector_fit_lists(sinew_detector *d, const sinew_detect_input *input)
 {
     const point_filling filling = {d, input};
@@ -352,7 +354,7 @@ typedef struct list_filling {
     sinew_detector *d;
     const sinew_search_run *run;
     const sinew_real *x;
-    int64_t count; /* capacity of the list: hits from this offset on are dropped */
+    int64_t count; /* capacity of the list: hits at higher offsets are dropped */
     sinew_candidate *pairs;
     int32_t (*primitives)[2];
 } list_filling;
@@ -470,7 +472,7 @@ static void list_fill_chunks(const void *context, int32_t member, int32_t first,
         list_fill_chunk(f, f->run->chunks + i);
 }
 
-/* Fits the boxes and runs the searches. False without memory. */
+/* Fits the boxes and runs the searches. False: out of memory. */
 static bool detector_run_searches(sinew_detector *d, sinew_search_run *run, const sinew_detect_input *input)
 {
     for (int i = 0; i < run->search_count; i++) {

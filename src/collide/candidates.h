@@ -2,20 +2,21 @@
  *
  * candidates.h: detection of candidate pairs (features that may come near each other) and of intersections.
  *
- * A candidate is a vertex and a face (or a lone vertex and a lone edge), or two edges. Pairs that share a vertex, and
- * pairs of objects that may not collide, are left out. Detection lists every pair whose distance is at most the sum of
- * the inflation radii of both features; the radius of a feature is the largest of its vertices. Each pair is listed
- * once, sorted by kind and vertices: the list depends neither on the number of threads nor on earlier detections.
+ * A candidate is a vertex and a face (or a lone vertex and a lone edge or lone vertex), or two edges. Pairs with a
+ * common vertex, and pairs of objects that may not collide, are omitted. Detection lists every pair whose distance is
+ * at most the sum of the inflation radii of both features; the radius of a feature is the largest radius of its
+ * vertices. Each pair is listed once, sorted by kind and vertices: the list depends neither on the number of threads
+ * nor on earlier detections.
  *
  * Vertices may have predicted displacements d. The step filter then keeps them within
  *
  *     |x_now - x - lambda d| <= r,      0 <= lambda <= 1, one lambda for each object,
  *
  * where r is the part of the inflation radius beyond the thickness, and detection lists every pair that can come near
- * under this rule. Features of one object share lambda, so they approach each other by at most the largest
- * |d_a - d_b| over their vertices: bodies that fall and cloth that swings smoothly get few pairs within themselves.
- * Two objects have independent lambdas: they approach by at most the sum of the largest |d| of both. Detection adds
- * these bounds to the inflation radii of the pair.
+ * under this rule. Features of one object share lambda, so they approach each other by at most the largest |d_a - d_b|
+ * over their vertices: bodies that fall and cloth that swings smoothly get few pairs within themselves. Two objects
+ * have independent lambdas: they approach by at most the sum of the largest |d| of both. Detection adds these bounds to
+ * the inflation radii of the pair.
  */
 #ifndef SINEW_SRC_COLLIDE_CANDIDATES_H
 #define SINEW_SRC_COLLIDE_CANDIDATES_H
@@ -30,11 +31,11 @@ typedef enum sinew_candidate_kind {
 } sinew_candidate_kind;
 
 typedef struct sinew_candidate {
-    int32_t v[4];
+    int32_t v[4];          /* vertices of both features, see kind */
     int32_t first, second; /* the features: vertex and primitive, two edges, vertex and object */
-    sinew_real w[4];       /* weights; the closest points are sum w x over the positive and over the negative weights */
+    sinew_real w[4];       /* weights, negative for the second feature; the closest points are sums of |w| x */
     sinew_real n[3];       /* unit vector from the second to the first closest point */
-    sinew_real distance;   /* m: between the closest points, less both radii; <= 0: within a solid radius */
+    sinew_real distance;   /* m: distance of the closest points less both radii; <= 0: within a solid radius */
     uint8_t kind;          /* sinew_candidate_kind */
     uint8_t zero_weights;  /* bit a: weight a is zero, the closest point is on a corner or a side */
     uint8_t inside; /* 1: the vertex is inside the collider of the face; n points out, and distance is negative */
@@ -43,7 +44,7 @@ typedef struct sinew_candidate {
 typedef struct sinew_candidates {
     sinew_candidate *list; /* [count] sorted by kind and vertices */
     int64_t count;
-    int64_t dropped;       /* pairs over the limit, which were at the end of the order */
+    int64_t dropped;       /* pairs beyond the limit, which are dropped from the end of the order */
     size_t capacity_bytes; /* bytes of `list` */
 } sinew_candidates;
 
@@ -52,7 +53,7 @@ typedef struct sinew_detector sinew_detector;
 /* The detector borrows the mesh, which must outlive it. */
 sinew_status sinew_detector_create(sinew_detector **detector, const sinew_collision_mesh *mesh, int32_t thread_count,
                                    sinew_error *error);
-void sinew_detector_destroy(sinew_detector *detector); /* NULL is fine */
+void sinew_detector_destroy(sinew_detector *detector); /* accepts NULL */
 /* Positions, inflation radii and predicted displacements of vertices. */
 typedef struct sinew_detect_input {
     const sinew_real *x;                /* [vertex_count][4] m */
@@ -60,20 +61,20 @@ typedef struct sinew_detect_input {
     const sinew_real *predicted;        /* [vertex_count][4] m, the fourth number is not read; NULL: no displacement */
 } sinew_detect_input;
 
-/* Lists the candidate pairs; limit 0: no limit. Allocates only if the list is longer than all earlier lists. */
+/* Lists the candidate pairs; limit 0: no limit. Buffers are kept, so only growth allocates. */
 sinew_status sinew_detect(sinew_detector *detector, const sinew_detect_input *input, int64_t limit,
                           sinew_candidates *pairs, sinew_error *error);
 void sinew_candidates_release(sinew_candidates *pairs, const sinew_allocator *allocator);
 
-/* Pairs of primitives (triangles; lone edges against triangles) that intersect and share no vertex, the lower
- * primitive first, in ascending order; objects that may not collide are left out. At most `capacity` are written.
- * Returns their number, -1 without memory. Triangles, lone edges and lone vertices within the radius of a sphere or
+/* Pairs of primitives (triangles; lone edges against triangles) that intersect and have no common vertex, the lower
+ * primitive first, in ascending order; objects that may not collide are omitted. Writes at most `capacity` pairs.
+ * Returns their number, -1: out of memory. Triangles, lone edges and lone vertices within the radius of a sphere or
  * capsule intersect it. */
 int64_t sinew_detect_intersections(sinew_detector *detector, const sinew_real *x, int32_t (*primitives)[2],
                                    int64_t capacity);
 
-/* The closest points of the pair at x: fills w, n, distance (radii not subtracted) and zero_weights, from v and kind.
- * Where both points coincide, n is some unit vector across the features. */
+/* Computes the closest points of the pair at x: sets w, n, distance (radii not subtracted) and zero_weights from v and
+ * kind. If both points coincide, n is a unit vector perpendicular to the features. */
 void sinew_candidate_closest(sinew_candidate *pair, const sinew_real *x);
 
 #endif

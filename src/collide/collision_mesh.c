@@ -2,12 +2,12 @@
  *
  * collision_mesh.c: builds edges, primitives, owners and neighbours of the collision mesh.
  *
- * The sides of all primitives are sorted by their vertices, so equal sides are adjacent. Each run becomes an edge; the
- * lowest primitive of the run owns it, and its first two triangles give the opposite vertices. Edges are therefore in
- * the order of their vertices, and the neighbours of a vertex ascend.
+ * The sides of all primitives are sorted by their vertices, so equal sides are adjacent. Each run of equal sides
+ * becomes an edge; the lowest primitive of the run owns the edge, and its first two triangles give the opposite
+ * vertices. So edges are in the order of their vertices, and the neighbours of a vertex ascend.
  *
  * Limits: an edge of more than two triangles keeps two opposite vertices. A lone edge that repeats another edge owns
- * nothing and has no flag, so no pair is found twice through it.
+ * nothing and has no flag, so it does not produce a pair twice.
  */
 #include "collide/collision_mesh.h"
 
@@ -20,12 +20,12 @@ typedef struct feature_builder {
     const sinew_object_primitives *primitives;
     const bool *lone_vertices;
     uint8_t *used;     /* [vertex_count] 1: the vertex belongs to a primitive */
-    sinew_pair *sides; /* [3 * primitive_count] packed vertices; 4 * primitive + side */
+    sinew_pair *sides; /* [3 * primitive_count] major: packed vertices; minor: 4 * primitive + side */
     sinew_pair *spare; /* [3 * primitive_count] work space of the sort */
     size_t side_count;
 } feature_builder;
 
-/* ---- Cells ------------------------------------------------------------------------------------ */
+/* ---- Primitives ------------------------------------------------------------------------------- */
 
 static bool primitive_is_triangle(const int32_t *t)
 {
@@ -43,7 +43,7 @@ static void mesh_put_primitive(feature_builder *d, int32_t a, int32_t b, int32_t
     f->primitive_count++;
 }
 
-/* Writes triangles, lone edges and lone vertices of an object; only counts them before the array is allocated. */
+/* Writes triangles, lone edges and lone vertices of an object; before the array is allocated, only counts them. */
 static void mesh_put_object(feature_builder *d, int32_t o)
 {
     const int32_t first = d->f->objects[o].first_vertex;
@@ -106,7 +106,7 @@ static void mesh_collect_sides(feature_builder *d)
     sinew_sort_pairs(d->sides, d->side_count, d->spare);
 }
 
-/* The end of the run of equal sides that begins at `begin`. */
+/* The end of the run of equal sides that starts at `begin`. */
 static size_t side_run_end(const feature_builder *d, size_t begin)
 {
     size_t end = begin + 1;
@@ -180,7 +180,8 @@ static bool mesh_make_neighbours(sinew_collision_mesh *f)
     f->neighbours = sinew_allocate(&f->allocator, 2 * (size_t)f->edge_count, sizeof *f->neighbours);
     if (!f->first_neighbour || !f->neighbours)
         return false;
-    /* Counts are stored two entries ahead and the fill advances entries one ahead, which leaves the final offsets. */
+    /* Counts are stored two entries ahead, and filling advances the entries one ahead, which leaves the final
+     * offsets. */
     int32_t *next = f->first_neighbour + 1;
     for (int32_t e = 0; e < f->edge_count; e++)
         for (int i = 0; i < 2; i++)

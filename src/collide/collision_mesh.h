@@ -2,10 +2,10 @@
  *
  * collision_mesh.h: the surfaces of bodies and colliders as one list of vertices, edges and triangles.
  *
- * Vertices of bodies represent particles; those of colliders follow them in the list and are prescribed. A *primitive*
- * is a leaf of the broad phase: a triangle; an edge of no triangle (ropes, capsules), with its second vertex repeated;
- * a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by one of its
- * primitives. So a pair of features is found once, though many pairs of primitives contain it.
+ * Vertices of bodies represent particles; vertices of colliders follow them in the list and are prescribed. A
+ * *primitive* is a leaf of the broad phase: a triangle; an edge of no triangle (ropes, capsules), with its second
+ * vertex repeated; a vertex of no edge (particles, spheres), repeated twice. Each vertex and each edge is *owned* by
+ * one of its primitives. So a pair of features is found once, although many pairs of primitives contain it.
  *
  * Spheres are vertices, and capsules are edges, with a solid *radius*: distances are measured from its surface.
  */
@@ -24,8 +24,8 @@ enum {
 
 /* A body or a collider. */
 typedef struct sinew_collision_object {
-    int32_t body, collider; /* slots in the world; the other is -1 */
-    uint32_t generation;    /* generation of that slot */
+    int32_t body, collider; /* slot in the world of the body or collider; the other is -1 */
+    uint32_t generation;    /* generation of the slot */
     int32_t first_vertex, vertex_count;
     double half_thickness; /* m */
     double radius;         /* m: solid radius of spheres and capsules; else 0 */
@@ -38,11 +38,11 @@ typedef struct sinew_collision_object {
 typedef struct sinew_collision_mesh {
     sinew_allocator allocator;
     int32_t object_count, vertex_count, edge_count, primitive_count;
-    int32_t moved_count;             /* vertices that represent particles: the first ones */
+    int32_t moved_count;             /* number of vertices that represent particles; these are first */
     sinew_collision_object *objects; /* [object_count] */
     uint8_t *may_collide; /* [object_count * object_count] 1: the two may collide; diagonal: self-collision */
     int32_t *object;      /* [vertex_count] object of each vertex */
-    int32_t *particle;    /* [moved_count] inside numbers of the world, ascending within a body */
+    int32_t *particle;    /* [moved_count] numbers in the world's internal order, ascending within a body */
     sinew_real *rest;     /* [vertex_count][4] m: rest positions; colliders: positions at creation */
     int32_t (*edges)[2];  /* [edge_count] lower vertex first, each edge once */
     int32_t (
@@ -51,7 +51,7 @@ typedef struct sinew_collision_mesh {
     int32_t (*sides)[3];        /* [primitive_count] edges 01, 12, 20 of a primitive; -1: none */
     uint8_t *flags;             /* [primitive_count] SINEW_OWNS_..., SINEW_IS_... */
     int32_t *first_neighbour;   /* [vertex_count + 1] index of each vertex's first entry in neighbours */
-    int32_t *neighbours;        /* other ends of each vertex's edges */
+    int32_t *neighbours;        /* [2 * edge_count] other ends of each vertex's edges */
 } sinew_collision_mesh;
 
 /* Primitives of one object, with vertices numbered from its first_vertex. */
@@ -62,10 +62,10 @@ typedef struct sinew_object_primitives {
     int32_t edge_count;
 } sinew_object_primitives;
 
-/* Builds edges, opposite vertices, primitives, owners and neighbours. The objects have all numbers set; vertices are
+/* Builds edges, opposite vertices, primitives, owners and neighbours. All fields of the objects are set; vertices are
  * in the order of objects, kinematic ones last. `object`, `particle`, `rest` and `may_collide` are allocated; the
- * caller fills the last three. Triangles that name a vertex twice are left out. Vertices of no primitive become lone
- * vertices only where `lone_vertices[o]` is true. On failure nothing stays allocated. */
+ * caller fills the last three. Triangles with a repeated vertex are omitted. Vertices without a primitive become lone
+ * vertices only if `lone_vertices[o]`. On failure everything is freed. */
 sinew_status sinew_collision_mesh_create(sinew_collision_mesh *mesh, const sinew_allocator *allocator,
                                          const sinew_collision_object *objects,
                                          const sinew_object_primitives *primitives, const bool *lone_vertices,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_list.c: from candidate pairs to contacts, one per feature, and from one contact list to the next. See
- * contact_list.h.
+ * contact_list.c: selects one contact per feature among the candidate pairs, and warm-starts a contact list from the
+ * previous one. See contact_list.h.
  */
 #include "collide/contact_list.h"
 
@@ -9,28 +9,29 @@
 #include <string.h>
 
 #include "collide/narrow_phase.h"
+#include "math/vec3.h"
 #include "mesh/sort_pairs.h"
 
-/* Cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
+/* Largest cosine by which a direction may leave the wedge of its feature. Chosen, not measured. */
 #define WEDGE 1e-3
-/* Fraction of its depth by which a vertex inside a collider is moved out per step: the full depth in one step would
- * give the vertex the speed depth / h. Chosen, not measured. */
+/* Fraction of its depth by which a vertex inside a collider moves out per step; the full depth in one step would give
+ * the vertex the speed depth / h. Chosen, not measured. */
 #define OUT_FRACTION 0.2
-/* Relaxation of contacts with spheres and capsules towards their closest points. Without it cloth on a ball oscillated
- * from step to step and was 0.7 of 4 mm too near (test_no_crossing). The factors adapt it after an overshoot (less) or
- * a motion that fell short (more); their values are chosen, not measured. */
+/* Relaxation of contacts with spheres and capsules towards their closest points. Without relaxation, cloth on a ball
+ * oscillated from step to step and was 0.7 of 4 mm too near (test_no_crossing). The factors lower the relaxation after
+ * an overshoot and raise it otherwise; their values are chosen, not measured. */
 #define RELAXATION_MAX  0.3
 #define RELAXATION_MIN  0.02
 #define RELAXATION_LESS 0.6
 #define RELAXATION_MORE 1.6
-/* Largest offset within one body, as a fraction of the distance at rest: cloth may be thicker than its edges are long.
- * Chosen, not measured. */
+/* Largest offset within one body, as a fraction of the distance at rest, because cloth may be thicker than its edge
+ * length. Chosen, not measured. */
 #define REST_FRACTION 0.9
 
 /* ---- One contact per feature ----------------------------------------------------------------- */
 
-/* The other feature of a pair. Features that share a vertex with it form no pair with it, so they cannot own the
- * contact: otherwise the ends of a crushed edge would have no contact. */
+/* The other feature of a pair. Features that share a vertex with the other feature form no pair with it, so they cannot
+ * own the contact. Without this exception the ends of a crushed edge would have no contact. */
 typedef struct other_feature {
     const int32_t *v; /* [count] */
     int count;
@@ -44,7 +45,7 @@ static bool other_feature_has(const other_feature *o, int32_t v)
     return false;
 }
 
-/* Whether no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
+/* True if no neighbour of vertex v is nearer to a point in direction m (unit) from v. */
 static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real *x, int32_t v, const double m[3],
                                 other_feature other)
 {
@@ -55,30 +56,30 @@ static bool feature_owns_corner(const sinew_collision_mesh *f, const sinew_real 
             continue;
         narrow_point(x, f->neighbours[k], q);
         const double d[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
-        if (closest_dot(m, d) > WEDGE * sqrt(closest_dot(d, d)))
+        if (vec3_dot(m, d) > WEDGE * vec3_norm(d))
             return false;
     }
     return true;
 }
 
-/* Whether no face at the edge is nearer to a point in direction m (unit) from the edge. */
+/* True if no face at the edge is nearer to a point in direction m (unit) from the edge. */
 static bool feature_owns_side(const sinew_collision_mesh *f, const sinew_real *x, int32_t edge, const double m[3],
                               other_feature other)
 {
     double a[3], b[3];
     narrow_point(x, f->edges[edge][0], a);
     narrow_point(x, f->edges[edge][1], b);
-    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = closest_dot(e, e);
+    const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, ee = vec3_dot(e, e);
     for (int k = 0; k < 2; k++) {
         double q[3];
         if (f->opposite_vertices[edge][k] < 0 || other_feature_has(&other, f->opposite_vertices[edge][k]))
             continue;
         narrow_point(x, f->opposite_vertices[edge][k], q);
         double t[3] = {q[0] - a[0], q[1] - a[1], q[2] - a[2]};
-        const double fraction = ee > 0 ? closest_dot(t, e) / ee : 0;
+        const double fraction = ee > 0 ? vec3_dot(t, e) / ee : 0;
         for (int c = 0; c < 3; c++)
             t[c] -= fraction * e[c];
-        if (closest_dot(m, t) > WEDGE * sqrt(closest_dot(t, t)))
+        if (vec3_dot(m, t) > WEDGE * vec3_norm(t))
             return false;
     }
     return true;
@@ -94,7 +95,8 @@ static int32_t edge_between(const sinew_collision_mesh *f, int32_t primitive, in
     return -1;
 }
 
-/* The key of a vertex and a face; false: a neighbour of the face owns the contact. m: from the face to the vertex. */
+/* The key of a vertex-face pair; false: a neighbour of the face owns the contact. m: direction from the face to the
+ * vertex. */
 static bool candidate_face_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                const double m[3], uint64_t *key)
 {
@@ -123,8 +125,8 @@ static bool edge_is_lone(const sinew_collision_mesh *f, int32_t edge)
     return f->opposite_vertices[edge][0] < 0;
 }
 
-/* The key of two edges. Closest points at ends belong to vertex-face pairs. Ropes have no faces, so their ends count
- * here. */
+/* The key of an edge-edge pair; false: another pair owns the contact. Closest points at ends belong to vertex-face
+ * pairs. Ropes have no faces, so their ends count here. */
 static bool candidate_edges_key(const sinew_collision_mesh *f, const sinew_real *x, const sinew_candidate *p,
                                 const double m[3], uint64_t *key)
 {
@@ -166,7 +168,7 @@ static bool candidate_key(const sinew_collision_mesh *f, const sinew_real *x, co
 
 /* ---- From candidate pairs to contacts -------------------------------------------------------- */
 
-/* The offset of two features of one body is smaller than their distance at rest. */
+/* m: offset of a pair. Within one body it is below the distance at rest. */
 static double candidate_offset(const sinew_collision_mesh *f, const sinew_candidate *p, int32_t a, int32_t b)
 {
     const double offset = f->objects[a].half_thickness + f->objects[b].half_thickness;
@@ -216,8 +218,8 @@ static bool contact_from_candidate(const sinew_collision_mesh *f, const sinew_ca
     return true;
 }
 
-/* Sorts contacts by key. Each face finds its sides and corners, so keys repeat: the first contact stays, with the
- * largest offset, because offsets within a body depend on the distance of each face at rest. */
+/* Sorts contacts by key. Several faces find the same side or corner, so keys repeat. The first contact of a key is
+ * kept, with the largest offset, because offsets within a body depend on each face's distance at rest. */
 static void contact_list_sort(sinew_contact_list *contacts, int32_t found)
 {
     sinew_pair *order = contacts->work;
@@ -298,27 +300,27 @@ sinew_penetration sinew_candidates_penetration(const sinew_collision_mesh *f, co
 
 /* ---- Spheres and capsules -------------------------------------------------------------------- */
 
-/* Sets n and distance from the two points that the weights define. */
+/* Sets n and distance from the two points that the weights give. */
 static void contact_update_direction(sinew_contact_constraint *t, const sinew_real *x)
 {
     double z[3] = {0, 0, 0};
     for (size_t a = 0; a < 4; a++)
         for (size_t c = 0; c < 3; c++)
             z[c] += (double)t->w[a] * (double)x[4 * a + c];
-    const double length = sqrt(closest_dot(z, z));
+    const double length = vec3_norm(z);
     for (int c = 0; length > 0 && c < 3; c++)
         t->n[c] = z[c] / length;
     t->distance = length - t->radius;
 }
 
-/* Reduces the relaxation if the error of n changed its direction, else raises it. */
+/* Reduces the relaxation if the error of n reversed its direction, else raises it. */
 static void contact_choose_relaxation(sinew_contact_constraint *t, const sinew_real n[3])
 {
     double miss[3];
     for (int c = 0; c < 3; c++)
         miss[c] = (double)n[c] - t->n[c];
     if (t->relaxation > 0)
-        t->relaxation *= closest_dot(miss, t->normal_error) < 0 ? RELAXATION_LESS : RELAXATION_MORE;
+        t->relaxation *= vec3_dot(miss, t->normal_error) < 0 ? RELAXATION_LESS : RELAXATION_MORE;
     t->relaxation = t->relaxation > 0 ? fmax(RELAXATION_MIN, fmin(t->relaxation, RELAXATION_MAX)) : RELAXATION_MAX;
     memcpy(t->normal_error, miss, sizeof miss);
 }
@@ -327,7 +329,7 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
 {
     sinew_candidate p = {.kind = t->candidate_kind};
     sinew_contact_constraint now = *t;
-    /* Repeated vertices must stay repeated: they mark lone edges and lone vertices. */
+    /* Repeated vertices stay repeated, because they mark lone edges and lone vertices. */
     for (int a = 0; a < 4; a++)
         for (p.v[a] = 0; t->v[p.v[a]] != t->v[a];)
             p.v[a]++;
@@ -345,13 +347,13 @@ double sinew_contact_relax_closest(sinew_contact_constraint *t, const sinew_real
 
 /* ---- Warm start ------------------------------------------------------------------------------ */
 
-/* Rotates the friction into the tangent plane of n and keeps its length. */
+/* Rotates the friction into the tangent plane of n and preserves its length. */
 static void contact_turn_friction(const double from[3], const double n[3], double to[3])
 {
-    const double normal = closest_dot(from, n), size = sqrt(closest_dot(from, from));
+    const double normal = vec3_dot(from, n), size = vec3_norm(from);
     for (int c = 0; c < 3; c++)
         to[c] = from[c] - normal * n[c];
-    const double now = sqrt(closest_dot(to, to));
+    const double now = vec3_norm(to);
     for (int c = 0; c < 3; c++)
         to[c] *= now > 0 ? size / now : 0;
 }
@@ -364,14 +366,14 @@ static void contact_warm_start(sinew_contact_constraint *to, const sinew_contact
     contact_turn_friction(from->tangent, to->n, to->tangent);
 }
 
-/* Vertex and second object of a vertex contact as one key; false: another kind. */
+/* Packs the vertex and the second object of a vertex contact into one key; false: another kind of contact. */
 static bool contact_side_key(const sinew_contact_constraint *t, uint64_t *side_key)
 {
     *side_key = sinew_pack(t->v[0], t->second);
     return t->key >> 60 != SINEW_CONTACT_EDGE_EDGE && t->key >> 60 != SINEW_CONTACT_SKIN_COLLIDER;
 }
 
-/* Index of a free unmatched contact with this key, in [count] by key; -1: none. */
+/* Index of an unmatched contact with this key that is not taken, in a list [count] sorted by key; -1: none. */
 static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const uint8_t *taken, uint64_t side_key)
 {
     int32_t low = 0, high = count;
@@ -387,7 +389,8 @@ static int32_t find_unmatched(const sinew_pair *unmatched, int32_t count, const 
     return low < count && unmatched[low].major == side_key ? low : -1;
 }
 
-/* Matches contacts by key. Returns the number of unmatched contacts of the last list, listed in to->work. */
+/* Copies multipliers and friction between contacts of equal key. Lists in to->work the other contacts of the previous
+ * list that have a multiplier and a vertex as first feature. Returns their number. */
 static int32_t warm_start_by_key(sinew_contact_list *to, const sinew_contact_list *from)
 {
     int32_t count = 0;

@@ -2,14 +2,15 @@
  *
  * distance_bounds.h: conservative distance bounds in floats, between one feature and eight others.
  *
- * Let z be the vector between one point of each feature. For any two points, the distance lies between |z| and the
- * separation along z, which is
+ * Let z be the vector between one point of each feature. For any two such points, the distance of the features is at
+ * most |z| and at least the separation along z, which is
  *
  *     (min over corners of the first of z . x  -  max over corners of the second) / |z|
  *
- * Floats find good points, and both bounds, widened by their round-off (feature_bvh.h), decide most pairs. Undecided
- * pairs, and pairs with numbers that are not finite, are measured in double. The approach by predicted displacements
- * (candidates.h) is known as an upper bound only: it weakens `surely_far` and leaves `surely_near` as it is.
+ * Good points are found in floats, and both bounds, widened by their round-off (feature_bvh.h), decide most pairs.
+ * Undecided pairs, and pairs with numbers that are not finite, are measured in double. The approach by predicted
+ * displacements (candidates.h) is known as an upper bound only: it weakens `surely_far` and does not change
+ * `surely_near`.
  */
 #ifndef SINEW_SRC_COLLIDE_DISTANCE_BOUNDS_H
 #define SINEW_SRC_COLLIDE_DISTANCE_BOUNDS_H
@@ -18,8 +19,8 @@
 #include "bvh/box8.h"
 
 typedef struct distance_bounds {
-    uint32_t surely_near; /* bit per slot: certainly within the inflation radii */
-    uint32_t surely_far;  /* bit per slot: certainly not within the inflation radii */
+    uint32_t surely_near; /* one bit per slot: certainly within the inflation radii */
+    uint32_t surely_far;  /* one bit per slot: certainly not within the inflation radii */
 } distance_bounds;
 
 static inline box8 bounds_dot(const box8 a[3], const box8 b[3])
@@ -74,7 +75,8 @@ static inline void bounds_set(const float rows[3][SINEW_BOXES_WIDE], int slot, b
         out[k] = box8_set(rows[k][slot]);
 }
 
-/* The edge in slot `slot` of a node and the edges of another; `approach` is added to the inflation radii. */
+/* Bounds between the edge in slot `slot` of a node and the edges of another node; `approach` is added to the inflation
+ * radii. */
 static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
                                            box8 approach)
 {
@@ -98,7 +100,7 @@ static inline distance_bounds bounds_edges(const sinew_box_shape *own, int slot,
                          box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 
-/* Replaces z by the vector to the point (s, t) of the triangle where that is shorter. */
+/* Replaces z by the vector to the point (s, t) of the triangle if this vector is shorter. */
 static inline void bounds_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box8 z[3], box8 *zz)
 {
     box8 other[3];
@@ -111,7 +113,8 @@ static inline void bounds_try(const box8 r[3], box8 e[2][3], box8 s, box8 t, box
     *zz = bounds_select(better, less, *zz);
 }
 
-/* The vertex in slot `slot` of a node and the triangles of another; `approach` is added to the inflation radii. */
+/* Bounds between the vertex in slot `slot` of a node and the triangles of another node; `approach` is added to the
+ * inflation radii. */
 static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot, const sinew_box_shape *leaf,
                                            box8 approach)
 {
@@ -138,7 +141,7 @@ static inline distance_bounds bounds_faces(const sinew_box_shape *own, int slot,
                          box8_set(own->sure[slot]) + box8_load(leaf->sure));
 }
 
-/* One bit per slot. */
+/* Converts a mask to one bit per slot. */
 static inline uint32_t bounds_bits(box8_mask m)
 {
 #if defined(__AVX2__)
@@ -151,7 +154,7 @@ static inline uint32_t bounds_bits(box8_mask m)
 #endif
 }
 
-/* Slots with a higher id. */
+/* Bits of the slots with a higher id. */
 static inline uint32_t bounds_higher(const int32_t ids[SINEW_BOXES_WIDE], int32_t own)
 {
     box8_mask them;
@@ -159,7 +162,8 @@ static inline uint32_t bounds_higher(const int32_t ids[SINEW_BOXES_WIDE], int32_
     return bounds_bits((box8_mask)(them > (own - (box8_mask){0})));
 }
 
-/* Slots whose feature, of `width` vertices, shares one of the `count` vertices of the feature in slot `slot`. */
+/* Bits of the slots whose feature, of `width` vertices, shares one of the `count` vertices of the feature in slot
+ * `slot`. */
 static inline uint32_t bounds_sharing(const sinew_box_shape *own, int slot, int count, const sinew_box_shape *leaf,
                                       int width)
 {

@@ -10,7 +10,7 @@
 #include "base/tasks.h"
 #include "mesh/topology.h"
 
-#define AT_ONCE 512 /* nodes of level 0 */
+#define AT_ONCE 512 /* nodes of level 0 per work item */
 
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count)
@@ -170,7 +170,7 @@ static void box_put_feature(const sinew_boxes *boxes, const sinew_collision_mesh
     node->object[slot] = f->object[shape->vertices[0][slot]];
 }
 
-/* Clears a slot without a feature: its box overlaps no other, and its corners are finite. */
+/* Clears a slot without a feature: its box overlaps no other box, and its corners are finite. */
 static void box_clear_feature(const sinew_boxes *boxes, int32_t n, int slot)
 {
     sinew_box_shape *shape = boxes->shapes + n;
@@ -257,7 +257,7 @@ void sinew_boxes_fit(sinew_boxes *boxes, const sinew_collision_mesh *mesh, const
 double sinew_boxes_spread(const sinew_boxes *boxes)
 {
     enum {
-        STRIDE = 8 /* one node in STRIDE is sampled */
+        STRIDE = 8 /* every STRIDE-th node is sampled */
     };
     double nodes = 0, features = 0;
     for (int32_t n = 0; n < boxes->node_count[0]; n += STRIDE) {

@@ -2,16 +2,16 @@
  *
  * feature_bvh.h: an implicit BVH of width 8 over features of one kind.
  *
- * Features are sorted along a Hilbert curve through their middles. Eight consecutive features are a node, eight
- * consecutive nodes are a node of the next level, up to one root. Nodes have no links: a change of positions
- * changes boxes only, and the order stays good while a surface moves as a whole.
+ * Features are sorted along a Hilbert curve through their centres. Eight consecutive features form a node, eight
+ * consecutive nodes form a node of the next level, up to one root. Nodes have no pointers: new positions change only
+ * boxes, and the order stays good while a surface moves as a whole.
  *
- * Boxes are floats relative to an origin in the scene's middle, in units in which the scene's size is 1/2 .. 1. They
- * are grown by inflation radii, solid radii and the round-off of all of this: two features within their inflation radii
- * have boxes that overlap. Nodes of level 0 also store the corners of their features in the same units, for
- * conservative distance bounds (distance_bounds.h) that replace most distances in double. Where vertices have predicted
- * displacements (candidates.h), nodes store boxes of these: the approach of two nodes depends on the difference of
- * displacements.
+ * Boxes are floats relative to an origin in the scene's centre, scaled so that the scene's size is 1/2 .. 1. Boxes
+ * are extended by inflation radii, solid radii and all round-off, so two features within their inflation radii have
+ * boxes that overlap. Nodes of level 0 also store the corners of their features in the same units, for conservative
+ * distance bounds (distance_bounds.h) that replace most distances in double. If vertices have predicted
+ * displacements (candidates.h), nodes also store boxes of displacements: the approach of two nodes depends on the
+ * difference of displacements.
  */
 #ifndef SINEW_SRC_COLLIDE_FEATURE_BVH_H
 #define SINEW_SRC_COLLIDE_FEATURE_BVH_H
@@ -26,12 +26,13 @@
 typedef struct sinew_box_node {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];
-    int32_t id[SINEW_BOXES_WIDE]; /* level 0: the feature; higher levels: highest feature of the subtree; -1: none */
+    int32_t id[SINEW_BOXES_WIDE]; /* level 0: the feature; above: highest feature index of the subtree; -1: none */
     int32_t
         object[SINEW_BOXES_WIDE]; /* object of the feature; higher levels: object of the whole subtree, -1: several */
 } sinew_box_node;
 
-/* Predicted displacements of the vertices of a node's features, in units of boxes. */
+/* Predicted displacements of the vertices of a node's features, in units of boxes: component-wise bounds, and the
+ * length of the longest. */
 typedef struct sinew_box_displacements {
     _Alignas(32) float low[3][SINEW_BOXES_WIDE];
     float high[3][SINEW_BOXES_WIDE];
@@ -48,7 +49,7 @@ typedef struct sinew_box_shape {
 } sinew_box_shape;
 
 #define SINEW_BOX_PAD   0x1p-22 /* more than four times the round-off of a coordinate */
-#define SINEW_BOX_SLACK 0x1p-18 /* relative to lengths: more than the round-off of distances computed from them */
+#define SINEW_BOX_SLACK 0x1p-18 /* relative to lengths: more than the round-off of distances computed from floats */
 
 /* Vertices in units of boxes. */
 typedef struct sinew_box_frame {
@@ -73,7 +74,7 @@ typedef struct sinew_boxes {
     double spread; /* sinew_boxes_spread() after the last ordering */
 } sinew_boxes;
 
-/* Allocates `count` members, which the caller fills. False without memory: nothing stays allocated. */
+/* Allocates `count` members, which the caller fills. False: out of memory, and nothing stays allocated. */
 bool sinew_boxes_create(sinew_boxes *boxes, const sinew_allocator *allocator, const int32_t *vertices, int32_t width,
                         int32_t count);
 void sinew_boxes_destroy(sinew_boxes *boxes, const sinew_allocator *allocator); /* accepts a zeroed struct */

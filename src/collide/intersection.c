@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * intersection.c: whether two primitives intersect: an edge of one passes through the face of the other, or their
- * distance is below the sum of their radii.
+ * intersection.c: tests whether two primitives intersect: an edge of one passes through the face of the other, or
+ * their distance is below the sum of their radii.
  *
- * The sign of a volume counts only beyond the bound of its round-off: (7 + 56 eps) eps times the sum of absolute
- * products (J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric predicates", 1997).
- * A smaller volume counts as touching, so no false intersection is reported. Limits: triangles that overlap in one
- * plane do not intersect, nor does an edge that passes exactly through the border of a triangle.
+ * The sign of a volume counts only if the volume exceeds the bound of its round-off: (7 + 56 eps) eps times the sum
+ * of absolute products (J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric
+ * predicates", 1997). A smaller volume counts as touching, so no false intersection is reported. Limits: triangles
+ * that overlap in one plane do not intersect, nor does an edge that passes exactly through the border of a triangle.
  */
 #include <float.h>
 
 #include "collide/narrow_phase.h"
+#include "math/vec3.h"
 
 static const double bound = (7 + 56 * DBL_EPSILON / 2) * DBL_EPSILON / 2;
 
@@ -18,9 +19,9 @@ static const double bound = (7 + 56 * DBL_EPSILON / 2) * DBL_EPSILON / 2;
 static int plane_side(const double p[3], const double q[3], const double r[3], const double x[3])
 {
     double a[3], b[3], c[3], volume = 0, size = 0;
-    closest_minus(p, x, a);
-    closest_minus(q, x, b);
-    closest_minus(r, x, c);
+    vec3_sub(p, x, a);
+    vec3_sub(q, x, b);
+    vec3_sub(r, x, c);
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
         const double ij = b[i] * c[j], ji = b[j] * c[i];
@@ -30,7 +31,7 @@ static int plane_side(const double p[3], const double q[3], const double r[3], c
     return volume > bound * size ? 1 : volume < -bound * size ? -1 : 0;
 }
 
-/* Whether the segment p q, which passes through the plane of t, passes through the triangle t. */
+/* True if the segment p q, which passes through the plane of t, passes through the triangle t. */
 static bool segment_passes_triangle(const double p[3], const double q[3], double t[3][3])
 {
     const int first = plane_side(p, q, t[0], t[1]);
@@ -48,7 +49,7 @@ static int primitive_corners(const sinew_collision_mesh *f, const sinew_real *x,
     return count;
 }
 
-/* Finds the sides of the plane of t on which the corners lie. False: all are certainly on one side. */
+/* Finds the sides of the plane of t on which the corners lie. False: all corners are certainly on one side. */
 static bool primitive_may_pass(double corners[3][3], int count, double t[3][3], int sides[3])
 {
     int sum = 0;
@@ -59,7 +60,7 @@ static bool primitive_may_pass(double corners[3][3], int count, double t[3][3], 
     return sum != count && sum != -count;
 }
 
-/* Whether an edge of a primitive passes through t; `sides`: sides of the plane of t on which its corners lie. */
+/* True if an edge of a primitive passes through t; `sides`: sides of the plane of t on which its corners lie. */
 static bool primitive_side_passes(double corners[3][3], int count, const int sides[3], double t[3][3])
 {
     for (int i = 0; i < (count == 3 ? 3 : count - 1); i++) {
@@ -70,7 +71,7 @@ static bool primitive_side_passes(double corners[3][3], int count, const int sid
     return false;
 }
 
-/* Two triangles that intersect each have corners on both sides of the other's plane. */
+/* Two intersecting triangles each have corners on both sides of the other's plane. */
 static bool primitives_pass(double p[3][3], int p_count, double q[3][3], int q_count)
 {
     int p_sides[3], q_sides[3];
@@ -89,9 +90,9 @@ static double point_primitive_distance2(const double p[3], double b[3][3], int c
         closest_triangle(p, b, &best);
         return best.d2;
     }
-    closest_minus(p, b[0], from[0]);
-    closest_minus(p, b[count - 1], from[1]);
-    closest_minus(b[count - 1], b[0], along);
+    vec3_sub(p, b[0], from[0]);
+    vec3_sub(p, b[count - 1], from[1]);
+    vec3_sub(b[count - 1], b[0], along);
     closest_on_segment(from[0], from[1], along, z, &d2);
     return d2;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * narrow_phase.h: the exact test whether two features are a candidate pair, with the same bits as the listed distances.
+ * narrow_phase.h: the exact test for candidate pairs, with the same bits as the listed distances.
  */
 #ifndef SINEW_SRC_COLLIDE_NARROW_PHASE_H
 #define SINEW_SRC_COLLIDE_NARROW_PHASE_H
@@ -9,7 +9,7 @@
 #include "collide/candidates.h"
 #include "collide/broad_phase_search.h"
 
-/* sinew_candidate_closest() with the sum of both radii subtracted from the distance. */
+/* As sinew_candidate_closest(), with the sum of both radii subtracted from the distance. */
 void sinew_candidate_closest_with_radii(sinew_candidate *pair, const sinew_real *x, double radii);
 
 static inline double narrow_larger(double a, double b)
@@ -29,8 +29,8 @@ static inline double narrow_radii(const sinew_collision_mesh *f, int32_t v, int3
     return f->objects[f->object[v]].radius + f->objects[f->object[w]].radius;
 }
 
-/* m: bound of the approach of two features by predicted displacements; the first feature has the first `first`
- * vertices. Vertices of one object share lambda (trust_region.h), so only differences count. */
+/* m: bound of the approach of two features by predicted displacements; the first `first` vertices belong to the first
+ * feature. Vertices of one object share lambda (trust_region.h), so only differences count. */
 static inline double narrow_approach(const sinew_collision_mesh *f, const sinew_real *predicted, const int32_t v[4],
                                      int first)
 {

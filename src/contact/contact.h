@@ -8,7 +8,7 @@
  *     finish    filters the end of the step for solvers that are filtered late                      step.c
  *     end       forces, events, restitution and the report                                          report.c
  *
- * Candidate pairs and the list of contacts belong to the detection pass that found them, until the next pass.
+ * Candidate pairs and the list of contacts are valid from their detection pass until the next pass.
  */
 #ifndef SINEW_SRC_CONTACT_CONTACT_H
 #define SINEW_SRC_CONTACT_CONTACT_H
@@ -24,9 +24,9 @@ typedef struct sinew_contact_work sinew_contact_work;
 
 /* The data of a body that contact uses. */
 typedef struct sinew_contact_body {
-    const sinew_mesh *mesh; /* NULL: removed */
-    int32_t first, count;   /* first outside number of the body; number of its particles */
-    int32_t start;          /* inside number of the body's first particle */
+    const sinew_mesh *mesh; /* NULL: the body was removed */
+    int32_t first, count;   /* number of its first particle in the public order (outside number); particle count */
+    int32_t start;          /* number of its first particle in the world's internal order (inside number) */
     uint32_t generation;
     sinew_body_contact contact;
     const sinew_skin *skin;         /* embedded surface; NULL: none */
@@ -34,32 +34,32 @@ typedef struct sinew_contact_body {
     const sinew_real *skin_weights; /* [4 * vertex_count of the skin] weights of these vertices */
 } sinew_contact_body;
 
-/* The part of a world that contact uses; arrays are borrowed and may be written where they are not const. The world
- * fills it (world/contact_api/view.c) for one step or one query. */
+/* The part of a world that contact uses. Arrays are borrowed; arrays without const may be written. The world fills the
+ * view (world/contact_api/view.c) for one step or one query. */
 typedef struct sinew_contact_view {
     sinew_contact_work *contact;
     const sinew_allocator *allocator;
     sinew_objective *objective;
     sinew_solve *solve;
-    sinew_error *error;     /* error of updates within a step */
-    double time, time_step; /* s: current time; h */
+    sinew_error *error;     /* receives errors of updates within a step */
+    double time, time_step; /* s: current time; time step h */
     double gravity[3];      /* m/s^2 */
     bool quasistatic;
     sinew_measure measure;
     int64_t shape_version; /* changes with the rest shapes of bodies */
     int32_t particle_count;
-    sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL until a step had contact */
-    const sinew_real *f_ext, *mass, *rest;
-    const uint8_t *pinned;
-    const int32_t *inside, *outside; /* particle numbers, as in world.h */
-    const sinew_contact_body *bodies;
-    sinew_collider_record *colliders;
+    sinew_real *q, *v, *v_before, *q_tilde; /* [particle_count][4]; v_before: NULL before the first step with contact */
+    const sinew_real *f_ext, *mass, *rest;  /* [particle_count][4] N; [particle_count] kg; [particle_count][4] m */
+    const uint8_t *pinned;                  /* [particle_count] 1: pinned in all directions */
+    const int32_t *inside, *outside;        /* inside[public number]: internal number; outside: the inverse */
+    const sinew_contact_body *bodies;       /* [body_count] by slot */
+    sinew_collider_record *colliders;       /* [collider_count] by slot */
     int32_t body_count, collider_count;
-    sinew_batch **batches; /* [transient_count + 1] transient batches of the energies, and space for that of contacts */
+    sinew_batch **batches; /* [transient_count + 1] transient batches of the energies; the last entry is for contacts */
     int32_t transient_count;
 } sinew_contact_view;
 
-/* A cached contact, in numbers that stay valid when the collision mesh is rebuilt: objects by slot and generation,
+/* A cached contact, with indices that stay valid when the collision mesh is rebuilt: objects by slot and generation,
  * features by vertices of the mesh or collider. States store the same struct, so it has no padding. */
 typedef struct sinew_contact_cache_entry {
     int32_t kind;           /* sinew_contact_kind */
@@ -67,8 +67,8 @@ typedef struct sinew_contact_cache_entry {
     uint32_t generation[2]; /* generations of these slots */
     uint32_t colliders;     /* bit s: object s is a collider */
     uint32_t sides;         /* bit k: vertex k belongs to the second object */
-    int32_t vertices[5]; /* vertices of the first feature, then of the second; last the first vertex of the contact */
-    /* The fields of sinew_contact_constraint with these names. */
+    int32_t vertices[5];    /* vertices of the first feature, then of the second; last: the contact's first vertex */
+    /* N: copies of the fields of sinew_contact_constraint with the same names. */
     double lambda;
     double lagged_normal_force;
     double tangent[3];
@@ -89,10 +89,10 @@ typedef struct sinew_skin_vertex {
     sinew_real w[4];        /* weights of these vertices */
 } sinew_skin_vertex;
 
-/* BVH of the surface of a closed collider. */
+/* BVH of the triangles of a collider. */
 typedef struct sinew_contact_tree {
-    struct sinew_tree *tree; /* NULL: not needed yet */
-    int32_t first_primitive, triangle_count;
+    struct sinew_tree *tree;                 /* NULL until first needed */
+    int32_t first_primitive, triangle_count; /* its triangles are consecutive primitives of the collision mesh */
 } sinew_contact_tree;
 
 struct sinew_contact_work {
@@ -103,8 +103,8 @@ struct sinew_contact_work {
     void *filter_context;
 
     /* Surfaces (surfaces.c), rebuilt when bodies or colliders change. */
-    bool stale;
-    int64_t shape_version;
+    bool stale;            /* bodies, colliders or their settings changed: the surfaces must be rebuilt */
+    int64_t shape_version; /* of the view from which the surfaces were built */
     sinew_collision_mesh mesh;
     sinew_detector *detector;
     double *mean_edge;        /* [object_count] m: mean length of edges */
@@ -112,8 +112,9 @@ struct sinew_contact_work {
     sinew_skin_vertex *skins; /* [skin_count] in the order of objects */
     int32_t skin_count;
     sinew_contact_tree
-        *trees; /* [object_count] trees of closed colliders; NULL until a vertex was near such a collider */
-    /* Contacts of the last step, from before the surfaces were rebuilt or from a loaded state, for the next step. */
+        *trees; /* [object_count] trees of colliders with triangles, each built on first use; NULL: none was needed */
+    /* Contacts that warm-start the next step: contacts of the last step from before a rebuild of the surfaces, or of a
+     * loaded state. */
     sinew_contact_cache_entry *cache; /* [cache_count] */
     int32_t cache_count;
     bool cached; /* the cache replaces the list of contacts */
@@ -121,11 +122,11 @@ struct sinew_contact_work {
     /* The current detection pass. */
     sinew_real *x_pass_start;     /* [vertex_count][4] m: positions at the start of the pass */
     sinew_real *x_predicted;      /* [vertex_count][4] m: predicted end of the step */
-    sinew_real *x_requested;      /* [vertex_count][4] m: last positions that the solver requested, not truncated */
+    sinew_real *x_requested;      /* [vertex_count][4] m: last positions that the solver requested, before truncation */
     sinew_real *x_step_start;     /* [vertex_count][4] m: positions at the start of the step */
     sinew_real *kinematic;        /* [vertices of one collider][4] work space */
     sinew_real *inflation_radius; /* [vertex_count] m */
-    double *fraction;             /* [object_count] fraction of its motion in this step that each collider has taken */
+    double *fraction;             /* [object_count] completed fraction of each collider's motion in this step */
     double *progress;             /* [object_count] work space: trial values of `fraction` */
     sinew_candidates pairs;
     sinew_real *packed; /* [vertices of one collider][3] work space */
@@ -134,10 +135,10 @@ struct sinew_contact_work {
     sinew_step_filter step_filter;
     uint8_t *truncated;                            /* [vertex_count] 1: truncated in the last iteration */
     sinew_contact_constraint *step_start_contacts; /* [step_start_count] contacts at the start of the step, by key */
-    sinew_contact_constraint *ended; /* [ended_count] those of step_start_contacts that have ended, by key */
+    sinew_contact_constraint *ended; /* [ended_count] contacts of step_start_contacts that have ended, by key */
     int32_t step_start_count, ended_count;
     sinew_contact_list contacts; /* contacts of this pass */
-    sinew_contact_list previous; /* contacts of the pass before, or of the last step */
+    sinew_contact_list previous; /* contacts of the previous pass, or of the last step */
 
     /* Contacts as elements of a batch. */
     int32_t element_count;
@@ -156,24 +157,23 @@ struct sinew_contact_work {
     double time;       /* s: at the start of the step */
     double *blocks;    /* [particle_count][9] N/m: Hessian blocks of the fixed elements at the start of the step */
     sinew_real *guess; /* [particle_count][4] m: initial guess of solvers that start from q_tilde */
-    sinew_real *x_projected_start; /* [particle_count][4] m: mode projection: start of the step, projected */
-    sinew_real
-        *x_unprojected_start;    /* [particle_count][4] m: mode projection: start of the step before the projection */
-    sinew_real *v_step_start;    /* [particle_count][4] m/s: velocities at the start; v_before of the next step */
-    bool step_start_stored;      /* step_start_contacts are those of this step */
-    bool projected;              /* the start was projected */
-    double residual_gate;        /* N: multipliers are updated only below this residual */
-    int32_t detection_iteration; /* iterations before the last detection pass */
-    int32_t last_update;         /* iterations before the last multiplier update, -1: none yet */
+    sinew_real *x_projected_start;   /* [particle_count][4] m: mode projection: projected start of the step */
+    sinew_real *x_unprojected_start; /* [particle_count][4] m: mode projection: start of the step before projection */
+    sinew_real *v_step_start;        /* [particle_count][4] m/s: at the start of the step; v_before of the next step */
+    bool step_start_stored;          /* step_start_contacts belong to this step */
+    bool projected;                  /* the mode projection has moved the start of the step */
+    double residual_gate;            /* N: multipliers are updated only below this residual */
+    int32_t detection_iteration;     /* iterations before the last detection pass */
+    int32_t last_update;             /* iterations before the last multiplier update, -1: none yet */
     int32_t truncated_count;
     bool trial_filtered;         /* a line search has filtered the trial and set `truncated` */
-    double multiplier_change;    /* change by the last multiplier update, relative to offsets and forces */
-    int32_t idle_updates;        /* consecutive updates that left multiplier_change unchanged */
-    double redetect_penetration; /* smallest relative penetration that caused a detection pass in this step */
-    bool too_near;               /* at the end of the step, surfaces are nearer than the tolerance of contact allows */
+    double multiplier_change;    /* relative change that an update would make, at the last convergence test */
+    int32_t idle_updates;        /* consecutive convergence tests that found multiplier_change unchanged */
+    double redetect_penetration; /* smallest relative penetration that caused a pass in this step; HUGE_VAL: none */
+    bool too_near;               /* at the end of the step, surfaces are nearer than the contact tolerance allows */
     sinew_contact_report report;
     sinew_contact_energy energy;
-    bool listed;              /* the list of contacts is that of the end of the last step */
+    bool listed;              /* the list holds the contacts at the end of the last step */
     bool intersections_known; /* report.intersections belong to the current positions */
 
     size_t mean_edge_capacity, x_pass_start_capacity, x_predicted_capacity, x_step_start_capacity, x_requested_capacity,
@@ -187,32 +187,32 @@ struct sinew_contact_work {
 /* Rebuilds the collision mesh if bodies or colliders have changed (surfaces.c). */
 sinew_status sinew_contact_surfaces(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_surfaces_release(sinew_contact_work *c, const sinew_allocator *allocator);
-/* x [vertex_count][4] m: particles at q, vertices of colliders at their fraction of the motion. */
+/* x [vertex_count][4] m: particles at q, vertices of colliders at the completed fraction of their motion. */
 void sinew_contact_gather(const sinew_contact_view *view, const sinew_real *q, sinew_real *x);
-/* Vertices of a collider at `fraction` 0 .. 1 of its motion in this step. */
+/* x [vertices of the collider][4] m: vertices of a collider at `fraction` 0 .. 1 of its motion in this step. */
 void sinew_contact_collider_positions(const sinew_contact_view *view, int32_t object, double fraction, sinew_real *x);
 /* A point and the normal of a collider that is a plane, at `fraction` of its motion. */
 void sinew_contact_plane(const sinew_contact_view *view, int32_t object, double fraction, double point[3],
                          double normal[3]);
 
-/* The contact cache (warm_start_cache.c): stores the contacts of the list before the collision mesh is rebuilt, and
- * restores those whose features still exist. */
+/* The contact cache (warm_start_cache.c): moves the listed contacts to the cache before the collision mesh is rebuilt,
+ * and restores contacts whose features still exist. False: out of memory. */
 bool sinew_contact_cache_store(const sinew_contact_view *view);
 bool sinew_contact_cache_restore(const sinew_contact_view *view);
-/* Whether a contact has multipliers or forces to cache; the cache entry of a contact. */
+/* True if a contact has multipliers or forces to cache; builds the cache entry of a contact. */
 bool sinew_contact_is_cacheable(const sinew_contact_constraint *contact);
 sinew_contact_cache_entry sinew_contact_cache_entry_of(const sinew_contact_work *c,
                                                        const sinew_contact_constraint *contact);
 
-/* Appends a candidate pair, which the caller fills; NULL without memory. */
+/* Appends a candidate pair, which the caller fills; NULL: out of memory. */
 sinew_candidate *sinew_contact_add_pair(const sinew_contact_view *view);
 /* Replaces pairs of vertices inside closed colliders by pairs that push them out (penetration.c). */
 sinew_status sinew_contact_resolve_penetration(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_trees_release(sinew_contact_work *c);
 /* Refits the BVH of a collider's triangles to x_pass_start. */
 sinew_status sinew_contact_refit_tree(const sinew_contact_view *view, int32_t object, sinew_error *error);
-/* Embedded surfaces (embedded_contacts.c): lists vertices of skins when the collision mesh is built; appends their
- * contacts to the list; b [3] m: the point of the collider in a contact of a skin vertex. */
+/* Embedded surfaces (embedded_contacts.c): list the vertices of skins when the collision mesh is built; append their
+ * contacts to the list; compute b [3] m, the point of the collider in a contact of a skin vertex. */
 bool sinew_contact_build_skins(const sinew_contact_view *view);
 sinew_status sinew_contact_add_skins(const sinew_contact_view *view, sinew_error *error);
 void sinew_contact_skin_target(const sinew_contact_work *c, const sinew_contact_constraint *contact,
@@ -223,14 +223,15 @@ sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_
 
 /* Stages of a step. begin runs the first detection pass, after the objective, the solver and q_tilde are prepared. */
 sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *error);
-/* Undoes the start of a step that failed, or whose end is not finite. */
+/* After a step that failed or ended with values that are not finite: restores the list of contacts, and the positions
+ * that the mode `projection` moved, and detaches contact from the solver. */
 void sinew_contact_abandon(const sinew_contact_view *view);
 void sinew_contact_end(const sinew_contact_view *view, sinew_step_result *result);
 
 /* Restores the start of the step that the mode `projection` has moved (projection_mode.c). */
 void sinew_contact_projection_undo(const sinew_contact_view *view);
 
-/* Contacts that began, stayed or ended (events.c). Stores the contacts at the start of the step; false without
+/* Contacts that started, continued or ended (events.c). Stores the contacts at the start of the step; false: out of
  * memory. */
 bool sinew_contact_store_previous(const sinew_contact_view *view);
 /* Restores the stored list after a step that failed. */
@@ -239,32 +240,34 @@ void sinew_contact_restore_previous(const sinew_contact_view *view);
 void sinew_contact_find_ended(const sinew_contact_view *view, const sinew_real *x);
 double sinew_contact_clearance(const sinew_contact_view *view, const sinew_contact_constraint *contact,
                                const sinew_real *x);
-/* The next active or ended contact in the order of keys; both counts start at 0; NULL: no more. */
+/* The next active or ended contact in the order of keys. *next and *ended are positions in both lists, which start at 0
+ * and are advanced. NULL: no more. */
 const sinew_contact_constraint *sinew_contact_next_listed(const sinew_contact_work *c, int32_t *next, int32_t *ended);
-/* N: contact forces on particles first .. first + count - 1, out [3 * count]. */
+/* N: contact forces on particles first .. first + count - 1 of the public order, out [3 * count]. */
 void sinew_contact_particle_forces(const sinew_contact_view *view, int32_t first, int32_t count, sinew_real *out);
 
 /* One detection pass at x_pass_start (detection_pass.c): candidate pairs, step filter and contacts. `first`: the first
  * pass of the step. */
 sinew_status sinew_contact_detect(const sinew_contact_view *view, bool first, sinew_error *error);
-/* Whether the step filter is on: intersection_free, in a mode that supports it. */
+/* True if the step filter is on: intersection_free, in a mode that supports it. */
 bool sinew_contact_is_filtered(const sinew_contact_work *c);
 
 /* Contacts as elements (elements.c). Sets stiffness, anchors and friction of the contacts of this pass. */
 sinew_status sinew_contact_make_elements(const sinew_contact_view *view, sinew_error *error);
 /* Writes multipliers and friction limits into the elements. */
 void sinew_contact_write_numbers(sinew_contact_work *c);
-/* Relaxes contacts with spheres and capsules towards their closest points at q, if `move`; the caller then writes the
- * numbers. Returns the largest penetration that the contact points do not show, as a fraction of the offset. */
+/* If `move`, relaxes contacts with spheres and capsules towards their closest points at q; the caller then writes the
+ * numbers. Returns the largest penetration that the current contact points miss, as a fraction of the offset. */
 double sinew_contact_relax_round(const sinew_contact_view *view, const sinew_real *q, bool move);
-/* Whether the residual is small enough for a multiplier update. */
+/* True if the residual, which is evaluated, is small enough for a multiplier update; always true for solvers that sweep
+ * over constraints or vertices. */
 bool sinew_contact_gate(const sinew_contact_view *view);
 /* Normal force (N) and slip u (m) of a contact at q. */
 double sinew_contact_normal_force(const sinew_contact_work *c, int32_t element, const sinew_real *q, double u[3]);
-/* values [element_count][4] N: multipliers of a solver that keeps its own: normal, then three of the tangent, on the
- * first side. False: the solver keeps none. */
+/* values [element_count][4] N: multipliers of a solver that keeps its own (XPBD): the normal force, then the tangential
+ * force on the first side. False: the solver keeps none. */
 bool sinew_contact_own_forces(const sinew_contact_view *view, sinew_real *values);
-/* b: weighted sum of the vertices of colliders at x, with opposite sign; zero if both sides are bodies. */
+/* b: minus the weighted sum of the collider vertices at x; zero if both sides are bodies. */
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *contact,
                                   const sinew_real *x, double b[3]);
 

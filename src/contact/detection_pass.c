@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * detection_pass.c: one detection pass (contact.h): predicted displacements and trust regions, candidate pairs, the
- * step filter over them, and the contacts among them as elements for the objective and the solver.
+ * detection_pass.c: one detection pass (contact.h): predicted displacements, trust regions, candidate pairs, the
+ * step filter of these pairs, and contacts as elements of the objective and the solver.
  */
 #include <math.h>
 #include <string.h>
 
 #include "contact/modes.h"
+#include "math/vec3.h"
 
-/* The values are chosen, not measured; the guarantee holds for any (test_step_filter). With them scenes/tablecloth has
- * at most 18 520 candidate pairs and 2.5 detections a step (docs/evidence/contact.md). */
-#define RADIUS_FACTOR    1.2  /* radius over the deviation of inertia from the prediction */
-#define STOP_EDGES       0.25 /* space to stop on the predicted path, in mean edges at most */
-#define RADIUS_EDGES_MAX 1.5  /* largest radius, and largest deviation from the mean displacement, in mean edges */
-#define MARGIN           0.5  /* fraction of the offset: pairs with a smaller clearance become contact elements */
+/* The values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter). With these
+ * values scenes/tablecloth has at most 18 520 candidate pairs and 2.5 detections per step
+ * (docs/evidence/contact.md). */
+#define RADIUS_FACTOR    1.2  /* radius relative to the deviation of q_tilde from the prediction */
+#define STOP_EDGES       0.25 /* bound of the radius for stopping on the predicted path, in mean edge lengths */
+#define RADIUS_EDGES_MAX 1.5  /* bound of the radius and of deviations from the mean, in mean edge lengths */
+#define MARGIN           0.5  /* contact elements: pairs with clearance below this fraction of the half thicknesses */
 #define PLANE_HALVINGS   20   /* bisections of the motion of a plane before it stops */
 
 bool sinew_contact_is_filtered(const sinew_contact_work *c)
@@ -28,8 +30,8 @@ static bool object_is_plane(const sinew_collision_object *o)
 
 /* ---- Prediction ------------------------------------------------------------------------------ */
 
-/* Predicted positions: the solver's first guess or, in later passes, its last request for bodies; the end of their
- * motion for colliders. */
+/* Predicted positions. Bodies: the solver's first guess or, in later passes, its last request. Colliders: the end of
+ * their motion. */
 static void gather_predicted(const sinew_contact_view *view, bool first)
 {
     sinew_contact_work *c = view->contact;
@@ -44,13 +46,8 @@ static void gather_predicted(const sinew_contact_view *view, bool first)
             sinew_contact_collider_positions(view, o, 1, c->x_predicted + 4 * (size_t)f->objects[o].first_vertex);
 }
 
-static double vector_length(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
-
-/* m: mean predicted displacement of an object; 0 unless `carried`: the first pass of a step, in which bodies move
- * far. */
+/* m: mean predicted displacement of an object. It is 0 unless `carried`: only in the first pass of a step do bodies
+ * move far. */
 static void mean_displacement(const sinew_contact_work *c, const sinew_collision_object *object, bool carried,
                               double mean[3])
 {
@@ -63,17 +60,17 @@ static void mean_displacement(const sinew_contact_work *c, const sinew_collision
         mean[i] = moves ? sum[i] / object->vertex_count : 0;
 }
 
-/* m: distance of `there` from the start of vertex v plus the displacement. */
+/* m: distance between `there` and the displaced start position of vertex v. */
 static double deviation_from(const sinew_contact_work *c, int32_t v, const sinew_real *there,
                              const double displacement[3])
 {
     double rest[3];
     for (size_t i = 0; i < 3; i++)
         rest[i] = (double)there[i] - (double)c->x_pass_start[4 * (size_t)v + i] - displacement[i];
-    return vector_length(rest);
+    return vec3_norm(rest);
 }
 
-/* Vertices of a collider all have its mean displacement, with radii that contain their start. */
+/* All vertices of a collider have its mean displacement, with radii that contain their start positions. */
 static void set_collider_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -86,12 +83,12 @@ static void set_collider_predicted(sinew_contact_work *c, int32_t o, const doubl
         sinew_real *displacement = c->step_filter.predicted + 4 * (size_t)v;
         for (int i = 0; i < 3; i++)
             displacement[i] = (sinew_real)mean[i];
-        displacement[3] = (sinew_real)fmax(radius, vector_length(mean));
+        displacement[3] = (sinew_real)fmax(radius, vec3_norm(mean));
     }
 }
 
-/* Predicted displacements of the vertices of a body, limited in their distance from the mean: one unreachable request
- * would enlarge the search for all vertices. Returns the longest displacement. */
+/* Sets predicted displacements of the vertices of a body and limits their distance from the mean, because one
+ * unreachable request would enlarge the search for all vertices. Returns the longest displacement. */
 static double set_body_predicted(sinew_contact_work *c, int32_t o, const double mean[3])
 {
     const sinew_collision_object *object = &c->mesh.objects[o];
@@ -106,12 +103,13 @@ static double set_body_predicted(sinew_contact_work *c, int32_t o, const double 
             displacement[i] = (sinew_real)(mean[i] + fraction * ((double)requested[i] - (double)x[i] - mean[i]));
             d[i] = (double)displacement[i];
         }
-        longest = fmax(longest, vector_length(d));
+        longest = fmax(longest, vec3_norm(d));
     }
     return longest;
 }
 
-/* Radii of the trust region of a body: the deviation of q_tilde from the prediction, and space to stop on the path. */
+/* Sets the radii of a body's trust region: the deviation of q_tilde from the prediction, or the distance to stop on the
+ * path if this is larger. */
 static void set_body_radii(const sinew_contact_view *view, int32_t o, double longest)
 {
     sinew_contact_work *c = view->contact;
@@ -174,7 +172,7 @@ static bool add_plane_pairs(const sinew_contact_view *view, sinew_contact_work *
         for (size_t i = 0; i < 3; i++)
             distance += normal[i] * ((double)c->x_pass_start[4 * (size_t)v + i] - point[i]);
         if (!sinew_may_collide(f, f->object[v], o) ||
-            distance > (double)c->inflation_radius[v] + vector_length(d) + f->objects[o].half_thickness * (1 + MARGIN))
+            distance > (double)c->inflation_radius[v] + vec3_norm(d) + f->objects[o].half_thickness * (1 + MARGIN))
             continue;
         sinew_candidate *p = sinew_contact_add_pair(view);
         if (!p)
@@ -207,7 +205,7 @@ static sinew_status find_candidates(const sinew_contact_view *view, sinew_error 
 
 /* ---- Colliders ------------------------------------------------------------------------------- */
 
-/* Whether all vertices in front of a plane keep at least 0.2 of their distance when the plane is at `fraction`. */
+/* True if all vertices in front of a plane keep at least 0.2 of their distance when the plane is at `fraction`. */
 static bool plane_is_open(const sinew_contact_view *view, int32_t o, double fraction)
 {
     const sinew_contact_work *c = view->contact;
@@ -249,7 +247,7 @@ static void advance_planes(const sinew_contact_view *view)
 
 /* ---- One pass -------------------------------------------------------------------------------- */
 
-/* Lists the transient batches of the world, then that of contacts, for the driver. */
+/* Lists the transient batches of the energies, then the batch of contacts, for the solver's driver. */
 static void list_transient_batches(sinew_contact_work *c)
 {
     c->hooks.batch_count = c->view.transient_count;
@@ -272,7 +270,7 @@ static sinew_status find_contacts(const sinew_contact_view *view, sinew_error *e
     return status;
 }
 
-/* Without the step filter colliders complete their motion. */
+/* Without the step filter, colliders complete their motion. */
 static void complete_collider_motion(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;

@@ -2,13 +2,15 @@
  *
  * elements.c: the contacts of a detection pass as elements of the contact energy (energy/edge/contact.c).
  *
- *     z = sum w x - b,   b from vertices of colliders:     n.(sum w x) >= r + radii + n.b
+ *     z = sum w x - b,   b of collider vertices:        n.(sum w x) >= r + radii + n.b
  *     k_n = factor / sum_a (w_a^2 / (H_aa + m_a/h^2)),     k_t = k_n
  *     a = P z_n - t / k_t                                  z_n: z at the start of the step
  *
- * H_aa is n.(H n) of the block of the fixed elements at the start of the step: a cloth is softer across its surface
- * than along it. t is the friction at the start of the step, stored as a force: closest points give P z_n = 0 in each
- * detection, so an anchor stored as a point would lose its stretch.
+ * Sums run over the body vertices of a contact, with weights w and positions x; n is its normal, P = I - n n^T, r its
+ * offset, radii those of spheres and capsules, a the anchor of its friction. H_aa is n.(H n) of the block of the fixed
+ * elements at the start of the step: a cloth is softer across its surface than along it. t is minus the friction on the
+ * first object at the start of the step, stored as a force: the closest points of each detection have P z_n = 0, so an
+ * anchor stored as a point would lose its stretch. The stiffness is that of the mode `augmented` (modes.c has others).
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +18,7 @@
 #include "energy/contact_data.h"
 #include "contact/modes.h"
 
-#define FRICTION_UNBOUNDED 1e30 /* N: friction of penalty springs, which never slide */
+#define FRICTION_UNBOUNDED 1e30 /* N: friction limit of penalty springs, which never slide */
 
 void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_contact_constraint *t, const sinew_real *x,
                                   double b[3])
@@ -28,7 +30,8 @@ void sinew_contact_collider_point(const sinew_contact_work *c, const sinew_conta
             b[i] -= (double)t->w[a] * (double)x[4 * (size_t)t->v[a] + i];
 }
 
-/* b of a contact, the point of a plane included, at the start of the step or at the current fractions of colliders. */
+/* b of a contact, m: at the start of the step, or else at the end of the colliders' motion. For a plane, b is its point
+ * at the start of the step or at its current fraction. */
 static void contact_fixed_point(const sinew_contact_view *view, const sinew_contact_constraint *t, bool at_step_start,
                                 double b[3])
 {
@@ -54,7 +57,7 @@ static double stiffness_along(const double H[9], const double n[3])
     return fmax(sum, 0);
 }
 
-/* m/N: compliance of the vertices of a contact under a force between its sides; 0: no vertex can move. */
+/* m/N: compliance of a contact's vertices under a force between its sides; 0: no vertex can move. */
 static double contact_compliance(const sinew_contact_view *view, const sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;
@@ -199,7 +202,7 @@ static bool elements_reserve(const sinew_allocator *m, sinew_contact_work *c)
            sinew_reserve_spare(m, &c->data, &c->data_capacity, SINEW_CONTACT_DATA_COUNT * n, sizeof *c->data);
 }
 
-/* Particles of a contact; entries without a particle repeat the first. */
+/* Lists the particles of a contact; entries without a particle repeat the first. */
 static void contact_list_particles(const sinew_contact_work *c, const sinew_contact_constraint *t, int32_t *particles)
 {
     int32_t some = -1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_contacts.c: contacts of embedded surfaces (mesh/embedded_surface.h) with colliders, by their own vertices.
+ * embedded_contacts.c: contacts of the vertices of embedded surfaces (mesh/embedded_surface.h) with colliders.
  *
- * A vertex of an embedded surface is x = sum w q over up to four particles. Its contact is an element over these
- * particles with the same weights, and with the nearest point of each collider, which moves with the collider. A vertex
- * inside a closed collider is pushed out along the shortest path (penetration.c).
+ * A vertex of an embedded surface is x = sum w q over up to four particles. Its contact with a collider is an
+ * element over these particles with the same weights, and with the nearest point of the collider, which moves with
+ * the collider. A vertex inside a closed collider is pushed out along the shortest path (penetration.c).
  *
  * Limits: the step filter does not cover embedded surfaces, which may pass through thin colliders in a step. Their
  * edges and faces do not collide, and they do not collide with bodies.
@@ -16,8 +16,8 @@
 #include "contact/contact.h"
 
 #define MARGIN       0.5 /* fraction of the offset, as in detection_pass.c */
-#define INSIDE       0.5 /* a point is inside from this winding number on */
-#define OUT_FRACTION 0.2 /* fraction of the depth per step, as in collide/contact_list.c */
+#define INSIDE       0.5 /* a point is inside if its winding number is above this value */
+#define OUT_FRACTION 0.2 /* fraction of the depth that a step resolves, as in collide/contact_list.c */
 
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
@@ -86,13 +86,14 @@ void sinew_contact_skin_target(const sinew_contact_work *c, const sinew_contact_
 
 /* ---- Nearest points -------------------------------------------------------------------------- */
 
-/* The search of one vertex: its position and its search radius, m. */
+/* The nearest-point query of one vertex: its position and its search radius, m. */
 typedef struct skin_search {
     double p[3];
     double limit;
 } skin_search;
 
-/* Sets n from the point b of a collider to the vertex; sign -1: the vertex is inside, and n points out. */
+/* Sets the distance, and n from the point b of a collider to the vertex; sign -1: the vertex is inside, the distance is
+ * negative, and n points outwards. */
 static void skin_set_direction(const skin_search *s, const double b[3], double sign, sinew_contact_constraint *t)
 {
     double size = 0;
@@ -118,7 +119,7 @@ static bool skin_near_plane(const sinew_contact_view *view, int32_t o, const ski
     return t->distance <= s->limit;
 }
 
-/* The only primitive of a sphere or capsule is a vertex or an edge. */
+/* A sphere or a capsule has one primitive: a vertex or an edge. */
 static bool skin_near_round(const sinew_contact_work *c, int32_t o, const skin_search *s, sinew_contact_constraint *t)
 {
     const int32_t first = c->mesh.objects[o].first_vertex;
@@ -163,7 +164,7 @@ static bool skin_near_triangles(const sinew_contact_view *view, int32_t o, const
     return true;
 }
 
-/* The contact of a vertex with a collider; false: they are not near. */
+/* Sets t to the contact of a skin vertex with the collider o; false: they are too far apart. */
 static bool skin_find_contact(const sinew_contact_view *view, int32_t skin, int32_t o, sinew_contact_constraint *t)
 {
     const sinew_contact_work *c = view->contact;

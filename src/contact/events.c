@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * events.c: contacts that began, stayed and ended, and contact forces on particles.
+ * events.c: contacts that started, continued and ended, and contact forces on particles.
  *
- * A contact with a force at the start of the step was active. It has stayed if its key is in the list at the end. If
- * its vertex has moved on to another feature of the same object, its multipliers were passed on
- * (collide/contact_list.h), and it has stayed as the contact that received them. All other contacts have ended, also
- * those that are no candidates any more.
+ * A contact with a force at the start of the step was active. It continues if its key is in the list at the end and it
+ * still has a force. If its vertex has moved to another feature of the same object, it continues as the contact that
+ * received its multipliers (collide/contact_list.h). All other active contacts have ended, including those that are no
+ * longer candidates.
  */
 #include <math.h>
 #include <string.h>
@@ -61,8 +61,8 @@ static int32_t contact_find_key(const sinew_contact_constraint *list, int32_t co
     return low < count && list[low].key == key ? low : -1;
 }
 
-/* Whether a contact of the list continues a lost one, by vertex and object. Each contact matches once, and is
- * marked. */
+/* True if a contact of the list continues the lost contact, by vertex and object. Each contact matches at most once,
+ * and is marked. */
 static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constraint *lost)
 {
     if (lost->key >> 60 == SINEW_CONTACT_EDGE_EDGE || lost->key >> 60 == SINEW_CONTACT_SKIN_COLLIDER)
@@ -79,7 +79,8 @@ static bool contact_has_match(sinew_contact_work *c, const sinew_contact_constra
     return false;
 }
 
-/* Finds vertices and weights of a contact from its key, because contacts of loaded states store only keys. */
+/* Sets vertices, weights and normal of a contact from its key, at the start of the step, because contacts of loaded
+ * states have only keys. */
 static void contact_find_weights(const sinew_contact_work *c, sinew_contact_constraint *t)
 {
     const sinew_collision_mesh *f = &c->mesh;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * modes.c: see modes.h.
+ * modes.c: the table of contact modes (modes.h).
  */
 #include "contact/modes.h"
 
-/* Springs of the mode projection, in units of the stiffness of their particles. Chosen, not measured;
+/* Stiffness of the springs of the mode projection, relative to the stiffness of their particles. Chosen, not measured;
  * test_contact_modes checks both precisions. */
 #define PROJECTION_STIFFNESS (sizeof(sinew_real) == 4 ? 1e2 : 1e4)
 

@@ -13,30 +13,31 @@
 #include "contact/contact.h"
 
 typedef struct sinew_contact_mode_ops {
-    const char *name;       /* in scene files */
+    const char *name;       /* name in scene files */
     bool filtered;          /* the intersection-free step filter applies */
     bool multipliers;       /* contacts have multipliers and lagged friction */
     bool velocity_friction; /* friction changes velocities after the step */
-    /* Normal and tangential stiffness of a contact whose particles have this compliance (m/N). */
+    /* Sets kn and kt of a contact whose particles have this compliance (m/N); in modes without multipliers, also sets
+     * its multipliers to zero. */
     void (*set_stiffness)(const sinew_contact_def *def, double compliance, sinew_contact_constraint *contact);
-    /* Optional: refuses solvers that do not support the mode. */
-    sinew_status (*check)(const sinew_contact_view *view, sinew_error *error);
-    /* Optional: changes the start of the step once its contacts are known. */
+    /* Optional: fails for solvers that do not support the mode. */
+    sinew_status (*check)(const sinew_solver_ops *ops, sinew_error *error);
+    /* Optional: changes the start of the step after its contacts are found. */
     sinew_status (*begin)(const sinew_contact_view *view, sinew_error *error);
     /* Optional: filters the iterate q instead of the step filter; true: q was changed. */
     bool (*filter)(const sinew_contact_view *view, sinew_real *q);
-    /* Optional: whether a contact becomes an element; NULL: every contact does. */
+    /* Optional: true if a contact becomes an element; NULL: every contact does. */
     bool (*takes)(const sinew_contact_work *c, const sinew_contact_constraint *contact);
-    /* Optional: m, distance above the offset at which the spring of a contact begins; NULL: 0. */
+    /* Optional: m, distance above the offset at which the spring of a contact starts to act; NULL: 0. */
     double (*spring_start)(const sinew_contact_constraint *contact);
     /* Optional: N, force of a contact at the end of the step in addition to its spring; NULL: 0. */
     double (*extra_force)(const sinew_contact_view *view, const sinew_contact_constraint *contact);
 } sinew_contact_mode_ops;
 
-const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* NULL: no such mode */
+const sinew_contact_mode_ops *sinew_contact_mode_get(sinew_contact_mode mode); /* NULL: unknown mode */
 
 /* Operations of the mode projection (projection_mode.c). */
-sinew_status sinew_projection_check(const sinew_contact_view *view, sinew_error *error);
+sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error);
 sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error *error);
 bool sinew_projection_filter(const sinew_contact_view *view, sinew_real *q);
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *contact);

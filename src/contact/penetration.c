@@ -2,21 +2,21 @@
  *
  * penetration.c: pushes vertices that are inside a closed collider out along the shortest path.
  *
- * Distances have no sign: without this file a contact would keep a vertex that is inside a box inside. Vertices within
- * the bounds of a closed collider of triangles are therefore tested by its winding number (sinew/tree.h). For a vertex
- * inside, one pair replaces all its pairs with that collider: with the nearest point of the surface, an outward normal
- * and a negative distance. The step filter ignores such a pair (step_filter.h). Spheres, capsules and planes need no
- * test.
+ * Distances are unsigned, so a contact would keep a vertex that is inside a box inside. Therefore vertices within
+ * the bounds of a closed triangle collider are tested by the winding number (sinew/tree.h). For a vertex inside, one
+ * pair replaces all its pairs with that collider: it has the nearest point of the surface, an outward normal and a
+ * negative distance. The step filter ignores such a pair (step_filter.h). Spheres, capsules and planes need no test.
  *
  * Limits: open meshes, hollow boxes, height fields and bodies have no inside.
  */
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "sinew/tree.h"
 #include "contact/contact.h"
 
-#define INSIDE 0.5 /* a point is inside from this winding number on */
+#define INSIDE 0.5 /* a point is inside if its winding number is above this value */
 
 void sinew_contact_trees_release(sinew_contact_work *c)
 {
@@ -28,7 +28,7 @@ void sinew_contact_trees_release(sinew_contact_work *c)
 
 /* ---- Trees of colliders ---------------------------------------------------------------------- */
 
-/* The triangles of an object are the first of its primitives, which are consecutive. */
+/* Finds the triangles of a collider among the primitives: those of an object are consecutive, its triangles first. */
 static void tree_find_triangles(const sinew_collision_mesh *f, int32_t object, sinew_contact_tree *t)
 {
     t->first_primitive = -1;
@@ -94,7 +94,8 @@ static bool object_has_inside(const sinew_contact_view *view, const sinew_collis
     return o->kinematic && view->colliders[o->collider].closed && view->colliders[o->collider].triangle_count > 0;
 }
 
-/* Lists the vertices of bodies within the bounds of a collider with which they may collide. */
+/* Lists in `bounded` the vertices within the bounds of a collider, of bodies that may collide with it. Returns their
+ * number. */
 static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
 {
     const sinew_collision_mesh *f = &c->mesh;
@@ -117,7 +118,8 @@ static int32_t list_bounded_vertices(sinew_contact_work *c, int32_t object)
     return count;
 }
 
-/* Keeps those vertices of the list that are inside the collider, and marks them. */
+/* Keeps the vertices of `bounded` [count] that are inside the collider, and marks them in `is_inside`. Returns their
+ * number. */
 static int32_t keep_inside_vertices(sinew_contact_work *c, const sinew_tree *tree, int32_t count)
 {
     int32_t kept = 0;
@@ -134,7 +136,7 @@ static int32_t keep_inside_vertices(sinew_contact_work *c, const sinew_tree *tre
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-/* Whether a pair contains the collider and a vertex inside it. */
+/* True if a pair contains the collider and a vertex inside it. */
 static bool candidate_is_replaced(const sinew_contact_work *c, const sinew_candidate *p, int32_t object)
 {
     bool own = false, inside = false;
@@ -175,10 +177,10 @@ static void candidate_out(const sinew_contact_work *c, int32_t object, int32_t v
                       (double)c->x_pass_start[4 * (size_t)corners[0] + a];
     }
     p->distance = (sinew_real)-sqrt(size);
-    /* At distance zero the normal of the triangle gives the outward direction. */
+    /* At distance zero, the normal of the triangle is the outward direction. */
     for (int a = 0; size == 0 && a < 3; a++)
         n[a] = e[0][(a + 1) % 3] * e[1][(a + 2) % 3] - e[0][(a + 2) % 3] * e[1][(a + 1) % 3];
-    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double length = vec3_norm(n);
     for (int a = 0; a < 3; a++)
         p->n[a] = length > 0 ? (sinew_real)(n[a] / length) : a == 1;
 }

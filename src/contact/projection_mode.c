@@ -3,39 +3,39 @@
  * projection_mode.c: the mode `projection`: colliders as hard constraints of vertices, PBNG 7.2.
  *
  * At the start of a step each vertex at or below the surface of a collider (half thicknesses included) is moved onto
- * it. After each iteration the inward normal component of each displacement since then is removed:
+ * the surface. After each iteration the inward normal component of each displacement since the start is removed:
  *
  *     dx.n < 0   =>   dx <- (I - n n^T) dx
  *
  * So vertices slide without friction and may leave. The paper projects the dx of each iteration, vertex by vertex
- * within a sweep: a vertex that moved out too far in one iteration could not return in the next, and bodies would
- * hover. Here the projection runs between sweeps. A stiff unilateral spring (elements.c) acts within the sweep, which
- * would otherwise move the neighbours of a vertex into the collider. The spring starts SPRING_START of the offset above
- * the surface, where vertices then rest. The force of a contact is that of its spring plus the remaining gradient at
+ * within a sweep; a vertex that moves out too far in one iteration cannot return in the next, and bodies hover. Here
+ * the projection runs between sweeps. A stiff unilateral spring (elements.c) acts within the sweep, which would
+ * otherwise move the neighbours of a vertex into the collider. The spring starts SPRING_START of the offset above
+ * the surface, where vertices then rest. The force of a contact is the spring force plus the remaining gradient at
  * projected vertices.
  *
- * Limits: bodies do not collide with each other; colliders keep their position of the start of the step; only vertex
- * sweeps support the mode, because their iterates may be moved.
+ * Limits: bodies do not collide with each other; the projection uses colliders at the start of their motion in the step
+ * (planes: at its end); only vertex sweeps support the mode, because only their iterates may be changed between
+ * iterations.
  */
 #include <math.h>
 #include <string.h>
 
 #include "contact/modes.h"
 
-/* Fraction of the offset above the surface within which vertices are projected too, so that they do not alternate.
- * Single precision needs a wider band (test_contact_modes). */
+/* Vertices within this fraction of the offset above the surface are also projected, so that they do not alternate
+ * between both states. Single precision needs a wider band (test_contact_modes). */
 #define SURFACE_TOLERANCE (sizeof(sinew_real) == 4 ? 2e-2 : 1e-3)
-#define SPRING_START      (SURFACE_TOLERANCE / 2) /* fraction of the offset */
+#define SPRING_START      (SURFACE_TOLERANCE / 2) /* as a fraction of the offset */
 
-sinew_status sinew_projection_check(const sinew_contact_view *view, sinew_error *error)
+sinew_status sinew_projection_check(const sinew_solver_ops *ops, sinew_error *error)
 {
-    const sinew_solver_info *info = &view->solve->ops->info;
-    if (info->needs & SINEW_CAN_VERTEX && !view->solve->ops->filtered_late)
+    if (ops->info.needs & SINEW_CAN_VERTEX && !ops->filtered_late)
         return SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "contact: mode projection is for pbng, whose iterations move vertices one by one; %s takes "
                       "augmented, penalty or half_space",
-                      info->name);
+                      ops->info.name);
 }
 
 bool sinew_projection_takes(const sinew_contact_work *c, const sinew_contact_constraint *t)
@@ -49,7 +49,7 @@ double sinew_projection_spring_start(const sinew_contact_constraint *t)
     return SPRING_START * t->offset;
 }
 
-/* Moves a particle at the start of the step, and its q_tilde and initial guess by the same vector. */
+/* Moves a particle at the start of the step, and moves its q_tilde and initial guess by the same vector. */
 static void shift_particle(const sinew_contact_view *view, int32_t particle, const double n[3], double by)
 {
     sinew_contact_work *c = view->contact;
@@ -76,7 +76,7 @@ sinew_status sinew_projection_begin(const sinew_contact_view *view, sinew_error 
         if (!sinew_projection_takes(c, t))
             continue;
         const int32_t p = c->mesh.particle[t->v[0]];
-        /* Another contact of the same vertex may have moved the vertex. */
+        /* Another contact may already have moved the vertex. */
         double moved = 0;
         for (size_t i = 0; i < 3; i++)
             moved += t->n[i] * ((double)view->q[4 * (size_t)p + i] - (double)c->x_unprojected_start[4 * (size_t)p + i]);

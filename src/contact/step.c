@@ -6,50 +6,50 @@
  * Gradient-based solvers update multipliers only when the residual is below 5 % of the total weight. Earlier, k_n times
  * a transient penetration would become a force far larger than the weight and throw stacks apart. Vertex sweeps have no
  * such gate: their residual falls slowly, and stacks would sink. The lagged normal force of friction is updated in
- * every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound layers) both wait, because
- * its forces are not those of the world.
+ * every multiplier update. While the iterate belongs to an auxiliary problem (mpbng's bound layers), neither is
+ * updated, because its forces are not the forces of the world.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
 #include "contact/modes.h"
+#include "math/vec3.h"
 
-/* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: measured on
- * scenes/soft_tower by newton, the gate changes nothing (violation 41 um with and without it, 2206 and 2215
- * updates). */
+/* Multiplier updates wait until the residual is below this fraction of the total weight. Chosen: on scenes/soft_tower
+ * with newton the gate has no effect (violation 41 um with and without it, 2206 and 2215 updates). */
 #define RESIDUAL_GATE 0.05
-/* Multiplier updates: maximum in a step, iterations between two updates, and iterations that must remain for another
- * update. An update without iterations to solve it makes the step worse. Chosen, not measured. */
+/* Multiplier updates: maximum per step, iterations between two updates, and iterations that must remain for another
+ * update, because an update without iterations to solve it worsens the step. Chosen, not measured. */
 #define UPDATES_MAX            200
 #define UPDATE_INTERVAL_NEWTON 4
 #define UPDATE_INTERVAL_SWEEPS 4
 #define UPDATE_ITERATIONS_MIN  3
-/* Multipliers have converged if they change by less than this factor times the tolerance, at most CONVERGED_MAX, of
- * offsets and forces. Chosen, not measured. */
+/* Multipliers have converged if their change, relative to offsets and forces, is below this factor times the tolerance,
+ * and at most CONVERGED_MAX. Chosen, not measured. */
 #define CONVERGED_FACTOR 1e4
 #define CONVERGED_MAX    1e-3
-/* Updates stop after this number of updates whose change stays equal to within this fraction: forces of redundant
- * contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
+/* Updates stop after this number of consecutive updates whose change is equal to within IDLE_CHANGE: forces of
+ * redundant contacts drift, for example under a cloth on a sphere (test_contact_solvers). Chosen, not measured. */
 #define IDLE_UPDATES_MAX 16
 #define IDLE_CHANGE      0.01
-/* Many vertices are truncated if they are more than this fraction of all and more than this number. Chosen, not
+/* Many vertices are truncated if their count exceeds this fraction of all vertices and this number. Chosen, not
  * measured. */
 #define TRUNCATED_FRACTION 0.01
 #define TRUNCATED_FEW      3
-/* Iterations between two detection passes while many vertices are truncated, and their factor while few are. Chosen,
- * not measured. */
+/* Iterations between two detection passes while many vertices are truncated, and the factor on this interval while few
+ * are truncated. Chosen, not measured. */
 #define DETECT_INTERVAL_NEWTON 2
 #define DETECT_INTERVAL_SWEEPS 5
 #define DETECT_FEW_FACTOR      3
-/* Contacts that slid by this fraction of the offset are detected again, in the first passes of a step. Chosen, not
- * measured. */
+/* A slide of a contact by this fraction of the offset causes a detection pass, in the first SLIDE_DETECTIONS passes of
+ * a step. Chosen, not measured. */
 #define SLIDE_MAX        0.5
 #define SLIDE_DETECTIONS 4
 /* A solved step is detected again if pairs penetrate by more than this fraction of the thickness: 1e-2 sets the bit
- * `contact` (report.c), which test_no_crossing checks. Each further pass must find at most PENETRATION_GAIN of the
- * penetration of the last. PENETRATION_TIME is the fraction of the iterations after which too few are left. The last
- * two are chosen, not measured. */
+ * `contact` (report.c), which test_no_crossing checks. Each further pass requires a penetration below PENETRATION_GAIN
+ * times that of the last pass. After the fraction PENETRATION_TIME of the iterations too few remain. The last two are
+ * chosen, not measured. */
 #define PENETRATION_MIN  8e-3
 #define PENETRATION_GAIN 0.5
 #define PENETRATION_TIME 0.3
@@ -93,8 +93,9 @@ static double collider_tau(const sinew_contact_work *c, int32_t o)
     return object->vertex_count > 0 ? (double)c->step_filter.x_accepted[4 * (size_t)object->first_vertex + 3] : 1;
 }
 
-/* Truncated colliders request a fraction of their motion, because a rotating collider does not move along the straight
- * lines of the filter. progress [object_count]: fractions of the last request. Returns whether some were reduced. */
+/* Reduces the requested motion of truncated colliders to a fraction, because a rotating collider does not move along
+ * the straight lines of the filter; `last`: to the motion completed so far. progress [object_count]: fractions of the
+ * last request. Returns true if a fraction was reduced. */
 static bool request_shorter_motion(const sinew_contact_view *view, double *progress, bool last)
 {
     sinew_contact_work *c = view->contact;
@@ -112,8 +113,8 @@ static bool request_shorter_motion(const sinew_contact_view *view, double *progr
     return any;
 }
 
-/* Finds tau of all vertices. Colliders end on their motion, at progress [object_count]. Returns the number of
- * truncated vertices. */
+/* Computes tau of all vertices: the fraction of its requested displacement that a vertex may take. Colliders stay on
+ * their prescribed motion, at progress [object_count]. Returns the number of truncated vertices. */
 static int32_t filter_limits(const sinew_contact_view *view, double *progress)
 {
     sinew_contact_work *c = view->contact;
@@ -128,8 +129,8 @@ static int32_t filter_limits(const sinew_contact_view *view, double *progress)
     return truncated;
 }
 
-/* Truncates q [particle_count][4] so that no surfaces intersect. `late`: only pins move, for solvers that are filtered
- * at the end of the step. True: q was changed. */
+/* Truncates q [particle_count][4] so that no surfaces intersect. `late`: writes only pins to q, for solvers that are
+ * filtered at the end of the step. True: q was changed. */
 static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool late)
 {
     sinew_contact_work *c = view->contact;
@@ -166,7 +167,7 @@ static bool filter_iterate(const sinew_contact_view *view, sinew_real *q, bool l
     return changed;
 }
 
-/* Truncates a trial of a line search as the filter would, and stores the truncated vertices. */
+/* Truncates a trial of a line search as filter_iterate() would, and stores the truncated vertices. */
 static void filter_trial_hook(void *context, sinew_real *trial)
 {
     const sinew_contact_view *view = context;
@@ -206,8 +207,8 @@ bool sinew_contact_gate(const sinew_contact_view *view)
     return s->residual <= (gate > 0 ? gate : RESIDUAL_GATE * s->scale);
 }
 
-/* The relative change that a multiplier update would make: clearances over offsets, and lagged normal forces over the
- * largest force. */
+/* The relative change that a multiplier update would make: of normal forces over kn times the offset, and of lagged
+ * normal forces over the largest force. */
 static double multiplier_change_fraction(const sinew_contact_work *c, const sinew_real *q)
 {
     double force_max = 0, friction_change = 0, offset_change = 0;
@@ -222,7 +223,7 @@ static double multiplier_change_fraction(const sinew_contact_work *c, const sine
     return fmax(offset_change, friction_change > 0 ? friction_change / force_max : 0);
 }
 
-/* Whether another update is unnecessary: contacts with spheres and capsules are at their closest points, and
+/* True if another update is unnecessary: contacts with spheres and capsules are at their closest points, and
  * multipliers have converged. Forces of redundant contacts may drift for many updates; only small tolerances wait for
  * them. */
 static bool multipliers_converged(const sinew_contact_view *view, const sinew_solve *s)
@@ -237,7 +238,7 @@ static bool multipliers_converged(const sinew_contact_view *view, const sinew_so
     return (fraction <= max || idle) && sinew_contact_relax_round(view, s->q, false) <= max;
 }
 
-/* Sets lagged normal forces to the current normal forces and, if the gate is open, multipliers too. */
+/* Sets lagged normal forces to the current normal forces; if the gate is open, also sets the multipliers. */
 static void set_multipliers(const sinew_contact_view *view, const sinew_solve *s, bool open)
 {
     sinew_contact_work *c = view->contact;
@@ -266,12 +267,11 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
     sinew_contact_work *c = view->contact;
     if (!has_multiplier_updates(view) || s->in_subproblem || c->element_count == 0 || c->report.updates >= UPDATES_MAX)
         return 0;
-    /* The step is solved without an iteration since the last update: that update changed nothing above the tolerance.
-     */
+    /* No iteration followed the last update, so that update changed nothing above the tolerance. */
     if (solved ? iteration == c->last_update
                : iteration - fmax(c->last_update, c->detection_iteration) < update_interval(view))
         return 0;
-    /* An update that the remaining iterations cannot solve would leave a worse step. */
+    /* An update that the remaining iterations cannot solve would worsen the step. */
     if (solved && (s->def.iterations - iteration < UPDATE_ITERATIONS_MIN || multipliers_converged(view, s)))
         return 0;
     const bool open = sinew_contact_gate(view);
@@ -284,8 +284,8 @@ static uint32_t update_multipliers(const sinew_contact_view *view, sinew_solve *
 
 /* ---- Further detection passes ---------------------------------------------------------------- */
 
-/* Whether the sides of some active contact have slid along each other, so that its direction may have changed. Planes
- * have one direction. */
+/* True if the sides of some active contact have slid along each other, so that its direction may have changed. Planes
+ * have a constant direction and are skipped. */
 static bool contacts_have_slid(const sinew_contact_work *c, const sinew_real *q)
 {
     for (int32_t e = 0; e < c->element_count; e++) {
@@ -315,8 +315,8 @@ static bool collider_is_truncated(const sinew_contact_work *c)
     return false;
 }
 
-/* Re-detects early if many vertices were truncated. If only a few were, re-detects later: otherwise they would stay
- * suspended. */
+/* True if another detection pass is due: early if many vertices were truncated or active contacts have slid; later if
+ * only a few vertices were truncated, which would otherwise stay suspended. */
 static bool needs_detection(const sinew_contact_view *view, int32_t iteration, bool solved)
 {
     const sinew_contact_work *c = view->contact;
@@ -332,8 +332,8 @@ static bool needs_detection(const sinew_contact_view *view, int32_t iteration, b
            (c->truncated_count > 0 || collider_is_truncated(c));
 }
 
-/* Keeps the multipliers of a solver that has its own (XPBD): its positions already include these impulses, and only the
- * same constraint can undo them. */
+/* Keeps the multipliers of a solver that owns its multipliers (XPBD): its positions already include these impulses, and
+ * only the same constraint can undo them. */
 static void adopt_solver_multipliers(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -362,8 +362,9 @@ static uint32_t redetect(const sinew_contact_view *view, sinew_solve *s, int32_t
     return SINEW_UPDATE_ELEMENTS | SINEW_UPDATE_POSITIONS;
 }
 
-/* Whether the penetration of candidate pairs justifies another pass. A contact acts at one point along one direction:
- * after rotation or sliding, other pairs may penetrate although the contacts are solved. Other pairs cannot. */
+/* True if the penetration of candidate pairs justifies another pass. A contact acts at one point along one direction;
+ * after rotation or sliding, other candidate pairs may penetrate although the contacts are solved. Pairs that are not
+ * candidates cannot penetrate. */
 static bool penetration_needs_detection(sinew_contact_work *c)
 {
     const double fraction =
@@ -400,8 +401,8 @@ static void filter_end_hook(void *context, sinew_solve *s)
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
 /* First guess of solvers that start from inertia: x + h v + h^2 a, with the fraction of the external acceleration that
- * showed in the last step. From q_tilde, resting bodies would start inside their support; from q_n, falling bodies
- * would lag. Without contacts in the last step the guess is q_tilde, as without contact. */
+ * changed the velocity in the last step. From q_tilde, resting bodies would start inside their support; from q_n,
+ * falling bodies would lag. If no contact was active in the last step, the guess is q_tilde. */
 static void set_first_guess(const sinew_contact_view *view)
 {
     sinew_contact_work *c = view->contact;
@@ -434,7 +435,7 @@ static double total_weight(const sinew_contact_view *view)
     for (int32_t i = 0; i < view->particle_count; i++)
         for (size_t k = 0; !view->pinned[i] && k < 3; k++)
             sum[k] += fabs((double)view->f_ext[4 * (size_t)i + k]);
-    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    return vec3_norm(sum);
 }
 
 static bool reserve_step_vectors(const sinew_contact_view *view, sinew_contact_work *c)
@@ -459,9 +460,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     sinew_contact_work *c = view->contact;
     c->time = view->time;
     const sinew_contact_mode_ops *mode = sinew_contact_mode_get(c->def.mode);
-    sinew_status status = mode->check ? mode->check(view, error) : SINEW_OK;
-    if (status == SINEW_OK)
-        status = sinew_contact_surfaces(view, error);
+    sinew_status status = sinew_contact_surfaces(view, error);
     if (status != SINEW_OK)
         return status;
     if (!reserve_step_vectors(view, c) || !sinew_contact_store_previous(view))
@@ -493,7 +492,7 @@ sinew_status sinew_contact_begin(const sinew_contact_view *view, sinew_error *er
     if (intersections < 0 && view->measure != SINEW_MEASURE_NOTHING)
         c->report.intersections_before = (int32_t)sinew_detect_intersections(c->detector, c->x_pass_start, NULL, 0);
     status = sinew_contact_detect(view, true, error);
-    /* Without contact elements the step starts as in a world without contact. */
+    /* Without contact elements, the step starts as in a world without contact. */
     view->solve->first_guess = status == SINEW_OK && c->element_count > 0 ? c->guess : NULL;
     return status == SINEW_OK && mode->begin ? mode->begin(view, error) : status;
 }

@@ -2,8 +2,8 @@
  *
  * surfaces.c: builds the collision mesh (collide/collision_mesh.h) from bodies and colliders.
  *
- * The surface of a body is the boundary of its tets, its triangles, or its edges. Its vertices are the vertices of
- * primitives, in the order of particles, so that vertices near in space are near in memory.
+ * The surface of a body is the boundary of its tets, its triangles, or its edges. The vertices of the collision mesh
+ * are the vertices of primitives, in the order of particles, so that vertices near in space are near in memory.
  */
 #include <math.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "mesh/mesh.h"
 #include "contact/contact.h"
 
-/* Objects and their primitives, from which the collision mesh is built. */
+/* Objects and their primitives, collected before the collision mesh is built. */
 typedef struct sketch {
-    sinew_collision_object *objects; /* [count] objects */
-    sinew_object_primitives *primitives;
-    bool *lone;
-    sinew_mesh **meshes; /* [count] surfaces of bodies */
-    int32_t **numbers;   /* [count] triangles and edges of a body, as vertices of the object */
-    int32_t **particles; /* [count][vertex_count] particles of the object's vertices */
+    sinew_collision_object *objects;     /* [count] objects */
+    sinew_object_primitives *primitives; /* [count] */
+    bool *lone;                          /* [count] true: vertices without a primitive collide as points */
+    sinew_mesh **meshes;                 /* [count] surfaces of bodies */
+    int32_t **numbers;                   /* [count] triangles and edges of a body, as vertices of the object */
+    int32_t **particles;                 /* [count][vertex_count] particles of the object's vertices */
     int32_t count;
 } sketch;
 
@@ -56,7 +56,7 @@ static double own_or_common(sinew_real own, sinew_real common)
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Marks the vertices of the primitives of a surface; returns their number. used [vertex_count]. */
+/* Marks the vertices of the triangles and (ropes) edges of a surface in used [vertex_count]. Returns their number. */
 static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *used)
 {
     const int32_t *triangles = sinew_mesh_triangles(mesh), *edges = sinew_mesh_edges(mesh);
@@ -72,13 +72,13 @@ static int32_t mark_used_vertices(const sinew_mesh *mesh, bool ropes, uint8_t *u
     return count;
 }
 
-/* Bodies without primitives are clouds of particles, all of which collide. */
+/* True for bodies without primitives: clouds of particles, all of which collide. */
 static bool mesh_is_cloud(const sinew_mesh *mesh)
 {
     return sinew_mesh_triangle_count(mesh) == 0 && sinew_mesh_edge_count(mesh) == 0;
 }
 
-/* Numbers the particles of a body, ascending, and its primitives by these numbers. */
+/* Numbers the particles of a body in ascending order, and converts its primitives to these numbers. */
 static bool sketch_number_body(const sinew_contact_view *view, const sinew_contact_body *body, sketch *s, int32_t o)
 {
     const sinew_allocator *allocator = view->allocator;
@@ -121,7 +121,8 @@ static bool sketch_number_body(const sinew_contact_view *view, const sinew_conta
     return good;
 }
 
-/* A body that collides with its embedded surface has the carrying particles as vertices, and no primitives. */
+/* A body that collides with its embedded surface has no primitives; its vertices are the particles that the surface is
+ * embedded in. */
 static sinew_status sketch_skin(const sinew_contact_view *view, int32_t slot, sketch *s, int32_t o, sinew_error *error)
 {
     const sinew_contact_body *body = &view->bodies[slot];
@@ -187,7 +188,7 @@ static void sketch_collider(const sinew_contact_view *view, int32_t slot, sketch
     s->lone[o] = r->triangle_count == 0 && r->edge_count == 0;
 }
 
-/* s: the time of a collider at `fraction` of the step. A truncated collider starts behind its motion and catches up. */
+/* s: the time of a collider at `fraction` of the step. A truncated collider starts with a delay and catches up. */
 static double collider_time(const sinew_contact_view *view, const sinew_collider_record *r, double fraction)
 {
     return view->contact->time - r->behind + fraction * ((double)view->time_step + r->behind);
@@ -217,7 +218,7 @@ sinew_contact_object sinew_contact_object_of(const sinew_contact_work *c, int32_
     return contact_object;
 }
 
-/* ---- All ------------------------------------------------------------------------------------- */
+/* ---- All objects ------------------------------------------------------------------------------ */
 
 static bool objects_may_collide(const sinew_contact_view *view, const sinew_collision_object *a,
                                 const sinew_collision_object *b)
@@ -256,7 +257,7 @@ static void fill_collision_mesh(const sinew_contact_view *view, const sketch *s,
                 objects_may_collide(view, &f->objects[a], &f->objects[b]);
 }
 
-/* Bodies first, then colliders. */
+/* Lists bodies first, then colliders. */
 static sinew_status sketch_all(const sinew_contact_view *view, sketch *s, sinew_error *error)
 {
     int32_t count = 0, first = 0;
@@ -298,13 +299,13 @@ static bool contact_reserve_buffers(const sinew_contact_view *view, sinew_contac
            sinew_reserve(m, &c->fraction, &c->fraction_capacity, objects, sizeof *c->fraction);
 }
 
-/* Mean lengths at rest; HUGE_VAL for objects without edges, which imposes no limit. */
+/* Computes mean edge lengths at rest; HUGE_VAL for objects without edges, which imposes no limit. */
 static void measure_mean_edges(sinew_contact_work *c)
 {
     const sinew_collision_mesh *f = &c->mesh;
     for (int32_t o = 0; o < f->object_count; o++) {
         c->mean_edge[o] = 0;
-        c->fraction[o] = 0; /* number of edges of each object, until the division below */
+        c->fraction[o] = 0; /* counts the edges of each object until the division below */
     }
     for (int32_t e = 0; e < f->edge_count; e++) {
         double square = 0;

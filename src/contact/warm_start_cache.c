@@ -3,10 +3,10 @@
  * warm_start_cache.c: the contact cache: keeps contacts when the collision mesh is rebuilt. States store the same
  * entries.
  *
- * Features get new numbers whenever a body or a collider is added, removed or changed. Before that, contacts are cached
- * by slot and generation of both objects and by vertices of their meshes; afterwards they are found among the new
- * features. Contacts whose object or feature no longer exists are dropped. Entries of a state are untrusted: slots and
- * vertices are only looked up.
+ * Features get new numbers whenever a body or a collider is added, removed or changed. Before a rebuild, contacts
+ * are cached by slot and generation of both objects and by vertices of their meshes; afterwards, cached contacts are
+ * matched to the new features. Contacts whose object or feature no longer exists are dropped. Entries of a state are
+ * untrusted: slots and vertices are only looked up.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
     FIRST_VERTEX = 4 /* index of the contact's first vertex in a cache entry */
 };
 
-/* Vertices of the first and of the second feature of each kind. */
+/* Number of vertices of the first and of the second feature of each contact kind. */
 static const int feature_size[SINEW_CONTACT_KIND_COUNT][2] = {{1, 3}, {1, 2}, {1, 1}, {2, 2}, {1, 0}, {0, 0}};
 
 /* ---- From contacts to cache entries ---------------------------------------------------------- */
@@ -84,7 +84,7 @@ bool sinew_contact_cache_store(const sinew_contact_view *view)
 
 /* ---- From cache entries to contacts ---------------------------------------------------------- */
 
-/* The object of a body or collider, -1: none, or of another generation. Bodies precede colliders, both in the order of
+/* The object of a body or collider; -1: none, or another generation. Bodies precede colliders, both in the order of
  * their slots. */
 static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, int32_t slot, uint32_t generation)
 {
@@ -102,7 +102,7 @@ static int32_t entry_find_object(const sinew_collision_mesh *f, bool collider, i
     return low;
 }
 
-/* The vertex of an object with this number in its mesh, -1: none. Particles of a body ascend. */
+/* The vertex of an object with this index in its mesh, -1: none. Particles of a body ascend. */
 static int32_t entry_find_vertex(const sinew_contact_view *view, int32_t object, int32_t number)
 {
     const sinew_collision_mesh *f = &view->contact->mesh;
@@ -135,7 +135,7 @@ static int32_t mesh_find_edge(const sinew_collision_mesh *f, int32_t a, int32_t 
     return low < f->edge_count && sinew_pack(f->edges[low][0], f->edges[low][1]) == name_wanted ? low : -1;
 }
 
-/* Packs the two lowest vertices of a primitive into one number; *last is the third vertex. */
+/* Packs the two lowest vertices of a primitive into one integer; *last is the third vertex. */
 static uint64_t primitive_name(const int32_t v[3], int32_t *last)
 {
     const int32_t low = v[0] < v[1] ? (v[0] < v[2] ? v[0] : v[2]) : (v[1] < v[2] ? v[1] : v[2]);
@@ -145,7 +145,7 @@ static uint64_t primitive_name(const int32_t v[3], int32_t *last)
 
 /* Primitives sorted by packed vertices, to find a primitive by its vertices. */
 typedef struct primitive_index {
-    sinew_pair *pairs; /* [2 * count] sorted; the second half is work space */
+    sinew_pair *pairs; /* [2 * count] (primitive_name(), primitive), sorted; the second half is work space */
     int32_t count;
 } primitive_index;
 
@@ -181,7 +181,7 @@ static int32_t primitive_find(const sinew_collision_mesh *f, const primitive_ind
     return -1;
 }
 
-/* Index of a vertex of an embedded surface by its number, -1: none. */
+/* Index of the embedded surface's vertex with this number, -1: none. */
 static int32_t skin_find_vertex(const sinew_contact_work *c, int32_t object, int32_t number)
 {
     int32_t low = 0, high = c->skin_count;
@@ -234,7 +234,7 @@ static bool contact_of_entry(const sinew_contact_view *view, const primitive_ind
     return true;
 }
 
-/* Sorts found [count] by key into the list, each key once. */
+/* Sorts found [count] by key into the list and drops repeated keys. */
 static void contacts_sort(sinew_contact_list *contacts, int32_t count)
 {
     for (int32_t k = 0; k < count; k++)

@@ -19,7 +19,7 @@ static bool batch_reserve_buffers(const sinew_allocator *allocator, sinew_batch 
            sinew_reserve(allocator, &batch->particle, &batch->particle_bytes, count * n, sizeof(int32_t));
 }
 
-/* Copies one element into its lane; a filler keeps everything but the weight. */
+/* Copies one element into its lane; a filler has the data of a real element, but weight 0. */
 static void fill_wide(sinew_batch *batch, int32_t padded_index, int32_t element, bool filler, const int32_t *particles,
                       const sinew_real *data, const int32_t *local)
 {
@@ -42,7 +42,7 @@ static int compare_particles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The slots of a chunk are in ascending order of particles, so that a loop over particles reads slots in order. */
+/* Assigns slots of a chunk in ascending order of particles, so that a loop over particles reads slots in order. */
 static void batch_number_particles(sinew_batch *batch, int32_t chunk_index, const int32_t *order, int32_t count,
                                    const int32_t *particles, int32_t *local, int32_t *stamp)
 {
@@ -209,7 +209,7 @@ void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *
         data[d] = batch->data[(padded_index / W * D + d) * W + padded_index % W];
 }
 
-/* Writes number d of an element and records whether its form changes. */
+/* Writes number d of an element's data; *changed is set if a number other than the weight changes. */
 static void set_number(sinew_batch *batch, int32_t element, size_t d, sinew_real value, bool *changed)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count,
@@ -293,15 +293,16 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
 
 void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared)
 {
-    bool changed = false;
+    bool changed = false, weight_changed = false;
     for (int32_t e = 0; e < batch->element_count; e++) {
         const bool off = sinew_batch_is_off(batch, e);
+        weight_changed |= !off && sinew_batch_weight(batch, e) != shared[0];
         for (int32_t i = 0; i < batch->ops->shared_count; i++)
             set_number(batch, e, (size_t)i, i == 0 && off ? 0 : shared[i], &changed);
         if (batch->switchable)
             batch->on_weight[e] = shared[0];
     }
-    batch->version += changed;
+    batch->version += changed || weight_changed;
     batch->form_version += changed;
 }
 

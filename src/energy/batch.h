@@ -4,16 +4,16 @@
  *
  * A layout (batch_layout.h) has sorted the elements and cut them into chunks; each chunk numbers its particles from 0.
  * A chunk's positions are copied into a small local array before a kernel runs, and its contributions are written to
- * its own slots (first_slot ..): two chunks never write to the same memory. The sum of a particle's slots, always in
- * the same order, is its result; so results do not depend on the number of threads. Chunk borders do not depend on the
- * SIMD width either.
+ * its own slots (first_slot ..): two chunks never write to the same memory. The result of a particle is the sum of its
+ * slots, always in the same order, so results do not depend on the number of threads. The bounds of
+ * chunks do not depend on the SIMD width either.
  *
- * The groups of a chunk: first its fans of three (three groups for W fans), then fans of two, then single elements.
- * Each of the three ends with a group that may have fillers.
+ * A chunk has first its fans of three (three groups for W fans), then fans of two, then single elements. The last group
+ * of each of these three kinds may have fillers.
  *
- * A batch stores the numbers of its elements. Other layouts of the same elements (sweeps, vertex layouts) copy them
- * with sinew_batch_element, again when the version changes. An element that is switched off has weight zero, as fillers
- * have, and keeps its slot in every layout.
+ * A batch stores the data of its elements. Other layouts of the same elements (sweeps, vertex layouts) copy the data
+ * with sinew_batch_element(), and copy them again when the version changes. An element that is switched off has weight
+ * zero, like fillers, and keeps its slot in every layout.
  */
 #ifndef SINEW_SRC_ENERGY_BATCH_H
 #define SINEW_SRC_ENERGY_BATCH_H
@@ -32,14 +32,14 @@ typedef struct sinew_batch {
     const sinew_energy_ops *ops;
     int32_t width; /* SIMD width W */
     int32_t element_count, group_count, chunk_count, slot_count;
-    int32_t *vertex;       /* [group_count][vertex_count][W] SINEW_POINT times the number in the chunk */
+    int32_t *vertex;       /* [group_count][vertex_count][W] SINEW_POINT times the particle's index in the chunk */
     sinew_real *data;      /* [group_count][data_count][W] */
     int32_t *element;      /* [group_count * W] caller's index of each element, -1: filler */
     int32_t *padded_index; /* [element_count] group * W + lane of each of the caller's elements */
     int32_t *particle;     /* [slot_count] particle of each slot */
     sinew_chunk *chunks;
-    /* Parameters [parameter_count] that an element was prepared with, for solvers that create similar elements. The
-     * world sets both while a solver is prepared; NULL: unknown. */
+    /* Parameters [parameter_count] with which an element was prepared, for solvers that create similar elements. The
+     * world sets `parameters_of` and `origin` while a solver is prepared; NULL: unknown. */
     void (*parameters_of)(const void *origin, int32_t element, sinew_real *parameters);
     const void *origin;
     int32_t number;           /* index of the energy in its world, for messages */
@@ -48,7 +48,7 @@ typedef struct sinew_batch {
     bool transient;           /* elements are in no factor and no fixed colouring (objective.h) */
     uint32_t version;         /* changes whenever data change */
     uint32_t form_version;    /* changes whenever data other than weights change */
-    bool switchable;          /* the next three members are allocated */
+    bool switchable;          /* off and on_weight are allocated */
     int32_t off_count;        /* number of elements that are switched off */
     uint8_t *off;             /* [element_count] 1: switched off */
     sinew_real *on_weight;    /* [element_count] weights of the elements when switched on */
@@ -56,43 +56,44 @@ typedef struct sinew_batch {
         off_capacity, on_capacity; /* bytes */
 } sinew_batch;
 
-/* Work space of sinew_batch_fill, kept by callers that fill often. Zeroed is valid. */
+/* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */
 typedef struct sinew_batch_work {
-    int32_t *local, *stamp; /* [particle_count] */
+    int32_t *local, *stamp; /* [particle_count] index in the last chunk that uses the particle; this chunk, -1: none */
     size_t local_capacity, stamp_capacity;
 } sinew_batch_work;
 
-/* An empty batch, NULL without memory. */
+/* Creates an empty batch; NULL without memory. */
 sinew_batch *sinew_batch_create(const sinew_allocator *allocator, const sinew_energy_ops *ops, int32_t width);
-/* Replaces the elements: particles [element_count][vertex_count] in the order of the layout, each below particle_count,
- * data [element_count][data_count]; both are copied. False without memory: the batch must then be filled again or
- * destroyed. */
+/* Replaces the elements: particles [element_count][vertex_count] in the caller's order, with tet vertices permuted
+ * by the layout, each below particle_count; data [element_count][data_count]. Both are copied. False without memory:
+ * the batch must then be filled again or destroyed. */
 bool sinew_batch_fill(sinew_batch *batch, const sinew_allocator *allocator, const sinew_batch_layout *layout,
                       const int32_t *particles, const sinew_real *data, int32_t particle_count, sinew_batch_work *work);
 void sinew_batch_work_release(sinew_batch_work *work, const sinew_allocator *allocator);
 void sinew_batch_destroy(const sinew_allocator *allocator, sinew_batch *batch);
 
-/* Copies the particles [element_count][vertex_count] of all elements in the caller's order; those of a tet in the order
- * of the layout. */
+/* Copies the particles [element_count][vertex_count] of all elements in the caller's order; the vertices of a tet
+ * have the order of the layout. */
 void sinew_batch_list(const sinew_batch *batch, int32_t *particles);
 /* Copies the particles [vertex_count] of one element. */
 void sinew_batch_particles(const sinew_batch *batch, int32_t element, int32_t *particles);
-/* Copies data [data_count] of one of the caller's elements; the weight is zero if the element is off. */
+/* Copies data [data_count] of one of the caller's elements; the weight is zero if the element is switched off. */
 void sinew_batch_element(const sinew_batch *batch, int32_t element, sinew_real *data);
 /* The weight, data[0], of one of the caller's elements. */
 sinew_real sinew_batch_weight(const sinew_batch *batch, int32_t element);
-/* Sets new data of an element; an element that is off stays off. */
+/* Sets new data of an element; an element that is switched off stays off. */
 void sinew_batch_set_element(sinew_batch *batch, int32_t element, const sinew_real *data);
 /* Allocates the arrays for switching elements; false without memory. */
 bool sinew_batch_allow_switching(sinew_batch *batch, const sinew_allocator *allocator);
 void sinew_batch_switch(sinew_batch *batch, int32_t element, bool on);
 bool sinew_batch_is_off(const sinew_batch *batch, int32_t element);
-/* Shows all elements as switched on, or restores their state. Solvers prepare for all elements, independent of which
- * are switched off. */
+/* Makes all elements appear switched on, or restores their state. Solvers prepare for all elements, including those
+ * that are switched off. */
 void sinew_batch_show_all(sinew_batch *batch, bool all);
 /* Sets new targets [element_count][3] of a batch whose energy has a target slot. */
 void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets);
-/* Sets the first numbers [shared_count] of the data of all elements (energy.h); elements that are off stay off. */
+/* Sets the first numbers [shared_count] of the data of all elements (energy.h); elements that are switched off stay
+ * off. */
 void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared);
 /* The groups of one chunk, for a kernel. */
 sinew_groups sinew_batch_groups(const sinew_batch *batch, const sinew_chunk *chunk);

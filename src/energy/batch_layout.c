@@ -2,8 +2,8 @@
  *
  * batch_layout.c: the order of elements, and tets joined to fans. See batch_layout.h.
  *
- * Fans are chosen greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest,
- * and that one's. Few tets remain single.
+ * Fans are built greedily: the tet with the fewest free neighbours is joined with its neighbour that has the fewest
+ * free neighbours, and with a neighbour of either. Few tets remain single.
  */
 #include "energy/batch_layout.h"
 
@@ -21,7 +21,7 @@ enum {
 typedef struct chunk_builder {
     int32_t count;
     int32_t tet[SINEW_CHUNK_ELEMENTS][4];
-    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* beyond the face opposite to a vertex: 4 tet + vertex there, NONE */
+    int32_t neighbour[SINEW_CHUNK_ELEMENTS][4]; /* 4 neighbour + its vertex opposite to the common face; NONE */
     int32_t table[TABLE];                       /* hash table of faces: 4 tet + vertex, NONE: empty */
     int32_t left[SINEW_CHUNK_ELEMENTS];     /* number of neighbours that are not in a fan; NONE: the tet is in a fan */
     int32_t queue[5][SINEW_CHUNK_ELEMENTS]; /* tets by number of free neighbours; entries may be out of date */
@@ -39,7 +39,7 @@ static void swap_down(int32_t *low, int32_t *high)
     *low = min;
 }
 
-/* The three vertices opposite to one, ascending. */
+/* The three vertices of a tet opposite to `vertex`, ascending. */
 static void face_of(const int32_t tet[4], int vertex, int32_t face[3])
 {
     for (int i = 0; i < 3; i++)
@@ -57,7 +57,7 @@ static uint32_t hash_face(const int32_t face[3])
     return hash >> 8;
 }
 
-/* Pairs equal faces; a third tet at a face has no neighbour there. */
+/* Finds the neighbour across a face. If more than two tets share the face, only the first two become neighbours. */
 static void join_face(chunk_builder *d, int32_t side)
 {
     int32_t face[3], other[3];
@@ -94,7 +94,7 @@ static void enqueue(chunk_builder *d, int32_t tet)
     d->queue[d->left[tet]][d->queued[d->left[tet]]++] = tet;
 }
 
-/* The next tet without a fan that has the fewest free neighbours; NONE. */
+/* The tet with the fewest free neighbours that is in no fan yet; NONE: all tets are in fans. */
 static int32_t dequeue(chunk_builder *d)
 {
     for (int32_t left = 0; left <= 4; left++)
@@ -106,7 +106,8 @@ static int32_t dequeue(chunk_builder *d)
     return NONE;
 }
 
-/* The vertex of `tet` opposite to the face of the neighbour with the fewest free neighbours; NONE. */
+/* The side (opposite vertex) of `tet` whose free neighbour has the fewest free neighbours itself; NONE: no free
+ * neighbour. */
 static int32_t best_side(const chunk_builder *d, int32_t tet)
 {
     int32_t best = NONE, fewest = 5;
@@ -132,8 +133,8 @@ static void take(chunk_builder *d, int32_t tet)
     }
 }
 
-/* Reorders the vertices of a fan by the scheme of batch_layout.h: of its middle tet B, and of the tets opposite to B's
- * vertices p (A) and r (C). r is NONE in a fan of two, whose vertices 0 and 1 are any. */
+/* Permutes the vertices of a fan to the scheme of batch_layout.h. B is the middle tet; A and C are its neighbours
+ * opposite to B's vertices p and r. r is NONE in a fan of two, where the choice of vertices 0 and 1 is free. */
 static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
 {
     const int32_t two = r != NONE ? r : (p + 1) % 4;
@@ -152,8 +153,8 @@ static void reorder_fan(chunk_builder *d, int32_t middle, int32_t p, int32_t r)
     memcpy(d->tet[middle], B, sizeof B);
 }
 
-/* Makes a fan of tet `first`, its neighbour with the fewest free neighbours, and a neighbour of either, if they exist;
- * stores it at its lowest tet. */
+/* Makes a fan of tet `first`, its neighbour with the fewest free neighbours, and a neighbour of either, if they
+ * exist, and stores the fan at its lowest tet. */
 static void join_fan(chunk_builder *d, int32_t first)
 {
     int32_t fan[SINEW_FAN] = {first, NONE, NONE};
@@ -163,7 +164,8 @@ static void join_fan(chunk_builder *d, int32_t first)
         const int32_t beyond = d->neighbour[first][side];
         fan[1] = beyond / 4;
         take(d, fan[1]);
-        /* The third tet is a neighbour of the second; if there is none, of the first, which is then the middle tet. */
+        /* The third tet is a neighbour of the second. Without one, it is a neighbour of the first, which is then the
+         * middle tet. */
         int32_t middle = fan[1], p = beyond % 4, r = best_side(d, middle);
         if (r == NONE) {
             const int32_t other = best_side(d, first);
@@ -187,7 +189,7 @@ static void join_fan(chunk_builder *d, int32_t first)
     memcpy(d->fan[lowest], fan, sizeof fan);
 }
 
-/* Assigns every tet of the chunk to a fan; tets with the fewest neighbours come first. */
+/* Assigns every tet of the chunk to a fan, tets with the fewest free neighbours first. */
 static void join_fans(chunk_builder *d)
 {
     memset(d->queued, 0, sizeof d->queued);
@@ -211,9 +213,10 @@ static int32_t fan_size(const int32_t fan[SINEW_FAN])
     return size;
 }
 
-/* ---- Plan -------------------------------------------------------------------------------------- */
+/* ---- Layout ------------------------------------------------------------------------------------ */
 
-/* Arranges the tets of a chunk, order[0..count-1], in fans. */
+/* Joins the tets of a chunk, order[0..count-1], to fans: reorders `order`, permutes the vertices of tets in `particles`
+ * and adds the numbers of fans of 1, 2 and 3 tets to `fans`. */
 static void layout_chunk(chunk_builder *d, int32_t *order, int32_t *particles, int32_t fans[SINEW_FAN])
 {
     for (int32_t t = 0; t < d->count; t++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batch_layout.h: the order of the elements of one energy in its batch, chosen before their numbers are prepared.
+ * batch_layout.h: the order of the elements of one energy in its batch, chosen before their data are prepared.
  *
  * Elements are sorted by their lowest particle (particles are in Hilbert order, so neighbours lie together) and cut
  * into chunks of SINEW_CHUNK_ELEMENTS. Within a chunk, tets that share faces are joined to fans of three and of two,
@@ -8,9 +8,9 @@
  *
  *     A = 0 1 2 3      B = 0 1 2 4 beyond the face 0 1 2 of A      C = 0 1 4 5 beyond the face 0 1 4 of B
  *
- * This numbering always exists: the middle tet has two vertices that both neighbours share, 0 and 1, one that it shares
- * with the first, 2, and one with the last, 4. A kernel loads and updates 6 points per fan instead of 12 (two tets: 5
- * instead of 8). A fan occupies one lane of three consecutive groups.
+ * This numbering always exists: vertices 0 and 1 of the middle tet belong to both neighbours, vertex 2 to the first,
+ * and vertex 4 to the last. A kernel loads and updates 6 points per fan instead of 12 (two tets: 5 instead of 8). A fan
+ * occupies one lane of consecutive groups, one group per tet.
  */
 #ifndef SINEW_SRC_ENERGY_BATCH_LAYOUT_H
 #define SINEW_SRC_ENERGY_BATCH_LAYOUT_H
@@ -34,8 +34,9 @@ typedef struct sinew_batch_layout {
     size_t order_capacity, fan_capacity, work_capacity; /* bytes */
 } sinew_batch_layout;
 
-/* particles [element_count][n], each below particle_count; the vertices of tets are permuted if `tets`. The layout is
- * zeroed or an earlier one, whose memory is reused. False without memory; the layout must be released in any case. */
+/* Sorts elements with particles [element_count][n], each below particle_count; permutes the vertices of tets if
+ * `tets`. The layout is zeroed, or an earlier one whose memory is reused. False without memory. The layout must be
+ * released also after a failure. */
 bool sinew_batch_layout_make(sinew_batch_layout *layout, const sinew_allocator *allocator, int32_t element_count,
                              int32_t n, int32_t particle_count, bool tets, int32_t *particles);
 void sinew_batch_layout_release(sinew_batch_layout *layout, const sinew_allocator *allocator);

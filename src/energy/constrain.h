@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * constrain.h: energies as compliant constraints, psi = C^2 / (2 alpha), projected one group after the other.
+ * constrain.h: energies as compliant constraints, psi = C^2 / (2 alpha), projected group by group (XPBD, PBD).
  *
  *     dlambda = (-C - alpha~ lambda - gamma grad C . (x - x_old)) / ((1 + gamma) sum w |grad C|^2 + alpha~)
  *     x_a += w_a grad_a C dlambda,   lambda += dlambda                            thesis (4.27), (4.28); XPBD (26)
  *
- * with alpha~ = alpha / h^2 and gamma = alpha beta / h, dlambda times PBD's stiffness and the Jacobi averaging weight.
- * Particles move by the same dlambda that lambda gains, so that M (x - q_tilde) = sum lambda grad C holds up to the
- * rotation of gradients, for every sweep order. Zero compliance is PBD. Positions carry the inverse mass as their
- * fourth number. A constraint whose gradient vanishes does nothing. Multiplying C by a factor and alpha by its square
- * changes nothing, so C is taken per unit of the modulus and alpha = 1 / weight.
+ * with alpha~ = alpha / h^2 and gamma = alpha beta / h. dlambda is multiplied by PBD's stiffness and the Jacobi
+ * averaging weight. Particles move by the same dlambda that is added to lambda, so that M (x - q_tilde) = sum lambda
+ * grad C holds up to the rotation of gradients, for every sweep order. Zero compliance is PBD. The fourth number of a
+ * position is the inverse mass. A constraint whose gradient vanishes changes nothing. Multiplying C by a factor and
+ * alpha by its square changes nothing, so C is taken per unit of the modulus, and alpha = 1 / weight.
  *
  * C is often a length r with a gradient of the form g / r. With g = r grad C, the weight k, c = 1/h^2 and b = beta/h
  *
  *     dlambda / r = r (-k C - c lambda - (b / r) g . (x - x_old)) / ((k + b) sum w |g|^2 + c r^2)
  *     x_a += w_a g_a (dlambda / r)
  *
- * takes one division, in parallel with the root for r. On overflow it is computed again with g / r for g, and k for
- * one.
+ * needs one division, in parallel with the root for r. If it overflows, it is computed again with g / r for g, 1 for r
+ * and k, and c / k and b / k for c and b.
  */
 #ifndef SINEW_SRC_ENERGY_CONSTRAIN_H
 #define SINEW_SRC_ENERGY_CONSTRAIN_H
@@ -29,8 +29,8 @@
 /* The points of one element group: x, y, z and inverse mass. */
 typedef struct constrained {
     wide x[4 * CONSTRAIN_VERTICES];
-    wide gradient[3 * CONSTRAIN_VERTICES]; /* times r */
-    wide step;                             /* dlambda / r */
+    wide gradient[3 * CONSTRAIN_VERTICES]; /* r times the gradient of C */
+    wide step;                             /* dlambda / r of the constraint */
 } constrained;
 
 KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex, int n, constrained *c)
@@ -39,7 +39,7 @@ KERNEL_INLINE void constrain_gather(const sinew_real *xw, const int32_t *vertex,
         wide_gather_four(xw, vertex + a * SIMD_WIDTH, c->x + 4 * a);
 }
 
-/* g . (x - x_old) */
+/* g . (x - x_old): motion along g = r grad C since the start of the step, for damping */
 KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                     const constrained *c)
 {
@@ -53,12 +53,12 @@ KERNEL_INLINE wide constrain_motion(const sinew_constrain_kernel *kernel, const 
     return sum;
 }
 
-/* The numbers of a constraint other than its gradient. */
+/* The terms of a constraint without its gradient. */
 typedef struct constrain_terms {
     wide C, r, k, compliance, damping; /* compliance and damping: c and b */
 } constrain_terms;
 
-/* dlambda / r is top / bottom. */
+/* Computes the change of the multiplier as dlambda / r = top / bottom. */
 KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                    const constrain_terms *t, wide multiplier, bool damped, const constrained *c,
                                    wide *top, wide *bottom)
@@ -76,8 +76,8 @@ KERNEL_INLINE void constrain_ratio(const sinew_constrain_kernel *kernel, const i
     *bottom = k * sum + t->compliance * (t->r * t->r);
 }
 
-/* One constraint of the group, with r times its gradient in c: updates lambda and writes dlambda / r to c. `weight` is
- * 1 / alpha; zero (fillers) changes nothing; `hard` ignores the compliance. */
+/* Steps one constraint of the group, with r times its gradient in c: updates lambda and writes dlambda / r to c.
+ * `weight` is 1 / alpha; weight zero (fillers) changes nothing. `hard` ignores the compliance. */
 KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
                                   wide C, wide r, wide weight, bool hard, sinew_real *lambda, constrained *c)
 {
@@ -100,7 +100,7 @@ KERNEL_INLINE void constrain_step(const sinew_constrain_kernel *kernel, int32_t 
     wide_store(lambda, multiplier + c->step * t.r);
 }
 
-/* The step of vertex a. */
+/* dx = displacement of vertex a. */
 KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
 {
     const wide scale = c->step * c->x[4 * a + 3];
@@ -108,11 +108,13 @@ KERNEL_INLINE void constrain_change(const constrained *c, int a, wide dx[3])
         dx[i] = scale * c->gradient[3 * a + i];
 }
 
-/* Writes the new positions of the particles. */
+/* Moves the particles by the step: writes their new positions to kernel->xw, or adds the displacements to kernel->dx if
+ * it is not NULL. */
 KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const int32_t *vertex, int n,
                                   const constrained *c)
 {
-    /* Points are overwritten, except by pairs, which may contain a vertex twice. */
+    /* Points are overwritten, except those of stencils with more than four vertices, which may contain a vertex
+     * twice. */
     const bool full_points = !kernel->dx && n <= 4;
     for (int a = 0; a < n; a++) {
         const wide *x = c->x + 4 * a;
@@ -126,7 +128,7 @@ KERNEL_INLINE void constrain_move(const sinew_constrain_kernel *kernel, const in
     }
 }
 
-/* Updates c->x, too, for the next constraint of the same group. */
+/* Adds the displacements of the step to c->x, for the next constraint of the same group. */
 KERNEL_INLINE void constrain_follow(int n, constrained *c)
 {
     for (int a = 0; a < n; a++) {
@@ -137,7 +139,7 @@ KERNEL_INLINE void constrain_follow(int n, constrained *c)
     }
 }
 
-/* One independent constraint: its step, then the move. */
+/* Projects one independent constraint: computes its step, then moves the particles. */
 KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t group, const int32_t *vertex, int n,
                                    wide C, wide r, wide weight, bool hard, sinew_real *lambda, constrained *c)
 {
@@ -145,8 +147,8 @@ KERNEL_INLINE void constrain_apply(const sinew_constrain_kernel *kernel, int32_t
     constrain_move(kernel, vertex, n, c);
 }
 
-/* Writes constraint i of m: C, its gradient (c has r times the gradient) and alpha = 1 / weight. A weight of zero
- * writes an absent constraint. */
+/* Writes constraint i of m: C, its gradient (c holds r times the gradient) and alpha = 1 / weight. With weight zero
+ * the constraint counts as absent. */
 KERNEL_INLINE void jacobian_write(const sinew_jacobian_kernel *kernel, int32_t group, int i, int m, int n, wide C,
                                   wide r, wide weight, bool hard, const constrained *c)
 {
@@ -168,11 +170,11 @@ KERNEL_INLINE sinew_real *group_lambda(const sinew_constrain_kernel *kernel, int
     return kernel->lambda + (size_t)group * (size_t)(count * SIMD_WIDTH);
 }
 
-/* An energy of one constraint an element, at the points in c: returns C, leaves r, the weight 1 / alpha, and
- * r times the gradient in c. `as_energy`: C = psi per unit of weight, in place of its root. */
+/* One constraint per element, at the points in c: returns C and writes r, the weight 1 / alpha, and r times the
+ * gradient to c. `as_energy`: C is psi per unit of weight instead of its root. */
 typedef wide single_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight);
 
-/* Projects one group of an energy with one constraint an element, for all options of a sweep. */
+/* Projects one group of an energy with one constraint per element, with all options of a sweep. */
 KERNEL_INLINE void single_constrain(const sinew_constrain_kernel *kernel, int32_t group, int data_count, int n,
                                     single_constraint *constraint)
 {
@@ -199,8 +201,8 @@ KERNEL_INLINE void single_jacobian(const sinew_jacobian_kernel *kernel, int data
     }
 }
 
-/* An energy of several constraints an element: number i at the points in c, its gradient there; returns C, leaves the
- * weight 1 / alpha. `as_energy`: C = psi of this constraint per unit of weight, in place of its root. */
+/* Constraint i of several per element, at the points in c: returns C and writes its gradient to c and the weight
+ * 1 / alpha. `as_energy`: C is psi of this constraint per unit of weight instead of its root. */
 typedef wide several_constraint(const sinew_real *data, int i, bool as_energy, constrained *c, wide *weight);
 
 /* Projects the constraints of one group in turn, each at the positions that the previous one has set. */
@@ -220,7 +222,7 @@ KERNEL_INLINE void several_constrain(const sinew_constrain_kernel *kernel, int32
     }
 }
 
-/* Writes C, gradients and compliances of all groups, all constraints at x. */
+/* Writes C, gradients and compliances of all groups; all constraints are evaluated at x. */
 KERNEL_INLINE void several_jacobian(const sinew_jacobian_kernel *kernel, int data_count, int n, int m,
                                     several_constraint *constraint)
 {

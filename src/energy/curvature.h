@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * curvature.h: second derivatives of constraints (operation `curvature` of energy.h), the geometric stiffness of
- * systems.
+ * curvature.h: second derivatives of constraints (operation `curvature` of energy.h): the geometric stiffness in
+ * systems of constraints.
  *
  * Most constraints depend on one combination of their vertices, z = sum_a c_a x_a. Then
  *
@@ -9,7 +9,7 @@
  *     C = |z| - p:         K = (1 - u u^T) / |z|,  u = z / |z|
  *     C = (|z| - p)^2 / 2: K = 1 - p/|z| (1 - u u^T)               the energy as a constraint (SINEW_FORM_ENERGY)
  *
- * Where |z| = 0 the direction is undefined; its terms are zero there, as its gradient is.
+ * If |z| = 0, the direction u is undefined; the terms of u are then zero, like the gradient.
  */
 #ifndef SINEW_SRC_ENERGY_CURVATURE_H
 #define SINEW_SRC_ENERGY_CURVATURE_H
@@ -30,8 +30,8 @@ KERNEL_INLINE sinew_real *curvature_blocks(const sinew_jacobian_kernel *kernel, 
     return kernel->blocks + (size_t)group * (size_t)(n * (n + 1) / 2 * 9 * SIMD_WIDTH);
 }
 
-/* K += lambda times the second derivatives of |z| - p, or with `as_energy` of half its square; K as 00 11 22 01 02 12.
- */
+/* K += lambda times the second derivatives of |z| - p or, with `as_energy`, of (|z| - p)^2 / 2. K is 00 11 22 01 02
+ * 12, l is |z|. */
 KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p, const wide z[3], wide K[6])
 {
     const wide zero = wide_set(0), tiny = wide_set(WIDE_ROOT_TINY);
@@ -41,7 +41,7 @@ KERNEL_INLINE void curvature_length(wide lambda, bool as_energy, wide l, wide p,
     block_add(K, lambda * across, lambda * along, u);
 }
 
-/* blocks = c_a c_b K */
+/* Writes block (a, b) = c_a c_b K of a group. */
 KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t group, int n, const wide *c,
                                    const wide K[6])
 {
@@ -53,7 +53,7 @@ KERNEL_INLINE void curvature_write(const sinew_jacobian_kernel *kernel, int32_t 
                 wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH, c[a] * c[b] * K[entry[i]]);
 }
 
-/* One constraint, C = |z| - p: all blocks of a group. */
+/* Writes all blocks of a group for one constraint C = |z| - p per element. */
 KERNEL_INLINE void curvature_of_length(const sinew_jacobian_kernel *kernel, int32_t group, int n, wide lambda, wide p,
                                        const wide z[3], const wide *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense_element.h: the required operations of an energy whose element has n vertices and a Hessian without structure:
- * the tangent stores all of its 3n x 3n numbers. For bending, shells and rods, n up to DENSE_VERTICES.
+ * dense_element.h: the required operations of an energy whose element has n vertices and a dense Hessian: the tangent
+ * stores its lower triangle of 3n rows. Used for bending, shells, rods and joints, n up to DENSE_VERTICES.
  *
  * Such an energy writes two functions of the points of W elements, per unit of weight (data[0]):
  *
@@ -21,8 +21,7 @@
 
 _Static_assert(3 * DENSE_VERTICES <= SINEW_CLAMP_MAX, "every such matrix can be projected");
 
-/* x[3a + c] is coordinate c of vertex a; data are the group's, data + i * SIMD_WIDTH the i-th number of its elements.
- */
+/* x[3a + c] is coordinate c of vertex a. data + i * SIMD_WIDTH is number i of the group's elements. */
 typedef wide dense_first(const wide *x, const sinew_real *data, wide *g);
 typedef void dense_second(const wide *x, const sinew_real *data, wide *H);
 
@@ -32,7 +31,7 @@ KERNEL_INLINE int dense_at(int i, int j)
     return i * (i + 1) / 2 + j;
 }
 
-/* a, or exactly zero for fillers. */
+/* weight * a; exactly zero for fillers, also if a is infinite. */
 KERNEL_INLINE wide dense_weight_of(wide weight, wide a)
 {
     return wide_select(wide_eq(weight, wide_set(0)), wide_set(0), weight * a);
@@ -79,7 +78,7 @@ KERNEL_INLINE double dense_gradient(const sinew_kernel *kernel, int n, int data_
     return value_total(&sum);
 }
 
-/* Projected: the semi-definite matrix nearest to the exact one. */
+/* tangent = second derivatives; if projected, the positive semi-definite matrix nearest to the exact one. */
 KERNEL_INLINE void dense_linearise(const sinew_kernel *kernel, int n, int data_count, dense_second *second)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -115,7 +114,7 @@ KERNEL_INLINE void element_dense_product(const sinew_kernel *kernel, int n)
     }
 }
 
-/* The lower triangle H of one group as blocks. */
+/* Writes the lower triangle H of one group as 3x3 blocks. */
 KERNEL_INLINE void dense_blocks(const wide *H, int n, sinew_real *blocks)
 {
     for (int a = 0; a < n; a++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * direction.h: a direction in the rest shape, three parameters of any length but zero, for energies on tets that are
- * not isotropic.
+ * direction.h: a material direction in the rest shape, for anisotropic energies on tets: three parameters, a vector of
+ * any length except zero.
  */
 #ifndef SINEW_SRC_ENERGY_DIRECTION_H
 #define SINEW_SRC_ENERGY_DIRECTION_H
@@ -17,7 +17,7 @@
     }
 #define DIRECTION_PARAMETERS DIRECTION_PARAMETER("x", 1), DIRECTION_PARAMETER("y", 0), DIRECTION_PARAMETER("z", 0)
 
-/* The unit vector of parameters first .. first + 2; NULL, or the reason why there is none. */
+/* a = unit vector of parameters first .. first + 2. Returns NULL, or the reason why there is none. */
 static inline const char *direction_of(const sinew_element *element, int first, double a[3])
 {
     double length = 0;

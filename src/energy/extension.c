@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension.c: registers energies of sinew/extend.h. See extension.h.
+ * extension.c: registers the energies of a program (sinew/extend.h). See extension.h.
  */
 #include "energy/extension.h"
 
@@ -18,7 +18,7 @@ typedef struct extension_slot {
 /* A slot is filled before its energy is registered, and never changes afterwards. */
 static extension_slot slots[SINEW_REGISTERED_ENERGY_MAX];
 static int slot_count;
-/* Stencils of energies whose elements are listed by their defs, by vertex count. */
+/* Stencils, by vertex count, of energies whose defs list their elements. */
 static sinew_stencil_info listed[SINEW_EXTENSION_VERTEX_MAX + 1];
 
 const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count)
@@ -35,7 +35,7 @@ static void extension_copy(const sinew_real *from, int count, double *to)
         to[i] = (double)from[i];
 }
 
-/* 1 / det of the edges of a tet at rest; 0 where it is flat. */
+/* 1 / det of the rest edges of a tet; 0 for a flat tet. */
 static double extension_shape(const double *rest)
 {
     double D[9];
@@ -129,9 +129,9 @@ static sinew_stencil extension_stencil(const sinew_energy_extension *of, sinew_e
     return sinew_stencil_register(stencil, error);
 }
 
-static const char *extension_refusal(const sinew_energy_extension *of)
+static const char *extension_refusal(const sinew_energy_extension *of, char *text)
 {
-    const char *flaw = sinew_extension_flaw(of);
+    const char *flaw = sinew_extension_flaw(of, text);
     if (flaw)
         return flaw;
     if (sinew_registration_closed())
@@ -160,7 +160,8 @@ sinew_energy_kind sinew_register_energy(const sinew_energy_extension *extension,
 {
     sinew_error_clear(error);
     sinew_registration_lock();
-    const char *refusal = extension_refusal(extension);
+    char text[SINEW_EXTENSION_REASON_MAX];
+    const char *refusal = extension_refusal(extension, text);
     sinew_energy_kind kind = SINEW_ENERGY_COUNT;
     if (refusal)
         sinew_fail(error, SINEW_ERROR_USAGE, "energy '%s': %s",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension.h: energies of sinew/extend.h as rows of the registry. Kernels of a registered energy loop over the
+ * extension.h: energies of sinew/extend.h as entries of the registry. The kernels of a registered energy loop over the
  * elements of a batch, of any SIMD width, and call the program's functions for one element at a time.
  *
- * Operations of energies have no context: data[1] of each element holds the number of its extension.
+ * Operations of energies have no context: data[1] of each element holds the slot of its extension.
  */
 #ifndef SINEW_SRC_ENERGY_EXTENSION_H
 #define SINEW_SRC_ENERGY_EXTENSION_H
@@ -11,11 +11,11 @@
 #include "energy/energy.h"
 #include "sinew/extend.h"
 
-/* Numbers of an element before those of the extension. */
+/* Data of an element that precede the data of the extension. */
 enum {
     EXTENSION_WEIGHT = 0,
     EXTENSION_SLOT = 1,
-    EXTENSION_SHAPE = 2, /* tets: 1 / det of the rest edges; of an incidence: which vertex it is of */
+    EXTENSION_SHAPE = 2, /* tets: 1 / det of the rest edges; incidences: index of the node in its element */
     EXTENSION_HEAD = 3
 };
 _Static_assert(EXTENSION_HEAD + SINEW_EXTENSION_DATA_MAX <= SINEW_DATA_MAX, "data of an extension fit");
@@ -37,14 +37,17 @@ const sinew_energy_extension *sinew_extension_at(int slot, int32_t *vertex_count
  * (extension_kernels.c). The caller sets info, stencil and `prepare`. */
 void sinew_extension_operations(sinew_energy_ops *ops, const sinew_energy_extension *of, int32_t n, bool scalar);
 
-/* A [n][n], symmetric, n <= 3 SINEW_EXTENSION_VERTEX_MAX, becomes the positive semi-definite matrix nearest to it. */
+/* Replaces A [n][n], symmetric, n <= 3 SINEW_EXTENSION_VERTEX_MAX, by the nearest positive semi-definite matrix. */
 void sinew_extension_clamp(double *A, int n);
 
-/* NULL, or the error of an extension, e.g. "operation value is missing" (extension_check.c). */
-const char *sinew_extension_flaw(const sinew_energy_extension *of);
-/* NULL, or the error in parameters and names; also used for solvers. */
+/* NULL, or the error of an extension, e.g. "operation value is missing" (extension_check.c). Errors with names or
+ * numbers are written to text [SINEW_EXTENSION_REASON_MAX]. */
+const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text);
+/* NULL, or the error of a name (dashes: it may contain '-'); also used for solvers. */
 const char *sinew_extension_name_flaw(const char *name, bool dashes);
-/* `keys`: words, each between two '|', that scene files have for other purposes. */
-const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys);
+/* NULL, or the error of parameters, written to text [SINEW_EXTENSION_REASON_MAX]. `keys`: words, each between two '|',
+ * that scene files use for other purposes. */
+const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys,
+                                           char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension_clamp.c: the positive semi-definite matrix nearest to a symmetric one, in double and of up to 48 rows
- * (math/small/psd_projection.c: W at once, in the library's precision, of up to SINEW_CLAMP_MAX rows). Cyclic Jacobi:
- * A = Q^T diag(w) Q becomes A + sum over w_k < 0 of |w_k| q_k q_k^T.
+ * extension_clamp.c: the positive semi-definite matrix nearest to a symmetric one, in double, with up to 48 rows.
+ * math/small/psd_projection.c does the same for W matrices at once, in the library's precision, with up to
+ * SINEW_CLAMP_MAX rows. Cyclic Jacobi: A = Q^T diag(w) Q becomes A + sum over w_k < 0 of |w_k| q_k q_k^T.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum {
     SWEEP_MAX = 30
 };
 
-/* One rotation of A and of the rows of Q that makes A[p][q] zero: Golub and Van Loan, Matrix Computations, 8.5. */
+/* One Jacobi rotation of A and of the rows of Q that zeroes A[p][q]: Golub and Van Loan, Matrix Computations, 8.5. */
 static void clamp_turn(double *A, double *Q, int n, int p, int q)
 {
     const double pq = A[p * n + q];
@@ -36,7 +36,7 @@ static void clamp_turn(double *A, double *Q, int n, int p, int q)
     }
 }
 
-/* Whether entries off the diagonal are more than round-off of the largest on it. */
+/* Whether off-diagonal entries exceed round-off of the largest diagonal entry. */
 static bool clamp_unfinished(const double *A, int n)
 {
     double off = 0, diagonal = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * extension_kernels.c: operations over batches (energy.h) made of functions of one element (sinew/extend.h).
+ * extension_kernels.c: builds operations over batches (energy.h) from functions of one element (sinew/extend.h).
  *
- * Each loop is written for any width W and wrapped twice, for the width of the process and for one. An element of
- * weight zero, a filler or one that is switched off, is not evaluated. The tangent is the lower triangle of the
- * Hessian, row by row; projected, it is the semi-definite matrix nearest to it. The one-vertex form evaluates the whole
+ * Each loop is written for any width W and wrapped twice, for the width of the process and for width one. Elements of
+ * weight zero (fillers, and elements that are switched off) are not evaluated. The tangent is the lower triangle of the
+ * Hessian, row by row; if projected, of the nearest semi-definite matrix. The one-vertex operations evaluate the whole
  * element.
  */
 #include <float.h>
@@ -19,13 +19,13 @@ enum {
     SIDE_MAX = 3 * VERTEX_MAX
 };
 
-/* Number i of n that each element has, in lane `lane` of group `group`. */
+/* Index of number i of an element with n numbers, in lane `lane` of group `group`. */
 static size_t lane_at(int W, int32_t group, int n, int i, int lane)
 {
     return ((size_t)group * (size_t)n + (size_t)i) * (size_t)W + (size_t)lane;
 }
 
-/* Index of row i and column j in a lower triangle. */
+/* Index of entry (i, j) of a symmetric matrix in its lower triangle. */
 static int triangle_at(int i, int j)
 {
     return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
@@ -33,7 +33,7 @@ static int triangle_at(int i, int j)
 
 /* ---- One element --------------------------------------------------------------------------------- */
 
-/* Reads the data of an element; the extension and its counts are those of the first element. False: weight zero. */
+/* Reads the data of an element; extension and counts are taken from the batch's first element. False: weight zero. */
 static bool view_data(const sinew_real *data, int W, int32_t group, int lane, sinew_extension_view *e)
 {
     e->of = sinew_extension_at((int)data[EXTENSION_SLOT * W], &e->n);
@@ -63,7 +63,7 @@ static bool view_element(const sinew_groups *groups, const sinew_real *x, int W,
     return real;
 }
 
-/* g += scale f */
+/* Adds scale f, f [n][3], to the gradient g of the element's n vertices. */
 static void add_forces(const sinew_groups *groups, sinew_real *g, int W, int32_t group, int lane, int32_t n,
                        double scale, const double *f)
 {
@@ -188,7 +188,8 @@ static void extension_incidence(const sinew_real *data, const int32_t *particles
             others[o++] = particles[a];
 }
 
-/* The element of an incidence with its points in order; returns which of them is the node, -1: weight zero. */
+/* Reads the element of an incidence with its points in order. Returns the node's index in the element; -1: weight
+ * zero. */
 static int view_incidence(const sinew_vertex_kernel *kernel, int W, int32_t group, int32_t k, int lane,
                           sinew_extension_view *e)
 {
@@ -233,8 +234,8 @@ static void vertex_any(const sinew_vertex_kernel *kernel, int W)
             }
 }
 
-/* J: size of the terms whose difference psi may be: second derivatives by the node times the squared size of the
- * element. Near rest psi of a material is a small difference of such terms and has their round-off. */
+/* J: magnitude of the terms of psi: second derivatives by the node times the squared size of the element. Near rest,
+ * psi of a material is a small difference of such terms and has their round-off. */
 static double vertex_scale(const sinew_extension_view *e, int node)
 {
     double H[SIDE_MAX * SIDE_MAX], trace = 0, size = 0;
@@ -273,7 +274,8 @@ typedef struct constraint_numbers {
     double C[ROW_MAX], gradient[ROW_MAX * SIDE_MAX], alpha[ROW_MAX];
 } constraint_numbers;
 
-/* Constraints at e->x, alpha of the whole element. PBD may take psi itself, per unit of weight, for C: 1/2 C^2. */
+/* Evaluates the constraints at e->x, with alpha of the whole element. For SINEW_FORM_ENERGY, C becomes psi per unit
+ * of weight, C^2 / 2. */
 static void find_constraints(const sinew_extension_view *e, int32_t form, constraint_numbers *numbers)
 {
     const int side = 3 * e->n;
@@ -464,7 +466,7 @@ static void prox_any(const sinew_reduced_kernel *kernel, int W)
 
 /* ---- Tables -------------------------------------------------------------------------------------- */
 
-/* Define `name_wide` and `name_one`, which call name_any with the width of the process and with one. */
+/* Defines `name_wide` and `name_one`, which call name_any with the width of the process and with width one. */
 #define SUM(name)                                                                                                      \
     static double name##_wide(const sinew_kernel *kernel)                                                              \
     {                                                                                                                  \

@@ -2,8 +2,8 @@
  *
  * kernel_loop.h: loops of energies over groups: specialisation by inlining, and sums in double.
  *
- * A loop over groups is written once as a KERNEL_INLINE function that takes the material as a function pointer. Called
- * with a known function both are inlined: the loop is compiled once per material, without calls.
+ * A loop over groups is written once as a KERNEL_INLINE function that takes the material as a function pointer. If the
+ * function is known, loop and function are inlined: the loop is compiled once per material, without calls.
  */
 #ifndef SINEW_SRC_ENERGY_KERNEL_LOOP_H
 #define SINEW_SRC_ENERGY_KERNEL_LOOP_H
@@ -11,8 +11,7 @@
 #include "energy/energy.h"
 #include "math/points.h"
 
-/* Sanitized builds are for checking, not for speed: they keep the calls, because the compiler cannot inline all of
- * them. */
+/* Sanitized builds do not inline, because the compiler cannot inline all calls there; their speed does not matter. */
 #ifdef SINEW_KERNEL_CALLS
 #define KERNEL_INLINE static inline
 #else
@@ -36,7 +35,7 @@ typedef struct value_sum {
     partial_sum partial[PARTIAL_SUMS];
 } value_sum;
 
-/* sum += weight * psi; fillers add zero for any psi. */
+/* sum += weight * psi; fillers add zero, also if psi is infinite. */
 KERNEL_INLINE void value_add(value_sum *sum, wide weight, wide psi)
 {
     const wide energy = wide_select(wide_eq(weight, wide_set(0)), wide_set(0), weight * psi);
@@ -62,7 +61,7 @@ KERNEL_INLINE double value_total(const value_sum *sum)
     return total;
 }
 
-/* Arrays of one group of a kernel call. */
+/* The functions group_vertex() .. group_blocks() return the arrays of one group of a kernel call. */
 KERNEL_INLINE const int32_t *group_vertex(const sinew_groups *groups, int32_t group, int vertex_count)
 {
     return groups->vertex + (size_t)group * (size_t)(vertex_count * SIMD_WIDTH);
@@ -83,7 +82,7 @@ KERNEL_INLINE sinew_real *group_blocks(const sinew_kernel *kernel, int32_t group
     return kernel->blocks + (size_t)group * (size_t)(block_count * 9 * SIMD_WIDTH);
 }
 
-/* Number of the block of vertices a and b, b <= a. */
+/* Index of the block of vertices a and b, b <= a. */
 KERNEL_INLINE int block_index(int a, int b)
 {
     return a * (a + 1) / 2 + b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * limits.h: two parameters between which an energy is zero, the first not above the second.
+ * limits.h: two parameters, a lower and an upper limit, between which an energy is zero.
  */
 #ifndef SINEW_SRC_ENERGY_LIMITS_H
 #define SINEW_SRC_ENERGY_LIMITS_H
@@ -16,7 +16,7 @@
         .meaning = about                                                                                               \
     }
 
-/* Stiffness of an energy over volumes that is a distance to a set. */
+/* Stiffness per volume of an energy that is the squared distance to a set. */
 #define LIMITS_STIFFNESS_PARAMETER                                                                                     \
     {                                                                                                                  \
         .name = "stiffness", .unit = "Pa", .minimum = 0, .maximum = INFINITY, .preset = 1e5, .open_minimum = true,     \
@@ -24,8 +24,8 @@
         .meaning = "k, energy per volume and squared distance to the limits; raising it stiffens"                      \
     }
 
-/* NULL, or the reason why parameters `low` and `high` are no limits, with both numbers if the element has a buffer for
- * them. */
+/* NULL, or the reason why parameters `low` and `high` are no limits. The reason contains both numbers if the element
+ * has a buffer. */
 static inline const char *limits_refusal(const sinew_element *element, const sinew_parameter *parameters, int low,
                                          int high)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parameter.c: see parameter.h.
+ * parameter.c: the range check of parameters. See parameter.h.
  */
 #include "energy/parameter.h"
 

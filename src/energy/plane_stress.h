@@ -4,8 +4,8 @@
  *
  *     mu = E / (2 (1 + nu))      plane stress: lambda = E nu / (1 - nu^2)      plane strain: lambda of lame.h
  *
- * Plane stress: the sheet may get thinner, and E and nu are those of a strip in tension. Plane strain: the sheet keeps
- * its thickness, with the constants of a solid, PBNG (9). Kernels use only lambda / mu and the weight mu h A.
+ * Plane stress: the sheet may become thinner; E and nu are those of a strip in tension. Plane strain: the sheet keeps
+ * its thickness and has the constants of a solid, PBNG (9). Kernels use only lambda / mu and the weight mu h A.
  */
 #ifndef SINEW_SRC_ENERGY_PLANE_STRESS_H
 #define SINEW_SRC_ENERGY_PLANE_STRESS_H
@@ -30,13 +30,13 @@ enum {
         .meaning = "stress: the sheet may get thinner as it is pulled; strain: it keeps its thickness"                 \
     }
 
-/* mu h */
+/* mu h, N/m: shear modulus times thickness */
 static inline double plane_mu(const sinew_real *parameters)
 {
     return lame_mu(parameters) * (double)parameters[PLANE_THICKNESS];
 }
 
-/* lambda / mu */
+/* The ratio lambda / mu of the plane Lame constants. */
 static inline double plane_ratio(const sinew_real *parameters)
 {
     const double nu = (double)parameters[LAME_POISSON];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * registry.c: see registry.h.
+ * registry.c: lookup and registration of energies. See registry.h.
  */
 #include "energy/registry.h"
 
@@ -12,8 +12,8 @@
 
 SINEW_VARIANT_TABLE(sinew_simd_variant, sinew_simd_variant);
 
-/* Energies that the program registers. This table and that of stencils (mesh/topology/stencil.c) are the only ones that
- * grow while the process runs. An entry is filled once and never changes again, so readers need no lock. */
+/* Energies that the program registers. This table and the table of stencils (mesh/topology/stencil.c) may grow while
+ * the process runs. An entry is filled once and never changes again, so readers need no lock. */
 static _Atomic(const sinew_foreign_energy *) foreign[SINEW_ENERGIES_FOREIGN];
 
 static const sinew_foreign_energy *foreign_at(int kind)
@@ -130,7 +130,7 @@ uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops)
     return bits;
 }
 
-/* Operations that must be set together. */
+/* Checks operations that must be set together; returns NULL or the error. */
 static const char *find_half(const sinew_energy_ops *ops)
 {
     if ((ops->constraint_count > 0) != (ops->constrain || ops->jacobian))

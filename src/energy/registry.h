@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * registry.h: the energies by number and by name: those of the library, and those that a program has registered.
+ * registry.h: lookup of energies by index and by name: energies of the library, and energies that a program has
+ * registered.
  *
- * Numbers up to SINEW_ENERGY_COUNT - 1 are the library's (table.c). Those above SINEW_ENERGY_COUNT, which itself
- * means "none", are registered, in the order in which they came.
+ * Indices up to SINEW_ENERGY_COUNT - 1 are the library's (table.c). Indices above SINEW_ENERGY_COUNT, which itself
+ * means "none", are registered energies in the order of registration.
  */
 #ifndef SINEW_SRC_ENERGY_REGISTRY_H
 #define SINEW_SRC_ENERGY_REGISTRY_H
@@ -20,8 +21,8 @@ typedef struct sinew_foreign_energy {
 } sinew_foreign_energy;
 
 /* Registers an energy, which must live until the process ends. Registering the same energy again returns the same
- * number. SINEW_ENERGY_COUNT and an error when a slot is missing, a capability does not match its slots, the name is
- * taken or the table is full. Any thread may call this function. */
+ * index. Returns SINEW_ENERGY_COUNT and sets an error if an operation is missing, a capability does not match the
+ * operations, the name is taken or the table is full. Thread-safe. */
 sinew_energy_kind sinew_energy_register(const sinew_foreign_energy *energy, sinew_error *error);
 
 /* Operations of the same energy with width one; NULL if `ops` belongs to no known energy. */
@@ -29,7 +30,7 @@ const sinew_energy_ops *sinew_energy_scalar(const sinew_energy_ops *ops);
 
 /* SINEW_CAN_... bits derived from the operations that are set; solvers use these bits. */
 uint32_t sinew_energy_capabilities(const sinew_energy_ops *ops);
-/* NULL, or why the table breaks the contract of energy.h. */
+/* NULL, or the reason why the table violates the contract of energy.h. */
 const char *sinew_energy_flaw(const sinew_energy_ops *ops);
 
 #endif

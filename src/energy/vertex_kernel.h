@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * vertex_kernel.h: loops over incidences: W nodes at a time, each with one of its elements (energy.h), for nonlinear
- * Gauss-Seidel over nodes (PBNG, section 7).
+ * vertex_kernel.h: loops over incidences for nonlinear Gauss-Seidel over nodes (PBNG, section 7): W nodes at a time,
+ * each with one of its elements (energy.h).
  *
- * A loop is KERNEL_INLINE and takes the energy's evaluation of one incidence as a function (kernel_loop.h). The node's
- * position and its sums stay in registers over its elements; only the other vertices are gathered.
+ * A loop is KERNEL_INLINE and takes the energy's evaluation of one incidence as a function (kernel_loop.h). The
+ * position and the sums of the node stay in registers over its elements; only the other vertices are gathered.
  */
 #ifndef SINEW_SRC_ENERGY_VERTEX_KERNEL_H
 #define SINEW_SRC_ENERGY_VERTEX_KERNEL_H
@@ -13,14 +13,14 @@
 
 typedef struct incidence_sum {
     wide g[3];
-    wide A[6]; /* 00 11 22 01 02 12 */
+    wide A[6]; /* symmetric block 00 11 22 01 02 12 */
 } incidence_sum;
 
-/* One incidence: positions of the nodes, the other vertices and the numbers of the elements. */
+/* One incidence: positions of the nodes, other vertices and data of the elements. */
 typedef struct incidence {
     wide x[3];
-    const sinew_real *q;    /* [particle][4] */
-    const int32_t *others;  /* [other_count][W] */
+    const sinew_real *q;    /* [particle][4] positions, m */
+    const int32_t *others;  /* [other_count][W] SINEW_POINT times the other particles */
     const sinew_real *data; /* [incidence_data_count][W] */
 } incidence;
 
@@ -28,7 +28,7 @@ typedef void incidence_add(const incidence *v, bool exact, incidence_sum *sum);
 /* Change of psi per unit of weight by the step d; noise: approximate round-off of the change. */
 typedef wide incidence_difference(const incidence *v, const wide d[3], wide *noise);
 
-/* diagonal 1 + s a a^T */
+/* A += diagonal 1 + s a a^T */
 KERNEL_INLINE void block_add(wide A[6], wide diagonal, wide s, const wide a[3])
 {
     const wide b[3] = {s * a[0], s * a[1], s * a[2]};
@@ -44,7 +44,7 @@ KERNEL_INLINE wide dot3(const wide a[3], const wide b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The nodes of a group and their sums so far. */
+/* Loads the positions of a group's nodes and their sums so far. */
 KERNEL_INLINE void incidence_open(const sinew_vertex_kernel *kernel, int32_t group, incidence *v, incidence_sum *sum)
 {
     const sinew_real *from = kernel->sum + (size_t)group * (SINEW_VERTEX_SUM * SIMD_WIDTH);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * vertex_kernel_points.h: incidences of elements whose vertices cannot be permuted: the node is inserted among the
- * others at its index. Its number within the element is the last number of the incidence's data.
+ * others at its index in the element, which is the last number of the incidence's data.
  */
 #ifndef SINEW_SRC_ENERGY_VERTEX_KERNEL_POINTS_H
 #define SINEW_SRC_ENERGY_VERTEX_KERNEL_POINTS_H
@@ -11,7 +11,8 @@
 
 #define INCIDENCE_POINTS_MAX 8
 
-/* The incidence of vertex `node` of n: `count` numbers of the element's data, then the node; the others in order. */
+/* Writes the incidence of vertex `node` of n: `count` numbers of the element's data, then the index of the node; the
+ * other vertices in order. */
 static inline void incidence_write(const sinew_real *data, int count, const int32_t *particles, int n, int node,
                                    sinew_real *out, int32_t *others)
 {
@@ -22,8 +23,8 @@ static inline void incidence_write(const sinew_real *data, int count, const int3
             others[k++] = particles[a];
 }
 
-/* x[3n]: the points in order, the node moved by `step` (NULL: not). is[n]: 1 where the node is that point, else 0.
- * The node's number is data[count]. */
+/* x[3n] = the points in order, with the node displaced by `step` unless NULL. is[a] = 1 if the node is point a, else
+ * 0. The node's index is data[count]. */
 KERNEL_INLINE void incidence_points_of(const incidence *v, int n, int count, const wide *step, wide *x, wide *is)
 {
     const wide node = wide_load(v->data + count * SIMD_WIDTH), one = wide_set(1), zero = wide_set(0);
@@ -42,7 +43,7 @@ KERNEL_INLINE void incidence_points_of(const incidence *v, int n, int count, con
     }
 }
 
-/* The block B, row-major and symmetric, with its negative eigenvalues set to zero, times the weight and added to A. */
+/* A += weight times the symmetric, row-major block B with its negative eigenvalues set to zero. */
 static inline void incidence_add_definite(const wide B[9], wide weight, wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: writes whole files; input.c reads them.
+ * file.c: writes files completely or not at all; input.c reads files.
  */
 #include "io/file.h"
 
@@ -27,7 +27,8 @@ static sinew_status name_writer(sinew_writer *writer, const char *path, sinew_er
     return SINEW_OK;
 }
 
-/* Takes over an open file, or -1 with errno. */
+/* Opens writer->stream on the descriptor `file`, which is closed on failure. -1: the file could not be opened, and the
+ * reason in errno is reported. */
 static sinew_status file_open_stream(sinew_writer *writer, int file, const char *mode, sinew_error *error)
 {
     writer->stream = file >= 0 ? fdopen(file, mode) : NULL;
@@ -44,8 +45,7 @@ sinew_status sinew_writer_open(sinew_writer *writer, const char *path, sinew_err
     sinew_status status = name_writer(writer, path, error);
     if (status != SINEW_OK)
         return status;
-    /* An existing file is left over from a killed program, or is a link: it is removed, and the target of a link is not
-     * touched. */
+    /* Removes the partial file that a killed program left. If the path is a symbolic link, only the link is removed. */
     unlink(writer->partial);
     int file = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     status = file_open_stream(writer, file, "wb", error);
@@ -63,7 +63,8 @@ sinew_status sinew_writer_reopen(sinew_writer *writer, const char *path, sinew_e
     if (file < 0 && errno == ENOENT && rename(writer->path, writer->partial) == 0)
         file = open(writer->partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; begin anew", writer->path);
+        return sinew_fail(error, SINEW_ERROR_FILE, "%s: is no longer there to go on with; start the run again",
+                          writer->path);
     struct stat facts;
     if (file >= 0 && (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode))) {
         close(file);
@@ -90,7 +91,7 @@ sinew_status sinew_writer_sync(sinew_writer *writer, sinew_error *error)
 sinew_status sinew_writer_commit(sinew_writer *writer, sinew_error *error)
 {
     bool good = !ferror(writer->stream);
-    /* A full disk may show only when the last bytes leave the buffers. */
+    /* A full disk may become visible only when the last buffered bytes are written. */
     good = fflush(writer->stream) == 0 && good;
     int reason = errno;
     good = fclose(writer->stream) == 0 && good;
@@ -130,7 +131,7 @@ void sinew_writer_abandon(sinew_writer *writer)
 static sinew_status sync_path(const char *path, int flags, sinew_error *error)
 {
     int file = open(path, flags | O_RDONLY | O_CLOEXEC);
-    bool good = file >= 0 && (fsync(file) == 0 || errno == EINVAL); /* some file systems cannot */
+    bool good = file >= 0 && (fsync(file) == 0 || errno == EINVAL); /* some file systems do not support fsync */
     int reason = errno;
     if (file >= 0)
         close(file);

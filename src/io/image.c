@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * image.c: PGM, PPM and PFM files, and their interpolated values.
+ * image.c: reads PGM, PPM and PFM files and interpolates their values.
  *
  * The file stays in memory unchanged; samples are converted when they are read.
  */
@@ -38,7 +38,7 @@ static double sample_at(const sinew_image *image, size_t index)
     return (double)value;
 }
 
-/* The text before the pixels: format, width, height, and the largest sample or (floats) the order of bytes. */
+/* Reads the header: format, width, height, and the largest sample value (PGM, PPM) or the byte order (PFM). */
 static bool read_head(sinew_image *image, sinew_text *text)
 {
     sinew_token magic = {0};
@@ -71,7 +71,7 @@ static bool read_pixels(sinew_image *image, const sinew_text *text)
 {
     const size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
     const size_t needs = count * (size_t)image->depth;
-    /* One character separates the head from the pixels. */
+    /* One character separates the header from the pixels. */
     const size_t has = text->end > text->at ? (size_t)(text->end - text->at) - 1 : 0;
     if (has < needs)
         return sinew_text_fail(text, text->at, "has %zu bytes of pixels, %d x %d pixels need %zu", has, image->width,
@@ -116,7 +116,7 @@ static double pixel_at(const sinew_image *image, int32_t channel, int32_t x, int
 
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v)
 {
-    /* Positions far outside are clamped to the border, within the range of an integer. */
+    /* Clamps positions to the image before the conversion to integers, which would overflow. */
     const double x = fmin(fmax(u, 0), 1) * image->width - 0.5, y = fmin(fmax(v, 0), 1) * image->height - 0.5;
     const int32_t left = (int32_t)floor(x), low = (int32_t)floor(y);
     const double s = x - left, t = y - low;

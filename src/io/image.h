@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * image.h: pictures that hold numbers, such as a map of stiffness: PGM and PPM (P5, P6, 8 or 16 bits a sample, from 0
- * to 1) and PFM (Pf, PF, floats as they are). These formats need no other package, and ImageMagick and most painting
+ * image.h: images of numbers, such as a stiffness map: PGM and PPM (P5, P6, 8 or 16 bits per sample, scaled to 0 ..
+ * 1) and PFM (Pf, PF, unscaled floats). These formats need no other package, and ImageMagick and most painting
  * programs write them.
  */
 #ifndef SINEW_SRC_IO_IMAGE_H
@@ -11,18 +11,20 @@
 
 typedef struct sinew_image {
     int32_t width, height, channels; /* 1: grey, 3: red, green, blue */
-    int32_t depth;                   /* bytes a sample: 1, 2, or 4 of a float */
-    double max;                      /* the sample that means 1 */
-    bool little_endian, upwards;     /* upwards: the first row of the file is the lowest */
-    const unsigned char *pixels;     /* [height][width][channels] samples, within bytes */
-    char *bytes;                     /* the file; to be released */
+    int32_t depth;                   /* bytes per number: 1, 2, or 4 for floats */
+    double max;                      /* integer that is scaled to 1 */
+    bool little_endian, upwards;     /* upwards: the first row of the file is the bottom row */
+    const unsigned char *pixels;     /* [height][width][channels] numbers; points into bytes */
+    char *bytes;                     /* content of the file; release after use */
 } sinew_image;
 
-/* Refuses another format, a size that is not what the file holds, and a float that is not finite, by name. */
+/* Reads a PGM, PPM or PFM file. Fails with a message for an unknown format, a size that does not match the file, or a
+ * float that is not finite. */
 sinew_status sinew_image_read(sinew_image *image, const char *path, const sinew_allocator *allocator,
                               sinew_error *error);
-/* Bilinear interpolation between pixel centres; u to the right, v up, both from 0 to 1 over the picture. Border values
- * extend outwards. A grey picture has equal channels. */
+/* Bilinear interpolation between pixel centres, scaled so that `max` becomes 1 (floats: unscaled). u points to the
+ * right, v up, both from 0 to 1 over the picture. Values of the outermost pixels extend outwards. A grey picture has
+ * equal channels. */
 double sinew_image_at(const sinew_image *image, int32_t channel, double u, double v);
 
 #endif

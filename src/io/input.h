@@ -10,18 +10,18 @@
 
 #include "base/base.h"
 
-/* A file of any size that is read piece by piece, and its size now. NULL on failure. */
+/* Opens a file of any size for incremental reading and returns its current size. NULL on failure. */
 FILE *sinew_file_stream(const char *path, size_t *size, sinew_error *error);
 
-/* As sinew_file_read, for a file that another file names: symbolic links are also refused, because they may point
- * anywhere. */
+/* Reads a file whose name comes from another file, as sinew_file_read does. Symbolic links are refused because they may
+ * point anywhere. */
 char *sinew_file_read_beside(const char *path, const sinew_allocator *allocator, size_t *size, sinew_error *error);
 
-/* Estimate of the memory of parsed JSON, in bytes, computed without parsing ("{}," takes 77 times its text). `extra` is
- * the caller's memory per value. */
+/* Estimate of the bytes that parsed JSON takes, computed without parsing (a list of "{}," takes 77 times its text).
+ * `extra`: bytes that the caller stores for each value. */
 size_t sinew_json_cost(const char *text, size_t size, size_t extra);
-/* Upper limit of the memory for a text of this size; real texts with several keys per object take 12 times their
- * size. */
+/* Upper limit, in bytes, that a caller sets for sinew_json_cost of a text of `size` bytes: 32 MiB + 20 * size. Ordinary
+ * files with several keys per object take 12 times their size. */
 size_t sinew_json_budget(size_t size);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * state_file.c: the state of a world in a file: the block of sinew_world_state_save(), which names and checks itself.
+ * state_file.c: saves and loads the state of a world: the block of sinew_world_state_save(), which has a signature
+ * and a checksum.
  *
- * It is on the disk before it takes its name, so that neither a kill nor a power cut leaves half of one.
+ * The file is flushed to the disk before it is renamed, so that neither a kill nor a power failure leaves an
+ * incomplete file.
  */
 #include "io/file.h"
 #include "sinew/scene.h"

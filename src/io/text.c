@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: the cursor of text.h.
+ * text.c: implementation of the text cursor.
  *
- * Line numbers are counted only when an error needs one, so that reading pays nothing for them.
+ * Line numbers are counted only for errors, so that successful reading does not pay for them.
  */
 #include "io/text.h"
 
@@ -141,7 +141,7 @@ void sinew_text_skip_line(sinew_text *text)
     text->at = newline ? newline + 1 : text->end;
 }
 
-/* A token as an error line shows it: printable, short. */
+/* Formats a token for an error message: printable and short. */
 static const char *shown(sinew_token token, char buffer[40])
 {
     if (token.length == 0)
@@ -165,7 +165,7 @@ bool sinew_text_expect(sinew_text *text, const char *word)
     return true;
 }
 
-/* Digits with an optional sign; false when the token is anything else or leaves 64 bits. */
+/* Parses digits with an optional sign; false for any other token or a value outside 64 bits. */
 static bool parse_integer(sinew_token token, int64_t *value)
 {
     const char *c = token.at;
@@ -211,7 +211,7 @@ bool sinew_text_integer(sinew_text *text, int64_t low, int64_t high, const char 
     return sinew_token_integer(text, token, low, high, what, value);
 }
 
-/* The number must fill its token; what strtod calls a number (exponents, inf, nan) is one. */
+/* Parses the whole token as one number in any form of strtod (exponents, inf, nan); false for any other token. */
 static bool parse_real(const sinew_text *text, sinew_token token, double *value)
 {
     char *stop = NULL;

@@ -3,8 +3,8 @@
  * text.h: a cursor over one file in memory, for text and for the binary parts inside it.
  *
  * A function that fails returns false and sets the error to one line: the file, the line (text) or the byte (binary),
- * the expected and the actual text. Numbers are read in the C locale. The block must have a 0 byte after its last byte,
- * which sinew_file_read provides; no function reads further.
+ * the expected and the actual text. Numbers are read in the C locale. The bytes given to sinew_text_open must be
+ * followed by a 0 byte, which sinew_file_read appends; no function reads further.
  */
 #ifndef SINEW_SRC_IO_TEXT_H
 #define SINEW_SRC_IO_TEXT_H
@@ -15,12 +15,12 @@
 
 typedef struct sinew_text {
     const char *name;   /* shown in errors */
-    const char *begin;  /* first byte */
+    const char *begin;  /* first byte after a byte order mark */
     const char *at;     /* the cursor */
     const char *end;    /* one past the last byte; *end == 0 */
     char comment;       /* starts a comment that runs to the end of its line; 0: none */
     bool binary;        /* errors name bytes instead of lines */
-    locale_t c_locale;  /* decimal points are points */
+    locale_t c_locale;  /* the C locale, for decimal points */
     sinew_error *error; /* may be NULL */
 } sinew_text;
 
@@ -36,35 +36,35 @@ size_t sinew_text_mark(const char *bytes, size_t size);
 bool sinew_text_open(sinew_text *text, const char *name, const char *bytes, size_t size, sinew_error *error);
 void sinew_text_close(sinew_text *text);
 
-/* Always false. The place is the line, or the byte, of `at`. */
+/* Sets the error with the line (or byte) of `at`; always returns false. */
 bool sinew_text_fail(const sinew_text *text, const char *at, const char *format, ...) SINEW_PRINTF(3, 4);
 
-/* Next word on this line or a later one; false (and no error) at the end of the file. */
+/* Next word on this or a later line; false (no error) at the end of the file. */
 bool sinew_text_next(sinew_text *text, sinew_token *token);
-/* Next word before the line ends; false (and no error) when the line holds no more. */
+/* Next word on this line; false (no error) at the end of the line. */
 bool sinew_text_next_on_line(sinew_text *text, sinew_token *token);
 bool sinew_token_is(sinew_token token, const char *word);          /* exact */
 bool sinew_token_is_any_case(sinew_token token, const char *word); /* ASCII letters in either case */
 /* Moves to the start of the next line. */
 void sinew_text_skip_line(sinew_text *text);
-/* Steps over `word`, which must come next. */
+/* Skips the next word; fails if it is not `word` (ASCII letters in either case). */
 bool sinew_text_expect(sinew_text *text, const char *word);
 
-/* A whole number in [low, high]. `what` names it in the error, e.g. "a vertex index". */
+/* Reads an integer in [low, high]. `what` is its name in the error, for example "a vertex index". */
 bool sinew_text_integer(sinew_text *text, int64_t low, int64_t high, const char *what, int64_t *value);
 bool sinew_token_integer(const sinew_text *text, sinew_token token, int64_t low, int64_t high, const char *what,
                          int64_t *value);
 bool sinew_text_real(sinew_text *text, const char *what, double *value);
-/* Three finite numbers that sinew_real can hold. */
+/* Reads three finite numbers within the range of sinew_real. */
 bool sinew_text_point(sinew_text *text, sinew_real point[3]);
 bool sinew_token_coordinate(const sinew_text *text, sinew_token token, sinew_real *value);
 
-/* A count of items of at least `bytes_each` bytes each. Refused if the rest of the file is too short, so that a header
- * cannot cause a large allocation. */
+/* Reads a count of items of at least `bytes_each` bytes each. Fails if the rest of the file is too short, so that a
+ * header cannot cause a large allocation. */
 bool sinew_text_count(sinew_text *text, size_t bytes_each, const char *what, int64_t *count);
 bool sinew_text_check_count(const sinew_text *text, const char *at, int64_t count, size_t bytes_each, const char *what);
 
-/* Skips the next `count * size` bytes and returns their start. */
+/* Skips the next `count * size` bytes and sets *block to their start; fails if fewer bytes follow. */
 bool sinew_text_block(sinew_text *text, int64_t count, size_t size, const char *what, const unsigned char **block);
 size_t sinew_text_left(const sinew_text *text);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * dense.c: see dense.h. Compiled once per SIMD variant (for its instruction set; the width is always four). One tile of
- * a product is kept in registers (Goto and van de Geijn 2008): up to twelve rows by four columns, which fit into
- * sixteen registers of four numbers.
+ * dense.c: see dense.h. Compiled once per SIMD variant (for its instruction set; the width is always four). A product
+ * keeps one tile in registers (Goto and van de Geijn 2008): up to twelve rows by four columns, which fit into sixteen
+ * registers of four numbers.
  */
 #include "math/dense.h"
 
@@ -14,7 +14,7 @@ typedef double quad __attribute__((vector_size(32)));
 typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias));
 
 #ifdef __AVX__
-#define TILE 3 /* number of quads of rows in a tile */
+#define TILE 3 /* groups of four rows in a tile */
 #else
 #define TILE 1
 #endif
@@ -22,7 +22,7 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(8), may_alias)
 enum {
     BLOCK = SINEW_DENSE_BLOCK,
     DEPTH = SINEW_DENSE_DEPTH,
-    DIRECT = 8 /* products of fewer columns read their factors in place, without packing */
+    DIRECT = 8 /* products of at most this many columns read their factors in place, without packing */
 };
 
 static inline quad dense_load_quad(const double *p)
@@ -35,7 +35,7 @@ static inline void store_quad(double *p, quad a)
     *(loose_quad *)p = a;
 }
 
-/* t[c][r] = sum over k of rows 4 r .. 4 r + 3 of a_k times number c of b_k */
+/* t[c][r] = sum over k of rows 4 r .. 4 r + 3 of column a_k times entry c of b_k */
 static inline __attribute__((always_inline)) void tile_product(int quads, int32_t depth, const double *a, size_t a_step,
                                                                const double *b, size_t b_step, quad t[4][TILE])
 {
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void put_tile(int quads, quad t[4][
 
 /* ---- Product --------------------------------------------------------------------------------- */
 
-/* One group of rows, `quads` of four, against all columns at or left of the diagonal. */
+/* Multiplies one tile of 4 `quads` rows by the first `columns` columns, four columns at a time. */
 static inline __attribute__((always_inline)) void row_product(int quads, int32_t columns, int32_t depth,
                                                               const double *a, size_t a_step, const double *b,
                                                               size_t b_step, size_t b_jump, bool add, double *C,
@@ -79,14 +79,14 @@ static inline __attribute__((always_inline)) void row_product(int quads, int32_t
     }
 }
 
-/* Packs rows like pack_rows for one group, each column times its sign. */
+/* Packs one group of four rows like pack_rows(), each column times its sign. */
 static inline void pack_signed(int32_t depth, const double *A, size_t stride, const double *sign, double *out)
 {
     for (int32_t k = 0; k < depth; k++, A += stride, out += 4)
         store_quad(out, sign[k] * dense_load_quad(A));
 }
 
-/* Copies `quads` groups of four rows of `depth` columns next to each other. */
+/* Copies `quads` groups of four rows of `depth` columns into consecutive memory. */
 static inline void pack_rows(int quads, int32_t depth, const double *A, size_t stride, double *out)
 {
     for (int32_t k = 0; k < depth; k++, A += stride)
@@ -99,7 +99,7 @@ typedef struct depth_pass {
     size_t stride;
     int32_t depth;
     bool direct, add;
-    const double *sign; /* [depth], or NULL */
+    const double *sign; /* [depth] S of the product, or NULL: identity */
     double *packed_rows, *packed_columns;
 } depth_pass;
 
@@ -147,10 +147,10 @@ static void dense_product(int32_t rows, int32_t columns, int32_t depth, const do
 
 /* ---- Factorisation --------------------------------------------------------------------------- */
 
-/* A block of up to BLOCK columns by itself, numbers (i, j) at D[j][i], fillers up to a multiple of four. */
+/* Diagonal block of up to BLOCK columns: entry (i, j) is D[j][i], with zeros beyond its size. */
 typedef double square[BLOCK][BLOCK];
 
-/* Subtracts the earlier columns from column j, sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
+/* Subtracts the earlier columns from column j, up to sixteen rows at a time: D_j -= sum over k of B_kj D_k. */
 static inline __attribute__((always_inline)) void take_in_columns(int32_t n, int32_t j, square D, square B)
 {
     for (int32_t i = j / 4 * 4; i < n; i += 16) {
@@ -180,7 +180,8 @@ static int32_t factorise_square(int32_t n, square D)
     return -1;
 }
 
-/* As factorise_square with signs; B [k] = sign of column k times D [k], inverse [j] = sign over diagonal. */
+/* Factorises like factorise_square(), with signs. B [k] = sign of column k times D [k], inverse [j] = sign over
+ * diagonal. */
 static int32_t factorise_signed(int32_t n, square D, square B, const sinew_dense_signs *signs, double *inverse)
 {
     for (int32_t j = 0; j < n; j++) {
@@ -221,7 +222,7 @@ static inline __attribute__((always_inline)) void solve_rows(int quads, int32_t 
     }
 }
 
-/* Rows below the square, a tile at a time, in a buffer padded for fillers. */
+/* Solves for the rows below the diagonal block, one tile at a time, in a buffer of whole groups of four rows. */
 static void solve_below(int32_t rows, int32_t n, square D, const double *inverse, double *below, size_t stride)
 {
     double X[BLOCK * 4 * TILE];
@@ -243,7 +244,8 @@ static void solve_below(int32_t rows, int32_t n, square D, const double *inverse
     }
 }
 
-/* Columns first .. first + n of the supernode, to which all columns before have been applied. */
+/* Factorises columns first .. first + n - 1 of the supernode, from which all earlier columns have been subtracted.
+ * Returns -1, or the column of a bad pivot. */
 static int32_t factorise_block(int32_t rows, int32_t first, int32_t n, double *supernode,
                                const sinew_dense_signs *signs)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.c: see gather_scatter.h. Sums over particles are taken in double in both precisions.
+ * gather_scatter.c: see gather_scatter.h. The returned sums over particles are computed in double in both precisions.
  */
 #include "math/gather_scatter.h"
 
 #include "math/simd.h"
 
 typedef sinew_real point __attribute__((vector_size(4 * sizeof(sinew_real))));
-/* The same type in memory, with an alignment of 16 bytes only, as callers' arrays have. */
+/* The point type in memory, aligned to 16 bytes only, like callers' arrays. */
 typedef sinew_real stored_point __attribute__((vector_size(4 * sizeof(sinew_real)), aligned(16), may_alias));
 
-/* The term of a particle that is added to the sum of its slots. */
+/* The particle's own term, which is added to the sum of its slots. */
 typedef enum own {
     OWN_NOTHING,
     OWN_INERTIA,
@@ -47,7 +47,7 @@ static void copy(const sinew_real *x, const int32_t *particle, int32_t count, si
 }
 
 /* One loop for all operations; `what` is constant after inlining. Most particles have one or two slots, in an
- * unpredictable order: two are always added, further ones afterwards. */
+ * unpredictable order: two slots are always added, without a branch; further slots are added in a second loop. */
 static inline __attribute__((always_inline)) double gather_scatter_run(const sinew_slot_pass *given, int32_t first,
                                                                        int32_t last, own what)
 {

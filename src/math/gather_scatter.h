@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * gather_scatter.h: from particles to the slots of chunks and back, W-wide where the processor is (simd.h). The layout
- * is that of energy/batch.h: a chunk copies its particles' points next to each other, and each particle has a list of
- * slots, whose sum in their order is its result.
+ * gather_scatter.h: copies from particles to the slots of chunks and sums back, with SIMD (simd.h). The layout is that
+ * of energy/batch.h: a chunk copies the points of its particles into consecutive memory. Each particle has a list of
+ * slots, whose sum in list order is its result.
  *
- * A particle's own term goes along, so that memory is passed over once. Points are [..][4] reals, aligned to
- * 16 bytes.
+ * A pass also adds the particle's own term (inertia or load), so it reads memory once. Points are [..][4] reals,
+ * aligned to 16 bytes.
  */
 #ifndef SINEW_SRC_MATH_GATHER_SCATTER_H
 #define SINEW_SRC_MATH_GATHER_SCATTER_H
 
 #include "sinew/types.h"
 
-/* One pass over particles. Pinned particles get zero and add nothing. */
+/* One pass over particles. The result of pinned particles is zero; they add nothing to the returned sum. */
 typedef struct sinew_slot_pass {
     const int32_t (*slots)
         [2]; /* [particle_count] the first two slots of each particle; a missing one is the index of a zero slot */
     const int32_t *first_more; /* [particle_count + 1] index of each particle's first entry in more */
-    const int32_t (*more)[2];  /* the particle and one of its other slots, ascending */
-    const sinew_real *values;  /* [slot][4] */
-    const uint8_t *pinned;     /* [particle_count] */
-    const sinew_real *mass;    /* [particle_count] */
+    const int32_t (*more)[2];  /* [first_more[particle_count]] a particle and one of its slots beyond two, ascending */
+    const sinew_real *values;  /* [slot][4] contributions of the chunks */
+    const uint8_t *pinned;     /* [particle_count] 1: pinned */
+    const sinew_real *mass;    /* [particle_count] kg */
     const sinew_real *q;
     const sinew_real *other; /* inertia: NULL, or the positions subtracted from q; load: forces */
     double scale;            /* factor of the inertia term */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * points.h: points in memory, W of them at once. A point is x y z and one more number, so that it is one load.
+ * points.h: gathers and scatters W points at once. A point is x y z and a fourth number, so that one load reads it.
  *
- * A point is named by where it begins, four times its number: processors add that to an address for nothing.
+ * A point is given by its offset in the array, four times its index, which saves a multiplication per address.
  *
- * Points come into registers as they lie in memory and are then turned, four by four, into lanes of x, of y and of z;
- * on the way out they are turned back. Sums and differences of points are taken on the side of memory where that leaves
- * fewer of them to turn.
+ * Points are loaded as stored and transposed, four by four, into SIMD vectors of x, of y and of z; stores transpose
+ * back. Sums and differences of points are computed before or after the transposition, where this leaves fewer points
+ * to transpose.
  */
 #ifndef SINEW_SRC_MATH_POINTS_H
 #define SINEW_SRC_MATH_POINTS_H
@@ -16,7 +16,8 @@
 #if defined(WIDE_AVX2_DOUBLE) || defined(WIDE_AVX2_SINGLE)
 #define WIDE_POINTS 1
 
-/* The points of a group in four registers. Double: r[i] is point i. Single: r[i] is point i and, above it, i + 4. */
+/* Loads the points of a group into four registers. Double: r[i] is point i. Single: r[i] is point i and, in its
+ * upper half, point i + 4. */
 static inline void points_load(const sinew_real *x, const int32_t *offset, wide r[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -30,7 +31,7 @@ static inline void points_load(const sinew_real *x, const int32_t *offset, wide 
     }
 }
 
-/* x[offset[i]] = r[i]. The first point is written last: its value stays where others repeat it. */
+/* x[offset[i]] = r[i]. The first point is written last, so its value wins where padding repeats it. */
 static inline void points_store(sinew_real *x, const int32_t *offset, const wide r[4])
 {
     for (int i = 3; i >= 0; i--) {
@@ -43,7 +44,7 @@ static inline void points_store(sinew_real *x, const int32_t *offset, const wide
     }
 }
 
-/* x[offset[i]] += r[i], point after point, so that one vertex may occur more than once. */
+/* x[offset[i]] += r[i], one point after another, so that a vertex may occur more than once. */
 static inline void points_add(sinew_real *x, const int32_t *offset, const wide r[4])
 {
 #ifdef WIDE_AVX2_DOUBLE
@@ -60,7 +61,7 @@ static inline void points_add(sinew_real *x, const int32_t *offset, const wide r
 #endif
 }
 
-/* Four points of four numbers become four lanes. */
+/* Transposes four points of four numbers into SIMD vectors of their x, y, z and fourth numbers. */
 static inline void points_turn(const wide r[4], wide out[4])
 {
 #ifdef WIDE_AVX2_DOUBLE
@@ -84,21 +85,22 @@ static inline void points_turn(const wide r[4], wide out[4])
 #endif
 }
 
-/* Three lanes become four points, whose fourth number is 0. The transposition is its own inverse. */
+/* Transposes three SIMD vectors (x, y, z) into four points, whose fourth number is 0. The transposition is its own
+ * inverse. */
 static inline void points_turn_back(const wide f[3], wide r[4])
 {
     points_turn((const wide[4]){f[0], f[1], f[2], wide_set(0)}, r);
 }
 #endif
 
-/* out = x[offset[0..W-1]] as three lanes. x is [..][4], aligned. */
+/* out = x, y and z of points offset[0 .. W-1]. x is [..][4], aligned. */
 static inline void wide_gather_point(const sinew_real *x, const int32_t *offset, wide out[3])
 {
 #ifdef WIDE_POINTS
     wide r[4], turned[4];
     points_load(x, offset, r);
     points_turn(r, turned);
-    /* Not memcpy, which would keep the copied numbers out of registers. */
+    /* No memcpy, because it would keep the copied numbers out of registers. */
     for (int c = 0; c < 3; c++)
         out[c] = turned[c];
 #else
@@ -110,7 +112,7 @@ static inline void wide_gather_point(const sinew_real *x, const int32_t *offset,
 #endif
 }
 
-/* The edges from a group's first vertex to others: out[a] is x of row[a] less x of row 0, three lanes. `offset` is
+/* Edges from a group's first vertex: out[a] = point of vertex row[a] minus point of vertex 0. `offset` is
  * [..][SIMD_WIDTH]. */
 static inline void wide_gather_edges(const sinew_real *x, const int32_t *offset, const int *row, int count,
                                      wide (*out)[3])
@@ -138,7 +140,7 @@ static inline void wide_gather_edges(const sinew_real *x, const int32_t *offset,
 #endif
 }
 
-/* g[offset[i]] += f[i], element after element, so that one vertex may occur more than once. */
+/* g[offset[i]] += f[i], one element after another, so that a vertex may occur more than once. */
 static inline void wide_scatter_point(sinew_real *g, const int32_t *offset, const wide f[3])
 {
 #ifdef WIDE_POINTS
@@ -152,8 +154,8 @@ static inline void wide_scatter_point(sinew_real *g, const int32_t *offset, cons
 #endif
 }
 
-/* Forces that balance: g[row[a]] += f[a], and minus their sum to row 0. `offset` is [..][SIMD_WIDTH], f[a] three lanes.
- */
+/* Adds forces that sum to zero: f[a] to vertex row[a], and minus the sum of all f to vertex 0. `offset` is
+ * [..][SIMD_WIDTH]. */
 static inline void wide_scatter_balanced(sinew_real *g, const int32_t *offset, const int *row, int count,
                                          const wide (*f)[3])
 {
@@ -167,7 +169,7 @@ static inline void wide_scatter_balanced(sinew_real *g, const int32_t *offset, c
     wide_scatter_point(g, offset, f0);
 }
 
-/* Gathers like wide_gather_point, with all four numbers of a point. */
+/* Gathers like wide_gather_point(), with all four numbers of a point. */
 static inline void wide_gather_four(const sinew_real *x, const int32_t *offset, wide out[4])
 {
 #ifdef WIDE_POINTS
@@ -183,8 +185,8 @@ static inline void wide_gather_four(const sinew_real *x, const int32_t *offset, 
 #endif
 }
 
-/* x[offset[i]] = f[i], all four numbers. The vertices are distinct, except that fillers repeat the first vertex, whose
- * numbers are kept. */
+/* x[offset[i]] = f[i], all four numbers. The vertices are distinct, except that padding repeats the first vertex,
+ * whose own values win. */
 static inline void wide_store_four(sinew_real *x, const int32_t *offset, const wide f[4])
 {
 #ifdef WIDE_POINTS

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * simd.h: a lane is SINEW_SIMD_WIDTH reals that go through the same arithmetic, one per element.
+ * simd.h: a SIMD vector (`wide`) is SINEW_SIMD_WIDTH reals that go through the same arithmetic, one per element.
  *
- * Kernel files (src/energy and src/math) are compiled once per instruction set with
+ * Kernel files are compiled once per instruction set with
  *     -DSINEW_SIMD_WIDTH=W -DSINEW_SIMD_SUFFIX=avx2|generic|scalar
- * and export their symbols through SINEW_SIMD_SYMBOL, so that all variants live in one library and one is chosen
- * at run time (variant.h). Width 1 is plain scalar code: the reference that tests compare the others with.
+ * and export their symbols through SINEW_SIMD_SYMBOL, so that all variants live in one library and one variant is
+ * chosen at run time (variant.h). Width 1 is plain scalar code: the reference that tests compare the others with.
  *
- * Arithmetic operators work on lanes as on numbers. Comparisons go through wide_lt() and friends, which give a
- * wide_mask (all bits set or none, per element). No branch depends on one element alone: use wide_select.
+ * Arithmetic operators work on SIMD vectors as on numbers. Comparisons use wide_lt(), wide_le() and wide_eq(), which
+ * give a wide_mask (all bits set or none, per element). No branch depends on one element alone: use wide_select().
  */
 #ifndef SINEW_SRC_MATH_SIMD_H
 #define SINEW_SRC_MATH_SIMD_H
@@ -55,7 +55,7 @@ typedef sinew_real wide __attribute__((vector_size(SIMD_WIDTH * sizeof(sinew_rea
 typedef wide_int wide_mask __attribute__((vector_size(SIMD_WIDTH * sizeof(sinew_real))));
 #endif
 
-/* Intrinsics only where the compiler does not find the instruction by itself. */
+/* Intrinsics are used only where the compiler does not find the instruction by itself. */
 #if defined(__AVX2__) && SIMD_WIDTH > 1
 #include <immintrin.h>
 #if defined(SINEW_SINGLE) && SIMD_WIDTH == 8
@@ -74,7 +74,7 @@ static inline wide wide_set(sinew_real a)
 #endif
 }
 
-static inline wide wide_load(const sinew_real *p) /* p aligned to the lane */
+static inline wide wide_load(const sinew_real *p) /* p is aligned to the size of the SIMD vector */
 {
     wide r;
     memcpy(&r, __builtin_assume_aligned(p, sizeof(wide)), sizeof r);
@@ -208,7 +208,7 @@ static inline wide wide_abs(wide a)
 }
 #endif
 
-/* a < b ? a : b and b < a ? a : b, as the instructions define them: b if either is NaN */
+/* a < b ? a : b and b < a ? a : b; like the instructions, they return b if either is NaN. */
 static inline wide wide_min(wide a, wide b)
 {
 #if defined(WIDE_AVX2_DOUBLE)

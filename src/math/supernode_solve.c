@@ -21,7 +21,8 @@ static inline void store4(sinew_real *p, vec4 a)
     memcpy(__builtin_assume_aligned(p, sizeof(vec4)), &a, sizeof a);
 }
 
-/* s = L y for a block of rows. Eight independent sums hide the latency of additions. */
+/* s = L y for `height` rows of L, whose numbers begin at l; returns their end. Eight independent sums hide the latency
+ * of additions. */
 static inline __attribute__((always_inline)) const sinew_real *
 multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real *y, vec4 s[SINEW_SUPERNODE_ROWS])
 {
@@ -35,7 +36,7 @@ multiply_rows(const sinew_real *l, int height, int32_t columns, const sinew_real
     return l;
 }
 
-/* y -= L^T x for a block of rows */
+/* y -= L^T x for `height` rows of L, whose numbers begin at l; returns their end. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[SINEW_SUPERNODE_ROWS], sinew_real *y)
 {
@@ -53,8 +54,8 @@ subtract_columns(const sinew_real *l, int height, int32_t columns, const vec4 x[
     return l;
 }
 
-/* Rows first .. first + height of the own columns: subtracts the products with the columns before, then solves with
- * their triangle. */
+/* Solves rows first .. first + height - 1 of the diagonal block: subtracts the products with the earlier columns,
+ * then solves with the triangle of these rows. */
 static inline __attribute__((always_inline)) const sinew_real *supernode_solve_block(const sinew_real *l, int height,
                                                                                      int32_t first, sinew_real *y)
 {
@@ -83,7 +84,8 @@ static inline void solve_diagonal(const sinew_supernode *supernode, sinew_real *
         supernode_solve_block(l, supernode->column_count - first, first, y);
 }
 
-/* The transposed solve, backwards. l is the end of the numbers of the block; returns their start. */
+/* Transposed solve of a block, in reverse order. l points behind the block's numbers; returns the pointer to their
+ * start. */
 static inline __attribute__((always_inline)) const sinew_real *solve_block_transposed(const sinew_real *l, int height,
                                                                                       int32_t first, sinew_real *y)
 {
@@ -104,7 +106,7 @@ static inline __attribute__((always_inline)) const sinew_real *solve_block_trans
     return l;
 }
 
-/* y = D^-T y */
+/* y = D^-T y, D the lower triangular block of the supernode's own columns */
 static inline void solve_diagonal_transposed(const sinew_supernode *supernode, sinew_real *y)
 {
     const int32_t rest = supernode->column_count % SINEW_SUPERNODE_ROWS;
@@ -117,7 +119,7 @@ static inline void solve_diagonal_transposed(const sinew_supernode *supernode, s
         l = solve_block_transposed(l, SINEW_SUPERNODE_ROWS, first, y);
 }
 
-/* x[rows] -= L y for a block of rows */
+/* x[rows] -= L y for `height` rows of L, whose numbers begin at l; returns their end. */
 static inline __attribute__((always_inline)) const sinew_real *
 subtract_rows(const sinew_real *l, const int32_t *rows, int height, int32_t columns, const sinew_real *y, sinew_real *x)
 {
@@ -145,7 +147,7 @@ static void supernode_forward(const sinew_supernode *supernodes, int32_t count, 
     }
 }
 
-/* y -= L^T x[rows] for a block of rows */
+/* y -= L^T x[rows] for `height` rows of L, whose numbers begin at l; returns their end. */
 static inline __attribute__((always_inline)) const sinew_real *subtract_from_rows(const sinew_real *l,
                                                                                   const int32_t *rows, int height,
                                                                                   int32_t columns, const sinew_real *x,

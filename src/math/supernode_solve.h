@@ -7,10 +7,10 @@
  * z and an unused number, so that one instruction works on one row. The numbers are stored in the order in which the
  * solves read them:
  *
- *     diagonal  by blocks of eight rows (the last one may be smaller): the columns before the block, eight rows side by
- *               side, then the block's own triangle row by row, with the reciprocal on the diagonal
- *     below     [row / 8][column][8]: eight rows side by side; a last group of four, filled up with zeros, where that
- *               suffices
+ *    diagonal  in blocks of eight rows (the last block may be smaller): the columns before the block, eight rows side
+ *              by side, then the block's own triangle row by row, with the reciprocal on the diagonal
+ *    below     [row / 8][column][8]: eight rows side by side; the last group has four rows if four suffice, padded
+ *              with zeros
  *
  * Each number of L is read once per solve, as a stream; the vectors fit in the cache.
  */
@@ -22,19 +22,20 @@
 #define SINEW_SUPERNODE_ROWS 8
 
 typedef struct sinew_supernode {
-    int32_t first, column_count; /* number of columns of the supernode */
-    int32_t row_count;           /* number of rows below the triangle: a multiple of four, with fillers */
-    const int32_t *rows;         /* [row_count] */
-    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] */
-    const sinew_real *below;     /* [row_count * column_count] */
+    int32_t first, column_count; /* first column; number of columns */
+    int32_t row_count;           /* number of rows below the diagonal block: a multiple of four, with padding */
+    const int32_t *rows;         /* [row_count] indices of the rows below the diagonal block */
+    const sinew_real *diagonal;  /* [column_count (column_count + 1) / 2] the diagonal block */
+    const sinew_real *below;     /* [row_count * column_count] entries below the diagonal block */
 } sinew_supernode;
 
 typedef struct sinew_supernode_kernels {
-    /* x = L^-1 x over supernodes 0 .. count-1: own columns solved, rows below updated */
+    /* x = L^-1 x over supernodes 0 .. count-1: solves for the own columns, updates the rows below */
     void (*forward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
-    /* x = L^-T x over supernodes count-1 .. 0: own columns from the rows below */
+    /* x = L^-T x over supernodes count-1 .. 0: solves for the own columns, given the rows below */
     void (*backward)(const sinew_supernode *supernodes, int32_t count, sinew_real *x);
-    /* Four columns V [rows][4] and vectors y [rows][4]: sums [4][4] = V^T y, and y -= V a with a [4][4]. */
+    /* V [rows][4] holds four columns, y [rows][4] vectors. gather: sums [4][4] = V^T y; spread: y -= V a with a
+     * [4][4]. */
     void (*gather)(const sinew_real *V, int32_t rows, const sinew_real *y, sinew_real *sums);
     void (*spread)(const sinew_real *V, int32_t rows, const sinew_real *a, sinew_real *y);
 } sinew_supernode_kernels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * variant.c: see variant.h. Compiled once: no instruction of a variant is executed before the processor was asked.
+ * variant.c: see variant.h. Compiled without variant flags, because it runs before the processor's features are known.
  */
 #include "math/variant.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SINEW_VARIANT_COUNT: not chosen yet. */
+/* Index of the variant in use; SINEW_VARIANT_COUNT: not chosen yet. */
 static _Atomic int32_t chosen = SINEW_VARIANT_COUNT;
 
 #if defined(__x86_64__)

@@ -7,8 +7,9 @@
  *     SINEW_VARIANT_TABLE(sinew_tree_kernel, sinew_tree_kernel);
  *
  * declares the objects sinew_tree_kernel_<variant> and defines the static array sinew_tree_kernel_table of pointers to
- * them. The variant is chosen once per process: the best that the processor has, or the usable one that the environment
- * variable SINEW_SIMD names. Code that has the choice is compiled once, kernel files (simd.h) once per variant.
+ * them. The variant is chosen once per process: the best that the processor supports, or the supported one that the
+ * environment variable SINEW_SIMD names. Code that makes the choice is compiled once, kernel files (simd.h) once per
+ * variant.
  */
 #ifndef SINEW_SRC_MATH_VARIANT_H
 #define SINEW_SRC_MATH_VARIANT_H
@@ -29,13 +30,13 @@ enum {
     extern const type SINEW_VARIANT_WIDE(name), name##_scalar;                                                         \
     static const type *const name##_table[SINEW_VARIANT_COUNT] = {&SINEW_VARIANT_WIDE(name), &name##_scalar}
 
-/* The first variant of each table that the processor supports; all later ones are supported too. */
+/* Index, in each table, of the best variant that the processor supports; the processor supports all later ones, too. */
 int32_t sinew_variant_best(void);
 
 /* The index of this process's variant in each table. */
 int32_t sinew_variant_chosen(void);
 
-/* Replaces the choice for all objects that are created afterwards: tests compare variants with each other. */
+/* Replaces the choice for all objects that are created afterwards, so that tests can compare variants. */
 void sinew_variant_use(int32_t variant);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * axes.c: rotates and scales points of a file with another vertical axis or unit to y up and metres.
+ * axes.c: rotates and scales the points of a file from its vertical axis and unit to y up and metres.
  *
- * Each rotation takes the axis to y and fixes one of the others, so nothing is mirrored.
+ * Each rotation takes the vertical axis to y and fixes one other axis, so nothing is mirrored.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "sinew/mesh.h"
 
-/* Row i: which coordinate of the file becomes the i-th, and its sign. */
+/* Coordinate i of the result is sign[i] times coordinate from[i] of the file. */
 typedef struct turn {
     const char *up;
     int from[3];

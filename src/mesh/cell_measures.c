@@ -2,13 +2,15 @@
  *
  * cell_measures.c: volume, area, length and quality of single cells, in double, at any scale.
  *
- * Quality of a tetrahedron: 6 sqrt(2) V / l^3 with l the root mean square of its six edges (V. N. Parthasarathy,
- * C. M. Graichen, A. F. Hathaway, Finite Elem. Anal. Des. 15, 1993): 1 for the regular one, 0 for a flat one. Edges
- * are divided by the longest first, so that neither tiny nor huge meshes underflow or overflow.
+ * Quality of a tetrahedron: 6 sqrt(2) V / l^3 with l the root mean square of its six edge lengths (V. N. Parthasarathy,
+ * C. M. Graichen, A. F. Hathaway, Finite Elem. Anal. Des. 15, 1993): 1 for a regular tet, 0 for a flat tet. Edges are
+ * first divided by the longest, so that neither tiny nor huge meshes underflow or overflow.
  */
 #include "mesh/flaws.h"
 
 #include <math.h>
+
+#include "math/vec3.h"
 
 static double cell_difference(const sinew_real *positions, int32_t from, int32_t to, double d[3])
 {
@@ -17,18 +19,11 @@ static double cell_difference(const sinew_real *positions, int32_t from, int32_t
         d[k] = (double)positions[3 * (size_t)to + (size_t)k] - (double)positions[3 * (size_t)from + (size_t)k];
         sum = fmax(sum, fabs(d[k]));
     }
-    /* Scaled by the largest component: the square of 1e-200 is 0. */
+    /* Components are divided by the largest before they are squared, because the square of 1e-200 underflows to 0. */
     if (!(sum > 0))
         return 0;
     double x = d[0] / sum, y = d[1] / sum, z = d[2] / sum;
     return sum * sqrt(x * x + y * y + z * z);
-}
-
-static void cell_cross(const double a[3], const double b[3], double c[3])
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 static bool repeats(const int32_t *vertices, int size)
@@ -56,7 +51,7 @@ sinew_tet_shape sinew_shape_of_tet(const sinew_real *positions, const int32_t te
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cell_cross(e[0], e[1], normal);
+    vec3_cross(e[0], e[1], normal);
     double unit = (normal[0] * e[2][0] + normal[1] * e[2][1] + normal[2] * e[2][2]) / 6;
     shape.volume = unit * longest * longest * longest;
     shape.quality = 6 * sqrt(2) * unit / (mean * sqrt(mean));
@@ -78,8 +73,8 @@ double sinew_shape_of_triangle(const sinew_real *positions, const int32_t triang
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 3; k++)
             e[i][k] /= longest;
-    cell_cross(e[0], e[1], normal);
-    double unit = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]) / 2;
+    vec3_cross(e[0], e[1], normal);
+    double unit = vec3_norm(normal) / 2;
     *degenerate = unit < SINEW_DEGENERATE || repeats(triangle, 3);
     return unit * longest * longest;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the skin object: created from a mesh, copied, read, destroyed. io/mesh/embedded_read.c reads
+ * embedded_surface.c: the skin object: creation from a mesh, copy, access, destruction. io/mesh/embedded_read.c reads
  * skins from files.
  */
 #include "mesh/embedded_surface.h"
@@ -33,7 +33,7 @@ void sinew_skin_destroy(sinew_skin *skin)
 
 /* ---- Of a mesh ------------------------------------------------------------------------------- */
 
-/* Every triangle of the skin's mesh is a face. */
+/* Makes every triangle of the skin's mesh a face. */
 static bool make_faces(sinew_skin *skin)
 {
     const size_t count = (size_t)skin->mesh->triangle_count;
@@ -82,7 +82,7 @@ sinew_skin *sinew_skin_of_mesh(const sinew_mesh *mesh, sinew_error *error)
 
 /* ---- Copy ------------------------------------------------------------------------------------ */
 
-/* False without memory; NULL is copied as NULL. */
+/* Copies an array; NULL is copied as NULL. False without memory. */
 static bool skin_copy_array(const sinew_allocator *allocator, const void *from, size_t count, size_t size, void *slot)
 {
     void **to = slot;

@@ -6,19 +6,20 @@
  *
  *     S = integral x x^T = V/20 (sum_a x_a x_a^T + s s^T),   s = sum_a x_a
  *
- * A closed surface is a sum of tets with signs, one over each triangle with its tip in the middle of the bounds.
+ * A closed surface is a sum of signed tets, one per triangle, with a common apex at the centre of the bounds.
  *
- * Four equal masses m/4 at c + L t_a, with t_a the corners (1 1 1), (1 -1 -1), (-1 1 -1), (-1 -1 1) of a cube, have the
- * mass m, the centre c, as sum t_a = 0, and the second moment m L L^T, as sum t_a t_a^T = 4. With L L^T = S/V, L the
- * Cholesky factor, these equal those of the body, so four rigidly joined points move like the body (any rigid body has
- * an equivalent set of points: Routh, Elementary Rigid Dynamics, 1905).
+ * Four equal masses m/4 at c + L t_a, with t_a the corners (1 1 1), (1 -1 -1), (-1 1 -1), (-1 -1 1) of a cube, have
+ * mass m, centre c (sum t_a = 0) and second moment m L L^T (sum t_a t_a^T = 4 I). With L L^T = S/V, L the Cholesky
+ * factor, mass, centre and second moment equal those of the body, so four rigidly joined points move like the body (any
+ * rigid body has an equivalent set of points: Routh, Elementary Rigid Dynamics, 1905).
  */
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 
-/* S and the first moment of one tet, times `factor`, added. */
+/* Adds volume, first moment and second moment S of one tet of signed volume `volume`. */
 static void inertia_frame_add_tet(double x[4][3], double volume, sinew_inertia *sum)
 {
     double s[3];
@@ -42,12 +43,11 @@ static double signed_volume(double x[4][3])
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++)
             e[a][i] = x[a + 1][i] - x[0][i];
-    return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-            e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-           6;
+    return vec3_triple(e[0], e[1], e[2]) / 6;
 }
 
-/* Corners of a cell of n vertices relative to `origin`; if n is 3 the first corner is the origin itself. */
+/* Corners of a cell of n vertices relative to `origin`; for a triangle (n = 3) the first corner is the origin
+ * itself. */
 static void inertia_frame_gather(const sinew_mesh *mesh, const int32_t *cell, int n, const double origin[3],
                                  double x[4][3])
 {
@@ -57,7 +57,7 @@ static void inertia_frame_gather(const sinew_mesh *mesh, const int32_t *cell, in
             x[a + 4 - n][i] = (double)mesh->positions[3 * (size_t)cell[a] + (size_t)i] - origin[i];
 }
 
-/* Converts moments about the origin to the centre, and the centre to a position. */
+/* Converts moments about the origin to moments about the centre, and the centre to a position. */
 static void inertia_frame_finish(const double origin[3], sinew_inertia *inertia)
 {
     for (int i = 0; i < 3; i++)
@@ -101,7 +101,7 @@ sinew_status sinew_mesh_inertia(const sinew_mesh *mesh, sinew_inertia *inertia, 
     return SINEW_OK;
 }
 
-/* L L^T = A, L lower; false: A is not definite. */
+/* L L^T = A with lower triangular L. Returns false if A is not positive definite. */
 static bool inertia_frame_factorise(const double A[9], double L[9])
 {
     memset(L, 0, 9 * sizeof *L);
@@ -120,7 +120,7 @@ static bool inertia_frame_factorise(const double A[9], double L[9])
 sinew_mesh *sinew_mesh_frame(const sinew_mesh *mesh, sinew_error *error)
 {
     static const int corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
-    static const int32_t tet[4] = {0, 2, 1, 3}; /* oriented */
+    static const int32_t tet[4] = {0, 2, 1, 3}; /* positively oriented */
     sinew_inertia inertia;
     double L[9];
     if (sinew_mesh_inertia(mesh, &inertia, error) != SINEW_OK)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * key_frames.c: keys interpolated linearly; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
+ * key_frames.c: linear interpolation of key frames; rotations by Rodrigues' formula, with n = r / |r|, a = |r|:
  *
  *     R = cos a I + sin a [n]x + (1 - cos a) n n^T
  *
- * The inverse goes through the unit quaternion (w, u) with u = n sin(a / 2), taken from the largest of its four
- * numbers (S. W. Shepperd, J. Guidance and Control 1, 1978), so that it is accurate at angles near 0 and near pi.
+ * The inverse goes through the unit quaternion (w, u), u = n sin(a / 2), computed from its largest component (S. W.
+ * Shepperd, J. Guidance and Control 1, 1978), so that it is accurate at angles near 0 and near pi.
  */
 #include "mesh/key_frames.h"
 
 #include "base/tagged_blob.h"
+#include "math/vec3.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +60,7 @@ uint32_t sinew_motion_digest(const sinew_motion *motion)
 
 void sinew_rotation_matrix(const double r[3], double R[9])
 {
-    double angle = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    double angle = vec3_norm(r);
     double n[3] = {0, 0, 0};
     for (int c = 0; c < 3 && angle > 0; c++)
         n[c] = r[c] / angle;
@@ -70,7 +71,7 @@ void sinew_rotation_matrix(const double r[3], double R[9])
             R[3 * i + j] = (i == j ? cosine : 0) + sine * cross[3 * i + j] + (1 - cosine) * n[i] * n[j];
 }
 
-/* q = (w, x, y, z), not of unit length, w >= 0. */
+/* q = (w, x, y, z) of the rotation R, not normalised, with w >= 0. */
 static void quaternion_of(const double R[9], double q[4])
 {
     const double trace = R[0] + R[4] + R[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: the mesh object: created from the caller's arrays, read, destroyed.
+ * mesh.c: the mesh object: creation from the caller's arrays, access, destruction.
  *
  * Limits: counts are 32-bit; array sizes in bytes are not (10 million tetrahedra are 160 MB of indices).
  */
@@ -10,22 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
+
 const int32_t sinew_tet_faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 const int32_t sinew_tet_edges[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4])
 {
     double e[3][3];
-    const sinew_real *a = positions + 3 * (size_t)tet[0];
-    for (int i = 0; i < 3; i++) {
-        const sinew_real *p = positions + 3 * (size_t)tet[i + 1];
-        for (int k = 0; k < 3; k++)
-            e[i][k] = (double)p[k] - (double)a[k];
-    }
-    double nx = e[0][1] * e[1][2] - e[0][2] * e[1][1];
-    double ny = e[0][2] * e[1][0] - e[0][0] * e[1][2];
-    double nz = e[0][0] * e[1][1] - e[0][1] * e[1][0];
-    return (nx * e[2][0] + ny * e[2][1] + nz * e[2][2]) / 6;
+    for (int i = 0; i < 3; i++)
+        vec3_edge(positions + 3 * (size_t)tet[0], positions + 3 * (size_t)tet[i + 1], e[i]);
+    return vec3_triple(e[2], e[0], e[1]) / 6;
 }
 
 void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3])
@@ -144,7 +139,7 @@ sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fracti
     return SINEW_OK;
 }
 
-/* used[v]: a cell or an earlier director has the vertex. */
+/* Checks one director (a b p) of a mesh. used[v] is 1 if a cell or an earlier director uses vertex v. */
 static sinew_status check_director(const int32_t *director, int32_t number, uint8_t *used, sinew_error *error)
 {
     const int32_t p = director[2];
@@ -201,7 +196,7 @@ sinew_mesh_def sinew_default_mesh_def(void)
     return (sinew_mesh_def){.cookie = SINEW_COOKIE_MESH};
 }
 
-/* A count without its array is the caller's mistake, and would be read through NULL. */
+/* A positive count without an array is the caller's error; it would dereference NULL. */
 static bool arrays_present(const sinew_mesh_def *def)
 {
     return (def->vertex_count <= 0 || def->positions) && (def->tet_count <= 0 || def->tets) &&

@@ -22,8 +22,8 @@ struct sinew_mesh {
     int32_t *tets;          /* [4 * tet_count] */
     int32_t *triangles;     /* [3 * triangle_count] */
     int32_t *edges;         /* [2 * edge_count] */
-    int32_t *directors;     /* [3 * director_count] a b p (rod_frames.h); NULL: none */
-    sinew_real *fractions;  /* [tet_count] in (0, 1]; NULL: all of every tet */
+    int32_t *directors;     /* [3 * director_count] edge a b, director point p (rod_frames.h); NULL: none */
+    sinew_real *fractions;  /* [tet_count] filled fractions in (0, 1]; NULL: every tet is filled */
     char *warnings;         /* lines separated by '\n'; NULL when there are none */
     size_t warnings_length; /* without the final 0 */
 };
@@ -37,33 +37,34 @@ sinew_mesh *sinew_mesh_allocate(const sinew_allocator *allocator, int64_t vertex
  * unchanged. */
 sinew_status sinew_mesh_set_fractions(sinew_mesh *mesh, const sinew_real *fractions, sinew_error *error);
 
-/* Stores a copy of directors [3 * count] in the mesh. sinew_mesh_create has checked them in another mesh of the same
- * vertices. On failure the mesh is unchanged. */
+/* Stores a copy of directors [3 * count] in the mesh without checking them: sinew_mesh_create() has checked them in
+ * a mesh with the same vertices. On failure the mesh is unchanged. */
 sinew_status sinew_mesh_set_directors(sinew_mesh *mesh, const int32_t *directors, int32_t count, sinew_error *error);
 
-/* A def with the mesh's arrays, for a copy that replaces some of them. */
+/* Returns a def that refers to the mesh's arrays, for a copy that replaces some of them. */
 sinew_mesh_def sinew_mesh_get_def(const sinew_mesh *mesh);
 
-/* Refuses indices out of range and non-finite positions, by element number. */
+/* Refuses indices out of range and non-finite positions; the error names the element. */
 sinew_status sinew_mesh_validate(const sinew_mesh *mesh, sinew_error *error);
 
 /* Appends a line to the warnings. On SINEW_ERROR_MEMORY the warnings are unchanged. */
 sinew_status sinew_mesh_add_warning(sinew_mesh *mesh, const char *format, ...) SINEW_PRINTF(2, 3);
 
-/* The four faces of an oriented tetrahedron (a b c d) as positions 0..3 in it, seen from outside counter-clockwise;
+/* The four faces of an oriented tetrahedron (a b c d) as corner indices 0 .. 3, counter-clockwise seen from outside;
  * face i lies opposite to vertex i. */
 extern const int32_t sinew_tet_faces[4][3];
-/* Its six edges. */
+/* The six edges of a tetrahedron as corner indices 0 .. 3. */
 extern const int32_t sinew_tet_edges[6][2];
 
-/* Its tetrahedra, triangles and edges, in this order, as lists for topology.h. */
+/* The tetrahedra, triangles and edges of a mesh, in this order, as lists for topology.h. */
 void sinew_mesh_elements(const sinew_mesh *mesh, sinew_elements lists[3]);
 
-/* sinew_mesh_surface(), and which tetrahedron each triangle bounds: *owners [triangle_count], to be released with the
- * mesh's allocator; NULL where the mesh has no tetrahedra or on failure. owners may be NULL. */
+/* sinew_mesh_surface(), with the tetrahedron that each triangle bounds: *owners [triangle_count], which the caller
+ * releases with the mesh's allocator. *owners is NULL on failure or if the mesh has no tetrahedra. owners may be
+ * NULL. */
 sinew_mesh *sinew_mesh_surface_owned(const sinew_mesh *mesh, int32_t **owners, sinew_error *error);
 
-/* (b-a) x (c-a) . (d-a) / 6, m3, in double. */
+/* Signed volume (b-a) x (c-a) . (d-a) / 6 of a tet (a b c d) in m3. */
 double sinew_tet_volume(const sinew_real *positions, const int32_t tet[4]);
 
 #endif

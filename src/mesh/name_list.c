@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * name_list.c: different names in the order of their first use; a name is found by its hash (FNV-1a), so that a file
- * with many groups takes no longer a line than one with few.
+ * name_list.c: different names in the order of their first use. A hash (FNV-1a) finds a name, so that the time per line
+ * of a file does not grow with the number of names.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ const char *sinew_names_get(const sinew_name_list *list, int32_t index)
     return list->text + list->starts[index];
 }
 
-/* The slot of the table that contains the name, or the free one for it. */
+/* The slot of the table that contains the name, or the free slot for it. */
 static uint32_t name_list_find_slot(const sinew_name_list *list, const char *name, size_t length)
 {
     const uint32_t mask = (uint32_t)list->table_size - 1;

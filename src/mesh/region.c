@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * region.c: selects points in a box, a ball, a half space, or the one nearest to a position.
+ * region.c: selects points in a box, a ball or a half space, or the point nearest to a position.
  *
- * Box and ball are widened by a small fraction of their size, because points meant to lie on the border miss it by
- * round-off. A half space has no size and is not widened. Sums are in double in both precisions.
+ * Box and ball are widened by a small fraction of their size, because points on the boundary may miss it by round-off.
+ * A half space has no size and is not widened. Sums are in double in both precisions.
  */
 #include "sinew/mesh.h"
 
 #include "base/base.h"
+#include "math/vec3.h"
 
 #include <math.h>
 
@@ -19,15 +20,12 @@
 
 static double distance_squared(const sinew_real a[3], const sinew_real x[3])
 {
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double d = (double)x[k] - (double)a[k];
-        sum += d * d;
-    }
-    return sum;
+    double d[3];
+    vec3_edge(a, x, d);
+    return vec3_dot(d, d);
 }
 
-/* The longest edge of the box: a flat one is widened across its plane too. */
+/* The margin of a box follows its longest edge, so that a flat box is widened across its plane, too. */
 static double box_margin(const sinew_region *region)
 {
     double size = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_pairs.c: merge sort of pairs from the bottom up: runs of 16 by insertion, then merges that double them.
+ * sort_pairs.c: bottom-up merge sort of pairs: runs of 16 by insertion sort, then merges that double the run length.
  */
 #include "mesh/sort_pairs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort_pairs.h: the sort of this folder. qsort is not used, because the C library's qsort may call malloc and bypass
+ * sort_pairs.h: sorts pairs of 64-bit keys. qsort is not used, because the C library's qsort may call malloc and bypass
  * the allocator.
  */
 #ifndef SINEW_SRC_MESH_SORT_PAIRS_H
@@ -16,10 +16,10 @@ typedef struct sinew_pair {
     uint64_t minor;
 } sinew_pair;
 
-/* Ascending, O(n log n) always. scratch [count] is overwritten. */
+/* Sorts in ascending order in O(n log n). scratch [count] is overwritten. */
 void sinew_sort_pairs(sinew_pair *pairs, size_t count, sinew_pair *scratch);
 
-/* Two indices side by side, ordered as the pair (high, low). Both >= 0. */
+/* Packs two indices >= 0 into one key, ordered as the pair (high, low). */
 static inline uint64_t sinew_pack(int32_t high, int32_t low)
 {
     return (uint64_t)(uint32_t)high << 32 | (uint32_t)low;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * topology.c: vertex -> element and vertex -> vertex lists in compressed rows, unique edges, connected components.
+ * topology.c: vertex -> element and vertex -> vertex lists in compressed row storage, unique edges, connected
+ * components.
  *
- * Everything is counted, then filled; nothing is sorted: an adjacency is symmetric, so filling the lists of the
- * others while walking the vertices upwards leaves every list ascending. Time O(sum of size^2 * count).
+ * Lists are counted, then filled, and need no sorting: adjacency is symmetric, so visiting vertices in ascending order
+ * and appending each to the lists of its neighbours leaves every list ascending. Time O(sum of size^2 * count).
  */
 #include "mesh/topology.h"
 
@@ -11,7 +12,7 @@
 
 /* ---- Incidence ------------------------------------------------------------------------------ */
 
-/* Is vertices[i] the first of its kind in its element? */
+/* Whether vertices[i] differs from all earlier vertices of its element. */
 static bool first_mention(const int32_t *vertices, int32_t i)
 {
     for (int32_t j = 0; j < i; j++)
@@ -20,14 +21,14 @@ static bool first_mention(const int32_t *vertices, int32_t i)
     return true;
 }
 
-/* Counts in first[v + 1] become starts in first[v]. */
+/* Converts counts in first[v + 1] to starts in first[v]. */
 static void counts_to_starts(int64_t *first, int32_t count)
 {
     for (int32_t v = 0; v < count; v++)
         first[v + 1] += first[v];
 }
 
-/* Filling used first[v] as a cursor, which left every start where its successor belongs. */
+/* Filling has used first[v] as a cursor and advanced it to the start of v + 1; this restores the starts. */
 static void restore_starts(int64_t *first, int32_t count)
 {
     memmove(first + 1, first, (size_t)count * sizeof *first);
@@ -86,14 +87,14 @@ int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex
 
 /* ---- Adjacency ------------------------------------------------------------------------------ */
 
-/* One incidence per list, and for each vertex when it was last met. */
+/* Work space: one incidence per list, and for each vertex the last vertex whose neighbours included it. */
 typedef struct gather {
     const sinew_allocator *allocator;
     const sinew_elements *lists;
     int32_t list_count;
     sinew_incidence *incidences; /* [list_count] */
-    int32_t *met;                /* [vertex_count] */
-    int32_t *found;              /* [vertex_count] the neighbours of one vertex, in no order */
+    int32_t *met;                /* [vertex_count] last vertex whose search reached this one */
+    int32_t *found;              /* [vertex_count] neighbours of the current vertex, unordered */
 } gather;
 
 static void gather_free(gather *g)
@@ -122,7 +123,7 @@ static sinew_status gather_start(gather *g, const sinew_allocator *allocator, in
     return status;
 }
 
-/* Writes the neighbours of v to g->found and returns how many they are. */
+/* Writes the neighbours of v to g->found and returns their number. */
 static int32_t gather_neighbours(gather *g, int32_t v)
 {
     int32_t found_count = 0;
@@ -219,7 +220,7 @@ sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex
 
 /* ---- Connected components ------------------------------------------------------------------- */
 
-/* Root of v's tree, with path halving. Every root is the lowest vertex of its tree. */
+/* Root of v's tree (union-find with path halving). Every root is the lowest vertex of its tree. */
 static int32_t find_root(int32_t *parent, int32_t v)
 {
     while (parent[v] != v) {
@@ -249,8 +250,8 @@ int32_t sinew_components(int32_t vertex_count, const sinew_elements *lists, int3
     for (int32_t l = 0; l < list_count; l++)
         for (size_t i = 0; i < (size_t)lists[l].count * (size_t)lists[l].size; i++)
             topology_join(component, lists[l].vertices[i], lists[l].vertices[i - i % (size_t)lists[l].size]);
-    /* A root precedes the rest of its tree, so it has its number when a vertex is reached, stored as -2 - number to
-     * distinguish it from a parent. */
+    /* A root is the lowest vertex of its tree, so its component number is known before its other vertices are
+     * visited. It is stored as -2 - number to distinguish it from a parent index. */
     int32_t count = 0;
     for (int32_t v = 0; v < vertex_count; v++) {
         if (component[v] == -1)

@@ -3,7 +3,7 @@
  * topology.h: adjacency, colourings that allow parallel updates of elements or vertices, and an order of points that
  * keeps neighbours near in memory. All results are deterministic functions of the input.
  *
- * Indices are in range (sinew_mesh_create checks them). An element may contain a vertex twice.
+ * Indices are in range (sinew_mesh_create() checks them). An element may contain a vertex twice.
  */
 #ifndef SINEW_SRC_MESH_TOPOLOGY_H
 #define SINEW_SRC_MESH_TOPOLOGY_H
@@ -28,13 +28,13 @@ typedef struct sinew_incidence {
 
 sinew_status sinew_incidence_build(sinew_incidence *incidence, const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, sinew_error *error);
-void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* zeroed is fine */
+void sinew_incidence_free(sinew_incidence *incidence, const sinew_allocator *allocator); /* accepts a zeroed struct */
 /* The largest number of elements at one vertex. */
 int64_t sinew_incidence_busiest(const sinew_incidence *incidence, int32_t vertex_count);
 
 /* ---- Adjacency: vertex -> vertices --------------------------------------------------------- */
 
-/* The vertices that share an element (of any of the lists) with v, ascending, each once, v left out. */
+/* The vertices that share an element of any list with v, ascending, each once, without v itself. */
 typedef struct sinew_adjacency {
     int64_t *first;      /* [vertex_count + 1] */
     int32_t *neighbours; /* [first[vertex_count]] */
@@ -44,8 +44,8 @@ sinew_status sinew_adjacency_build(sinew_adjacency *adjacency, const sinew_alloc
                                    const sinew_elements *lists, int32_t list_count, sinew_error *error);
 void sinew_adjacency_free(sinew_adjacency *adjacency, const sinew_allocator *allocator);
 
-/* Unique edges of the lists, (low, high), sorted: every pair of an element's vertices. *edges [2 * count] is to be
- * released by the caller. */
+/* Unique edges (low, high) of the lists, sorted: all pairs of vertices of an element. The caller releases *edges [2
+ * * *edge_count]. */
 sinew_status sinew_unique_edges(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                 int32_t list_count, int32_t **edges, int32_t *edge_count, sinew_error *error);
 
@@ -55,39 +55,42 @@ int32_t sinew_components(int32_t vertex_count, const sinew_elements *lists, int3
 
 /* ---- Colours ------------------------------------------------------------------------------- */
 
-/* Elements of one colour share no vertex. First fit in the order of the elements: colours [count], 0-based. */
+/* Colours elements so that elements of one colour share no vertex, first fit in element order. colours [count], from
+ * 0. */
 sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t vertex_count,
                                    const sinew_elements *elements, int32_t *colours, int32_t *colour_count,
                                    sinew_error *error);
 
-/* Work space of a repeated colouring, whose cost then is proportional to the elements, without allocations after the
- * first calls. A zeroed struct is valid. */
+/* Work space of a repeated colouring: its cost is proportional to the number of elements, without allocations after
+ * the first calls. A zeroed struct is valid. */
 typedef struct sinew_colour_work {
-    uint64_t *used; /* [vertex_count] zero between calls */
-    int32_t *left;  /* [element count] */
+    uint64_t *used; /* [vertex_count] set of the colours at each vertex; zero between calls */
+    int32_t *left;  /* [element count] elements without a colour */
     size_t used_capacity, left_capacity;
 } sinew_colour_work;
 
-/* The same colours; vertex_count should not change from call to call. */
+/* Computes the same colours as sinew_colour_elements(). vertex_count should not change between calls. */
 sinew_status sinew_colour_elements_again(sinew_colour_work *work, const sinew_allocator *allocator,
                                          int32_t vertex_count, const sinew_elements *elements, int32_t *colours,
                                          int32_t *colour_count, sinew_error *error);
 void sinew_colour_work_release(sinew_colour_work *work, const sinew_allocator *allocator);
 
-/* Vertices of one colour share no element of any list. The vertex with most colours around it is next and takes the
- * lowest free colour: colours [vertex_count]. The count is at most one more than the largest number of neighbours. */
+/* Colours vertices so that vertices of one colour share no element of any list. The vertex with the most colours
+ * among its neighbours is next and takes the lowest free colour: colours [vertex_count]. The number of colours is at
+ * most one more than the largest number of neighbours. */
 sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t vertex_count, const sinew_elements *lists,
                                    int32_t list_count, int32_t *colours, int32_t *colour_count, sinew_error *error);
 
-/* Updates the colours after the elements of `added` were added to those of `lists` (PBNG, section 10.1). Only vertices
- * of added elements are visited, in their order. A vertex keeps its colour if no neighbour has it, and else takes the
- * lowest free colour. colours [vertex_count] and *colour_count hold the old colouring and are updated. */
+/* Updates the colours after the elements of `added` were added to those of `lists` (PBNG, section 10.1). Only
+ * vertices of added elements are visited, in index order. A vertex keeps its colour if no neighbour has the same
+ * colour, and else takes the lowest free colour. colours [vertex_count] and *colour_count hold the old colouring and
+ * are updated. */
 sinew_status sinew_recolour_vertices(const sinew_allocator *allocator, int32_t vertex_count,
                                      const sinew_elements *lists, int32_t list_count, const sinew_elements *added,
                                      int32_t *colours, int32_t *colour_count, sinew_error *error);
 
-/* Elements (or vertices) sorted by colour, ascending inside a colour: those of colour c are
- * order[first[c]] .. order[first[c + 1] - 1]. first [colour_count + 1], order [count]. */
+/* Sorts elements (or vertices) by colour, ascending inside a colour: those of colour c are order[first[c]] ..
+ * order[first[c + 1] - 1]. first [colour_count + 1], order [count]. */
 void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_count, int32_t *first, int32_t *order);
 
 /* ---- Order --------------------------------------------------------------------------------- */
@@ -96,7 +99,8 @@ void sinew_colour_groups(const int32_t *colours, int32_t count, int32_t colour_c
  * positions [3 * count], of any scale; order [count]. */
 sinew_status sinew_hilbert_order(const sinew_allocator *allocator, const sinew_real *positions, int32_t count,
                                  int32_t *order, sinew_error *error);
-/* The same in the caller's memory: pairs [2 * count]; the minors of the first `count` pairs are the order. */
+/* sinew_hilbert_order() in the caller's memory: pairs [2 * count]; the minors of the first `count` pairs are the
+ * order. */
 void sinew_hilbert_pairs(const sinew_real *positions, int32_t count, sinew_pair *pairs);
 
 #endif

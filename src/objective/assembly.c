@@ -11,9 +11,9 @@
 #include "objective/block_pattern.h"
 #include "objective/global_constraints.h"
 
-/* ---- Local blocks: what one chunk touches ---------------------------------------------------- */
+/* ---- Local blocks: the matrix blocks of one chunk -------------------------------------------- */
 
-/* Fills the map of one task. */
+/* Writes the local block of each element block of task t to as->map. Returns false without memory. */
 static bool assembly_map_task(const sinew_allocator *allocator, const sinew_objective *o, sinew_assembly *as, int32_t t,
                               sinew_block_table *table, sinew_block_list *list)
 {
@@ -70,7 +70,7 @@ static bool assembly_map_tasks(const sinew_objective *o, sinew_assembly *as, sin
 /* ---- Matrix blocks: the union of all local blocks --------------------------------------------- */
 
 typedef struct entry {
-    int32_t row, local; /* local < 0: a diagonal block that must exist in any case */
+    int32_t row, local; /* local < 0: the diagonal block, which every column stores */
 } entry;
 
 static int compare_entries(const void *a, const void *b)
@@ -81,7 +81,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->local > y->local) - (x->local < y->local);
 }
 
-/* Sorts the entries of each column and merges those of one row into one matrix block. */
+/* Sorts the entries of each column and merges the entries of one row into one matrix block. */
 static void merge_columns(sinew_assembly *as, const int32_t *start, entry *entries)
 {
     int32_t block = 0, used = 0;
@@ -114,7 +114,8 @@ static bool assembly_build_pattern(const sinew_objective *o, sinew_assembly *as,
     as->local_values = sinew_allocate(allocator, 9 * (size_t)list->count, sizeof *as->local_values);
     bool good = start && entries && as->column && as->row && as->first_local && as->locals && as->local_values;
     if (good) {
-        /* Counting sort by column, shifted by one so that the running positions end as the starts. */
+        /* Counting sort by column. Counts are shifted by one column, so that start[j] ends as the first entry of column
+         * j. */
         for (int32_t k = 0; k < list->count; k++)
             start[(list->keys[k] & 0xffffffff) + 2]++;
         for (size_t j = 0; j < n; j++)
@@ -196,7 +197,7 @@ sinew_real *sinew_assembly_rest_positions(const sinew_assembly *as, const sinew_
     return positions;
 }
 
-/* Adds a task's element blocks into its local blocks. */
+/* Sets the local blocks of task t to the sums of its element blocks. */
 static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t, const sinew_real *blocks)
 {
     const size_t W = (size_t)o->tasks[t].batch->width;
@@ -216,7 +217,7 @@ static void fill_locals(sinew_assembly *as, const sinew_objective *o, int32_t t,
     }
 }
 
-/* values of one block column = sum of local blocks, and the mass on the diagonal */
+/* values of one block column = sum of local blocks, plus m/h^2 on the diagonal; filtered by S */
 static void fill_column(const sinew_assembly *as, const sinew_objective *o, int32_t j, double *values)
 {
     const size_t blocks = (size_t)(as->column[j + 1] - as->column[j]);

@@ -3,11 +3,11 @@
  * assembly.h: the Hessian of the objective over the free particles as one sparse symmetric matrix of 3x3 blocks.
  *
  * Pattern: lower triangle by block columns; column j stores its diagonal block first, then rows ascending. Values are
- * three scalar columns per block column, which a scalar sparse solver can read directly: entry (3 row + r, 3 j + c) of
+ * three scalar columns per block column, which a scalar sparse solver can read directly. Entry (3 row + r, 3 j + c) of
  * the k-th block of column j, which has b blocks, is at 9 column[j] + 3 b c + 3 k + r.
  *
  * Chunks add element blocks to their own local blocks; then every matrix block adds its local blocks in a fixed order,
- * as for vectors (objective.h). The bits do not depend on threads.
+ * as for vectors (objective.h). The result has the same bits for any number of threads.
  */
 #ifndef SINEW_SRC_OBJECTIVE_ASSEMBLY_H
 #define SINEW_SRC_OBJECTIVE_ASSEMBLY_H
@@ -31,16 +31,17 @@ typedef struct sinew_assembly {
     sinew_real *local_values; /* [local_count][9] */
 } sinew_assembly;
 
-/* The matrix of the objective's first task_count tasks. order [free_count]: order[k] is the number, among the free
- * particles ascending, of the k-th row; NULL: ascending. Allocates; NULL on failure. */
+/* Creates the matrix of the objective's first task_count tasks. order [free_count]: row k belongs to free particle
+ * order[k], counted over the free particles in ascending order; NULL: rows in ascending order. Allocates; returns NULL
+ * on failure. */
 sinew_assembly *sinew_assembly_create(const sinew_objective *objective, int32_t task_count, const int32_t *order,
                                       sinew_error *error);
-/* Frees the arrays that only sinew_assembly_fill needs. */
+/* Frees the values of local blocks, which only sinew_assembly_fill needs. */
 void sinew_assembly_drop_values(const sinew_objective *objective, sinew_assembly *assembly);
 void sinew_assembly_destroy(const sinew_objective *objective, sinew_assembly *assembly);
 /* Rest positions of the rows, [free_count][4], released by the caller; NULL without memory. */
 sinew_real *sinew_assembly_rest_positions(const sinew_assembly *assembly, const sinew_objective *objective);
-/* values [9 * block_count] = M/h^2 + sum of exact or projected element Hessians at q */
+/* values [9 * block_count] = M/h^2 (dynamic) + sum of exact or projected element Hessians at q, filtered by S */
 void sinew_assembly_fill(sinew_assembly *assembly, sinew_objective *objective, const sinew_real *q, bool project,
                          double *values);
 

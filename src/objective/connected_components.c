@@ -40,7 +40,7 @@ static void join_elements(const sinew_task *task, const sinew_real *blocks, int3
         }
 }
 
-/* Joins components of a forest by the elements of tasks first .. last-1. */
+/* Joins the components by the elements of tasks first .. last - 1. Components must be roots of a union-find forest. */
 static void components_join_tasks(const sinew_objective *o, int32_t first, int32_t last, const sinew_real *q,
                                   int32_t *component)
 {

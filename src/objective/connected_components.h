@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * connected_components.h: particles connected by elements of any energy.
+ * connected_components.h: components of particles that elements of any energy connect.
  */
 #ifndef SINEW_SRC_OBJECTIVE_CONNECTED_COMPONENTS_H
 #define SINEW_SRC_OBJECTIVE_CONNECTED_COMPONENTS_H
 
 #include "objective/objective.h"
 
-/* The root of i in a forest of parents, with path halving. */
+/* Returns the root of i in the union-find forest `parent`, and shortens the path to it (path halving). */
 int32_t sinew_find_root(int32_t *parent, int32_t i);
 
-/* component[i] [particle_count] = the lowest particle of i's component. An element joins its vertices, except those
- * without second derivatives at q (weight or stiffness zero). Contacts join nothing, as they open again. The objective
- * must be built. */
+/* component[i] [particle_count] = the lowest particle of i's component. An element joins its vertices, except vertices
+ * without second derivatives at q (weight or stiffness zero). Contacts join nothing, because they may open. The
+ * objective must be built. */
 void sinew_objective_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
-/* Computes components in two steps: those of the fixed elements, then those of all elements. The second step costs in
- * proportion to transient elements and particles. */
+/* sinew_objective_components() in two steps: the first sets the components of the fixed elements; the second joins them
+ * by the transient elements, at a cost in proportion to transient elements and particles. */
 void sinew_objective_fixed_components(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 void sinew_objective_join_transient(const sinew_objective *objective, const sinew_real *q, int32_t *component);
 

@@ -12,8 +12,9 @@
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
-/* Reals of a chunk's scratch: separate points for every vertex of every lane, then C, J, alpha, one_sided. Second
- * derivatives add lambda, a second J, blocks, and displacements with their base points. */
+/* Offsets, in reals, of the arrays in a chunk's scratch: a separate point for every vertex of every lane, then C, J,
+ * alpha, one_sided. Second derivatives add lambda, a second J, blocks, and displacements with their base
+ * coordinates. */
 typedef struct chunk_capacity {
     size_t x, C, jacobian, compliance, one_sided, lambda, other, blocks, step, base, total;
 } chunk_capacity;
@@ -39,7 +40,7 @@ static chunk_capacity chunk_scratch_of(const sinew_constraint_set *set, const si
     return (chunk_capacity){at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7], at[8], at[9], at[10]};
 }
 
-/* Batches that are constraints, and those of them that have second derivatives. */
+/* Predicates that choose the batches used as constraints, and among these the batches with second derivatives. */
 typedef struct constraint_choice {
     sinew_batch_predicate *chosen, *curved;
     const void *context;
@@ -68,7 +69,7 @@ static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch
                                   .curved = choice->curved && choice->curved(choice->context, batch)};
 }
 
-/* Sets the offsets of each set; `total` is the offset after the last set. */
+/* Sets the array offsets of a set from `total`, the end of the previous set, and advances `total`. */
 static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *total)
 {
     const size_t e = (size_t)set->element_count, n = (size_t)set->vertex_count, m = (size_t)set->per_element;
@@ -84,7 +85,7 @@ static void assign_set_offsets(sinew_constraint_set *set, sinew_constraint_set *
     total->value_at += e * m;
 }
 
-/* Counts sets and chunks of the objective's tasks; writes them once the arrays are allocated. */
+/* Counts sets and chunks of the objective's tasks. Also writes them if the arrays are allocated. */
 static void list_sets(sinew_constraints *c, const sinew_objective *o, const constraint_choice *choice,
                       sinew_constraint_set *total)
 {
@@ -202,7 +203,7 @@ typedef struct constraint_work {
     sinew_jacobian_kernel kernel;
     sinew_real *x, *lambda, *other, *step, *base;
     size_t padded_count, W;
-    const int32_t *element; /* [lanes] caller's numbers, -1 for fillers */
+    const int32_t *element; /* [padded_count] caller's element indices; -1: padding */
 } constraint_work;
 
 static constraint_work work_of(const constraint_pass *pass, int32_t thread, int32_t k)
@@ -243,7 +244,7 @@ static constraint_work work_of(const constraint_pass *pass, int32_t thread, int3
     return w;
 }
 
-/* Number k of `count` that each lane has. */
+/* Number k (0 .. count - 1) of one lane in an array [group][count][W]. */
 static double wide_number(const constraint_work *w, const sinew_real *numbers, size_t lane, size_t k, size_t count)
 {
     return (double)numbers[(lane / w->W * count + k) * w->W + lane % w->W];
@@ -274,14 +275,14 @@ static void store_constraint_numbers(const constraint_pass *pass, const constrai
 
 /* ---- Second derivatives ---------------------------------------------------------------------- */
 
-/* Vertex a of a lane. */
+/* Position of vertex a of the element in a lane. */
 static sinew_real *wide_point(const constraint_work *w, size_t lane, size_t a)
 {
     return w->x + 4 * ((lane / w->W * (size_t)w->set->vertex_count + a) * w->W + lane % w->W);
 }
 
-/* m: displacement of a vertex for a difference quotient: a small fraction of the element's size, or of its distance
- * from the origin if the element is a point. */
+/* m: displacement of a vertex for a difference quotient: a small fraction of the element's size, or of the distance
+ * from the origin if all vertices coincide. */
 static double step_of(const constraint_work *w, size_t lane)
 {
     const double fraction = sizeof(sinew_real) == 4 ? 5e-3 : 6e-6;
@@ -295,8 +296,8 @@ static double step_of(const constraint_work *w, size_t lane)
     return fraction * (size > 0 ? size : largest > 0 ? largest : 1);
 }
 
-/* Adds the difference of sum_i lambda_i dC_i/dx_a by coordinate c of vertex b to the blocks of one element, half of it
- * to either of two mirror images. */
+/* Adds the difference quotient of sum_i lambda_i dC_i/dx_a along coordinate c of vertex b to the blocks of one element.
+ * Either of two mirror images gets half, so that the blocks are symmetric. */
 static void add_difference(const constraint_work *w, size_t lane, size_t b, size_t c, double over, double *blocks)
 {
     const size_t n = (size_t)w->set->vertex_count, m = (size_t)w->set->per_element;
@@ -432,7 +433,7 @@ const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *c, i
     return &c->sets[s];
 }
 
-/* One constraint of one element. */
+/* One constraint of one element: its index, its particles and its gradient J. */
 typedef struct constraint_output {
     int32_t constraint, vertex_count;
     const int32_t *particles;
@@ -505,8 +506,8 @@ void sinew_constraints_comply(const sinew_constraints *c, const double *lambda, 
     }
 }
 
-/* Adds squares element by element. For global constraints, whose elements share particles, the result is not the exact
- * norm, but of its size. */
+/* Adds squares element by element. For global constraints, whose elements share particles, the result only approximates
+ * the norm. */
 static void add_square(const constraint_output *output, void *context)
 {
     const product_context *p = context;

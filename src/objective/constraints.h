@@ -5,19 +5,19 @@
  *
  *     f = J^T lambda,    C + alpha lambda = 0        (alpha = 0: hard; inequality: lambda >= 0, C + alpha lambda >= 0)
  *
- * lambda in newtons where C is a length. With psi = 1/2 C^T alpha^-1 C an energy and its constraints are equivalent
- * (thesis 3.22 to 3.25).
+ * lambda is in N if C is a length. With psi = 1/2 C^T alpha^-1 C an energy and its constraints are equivalent (thesis
+ * 3.22 to 3.25).
  *
- * Numbering. One set per batch, in the order of the objective's tasks. The constraints of a set are in the caller's
+ * Numbering. Each batch is one set, in the order of the objective's tasks. The constraints of a set are in the caller's
  * order of elements, per_element each. Elements of an energy with `global_constraint` share the constraints of one
- * element: their C add up, and the compliance is that of the first. Elements are stored densely, vertices in the order
- * of the batch. A vertex may occur twice (pairs, padded stencils); its contributions add up. Columns of pinned
- * particles are left out: their entry of `particle` is -1. Inequalities come from energies of inequalities alone
- * (ops->inequalities) and from hard elements with a slack between limits.
+ * element: their C add up, and the compliance is that of the first element. Elements are stored densely, vertices in
+ * the order of the batch. A vertex may occur twice (pairs, padded stencils); its contributions add up. Columns of
+ * pinned particles are left out: their entry of `particle` is -1. Inequalities come from energies with
+ * ops->inequalities and from hard elements with a slack between limits.
  *
- * Evaluation works chunk by chunk on all threads and allocates nothing; an element writes its own numbers only, so the
- * bits do not depend on threads. Second derivatives are the energy's own (`curvature`), or central differences of its
- * Jacobian, good to about eps^(2/3).
+ * Evaluation works chunk by chunk on all threads and allocates nothing. An element writes its own numbers only, so the
+ * bits do not depend on threads. Second derivatives come from the energy's `curvature` operation, or from central
+ * differences of its Jacobian, with a relative error of about eps^(2/3).
  */
 #ifndef SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
 #define SINEW_SRC_OBJECTIVE_CONSTRAINTS_H
@@ -52,18 +52,20 @@ typedef struct sinew_constraints {
     sinew_constraint_chunk *chunks;
     int32_t *particle; /* particles of each element's vertices; -1: pinned */
     double *C;         /* [constraint_count] */
-    int8_t *one_sided; /* [constraint_count] 0: C = 0 is required; 1, -1: C >= 0, with -1 if its sign is opposite to
-                          the energy's */
+    /* [constraint_count] 0: equality C = 0; 1 or -1: inequality C >= 0; -1: C has the opposite sign of the energy's
+     * C */
+    int8_t *one_sided;
     double *element_C; /* C of each element; a global constraint is the sum of its elements */
     double *J, *alpha;
     double *blocks;      /* sum_i lambda_i d2C_i of curved sets */
     size_t scratch_size; /* count of reals of one thread's scratch */
     sinew_real *scratch; /* [thread_count][scratch_size] */
-    int32_t *identity;   /* SINEW_POINT times 0, 1, 2 ..: vertices of elements that share none */
+    int32_t *identity;   /* SINEW_POINT times 0, 1, 2 ..: vertex indices of elements that share no point */
 } sinew_constraints;
 
-/* The constraints of all batches that `chosen` names (of those with a Jacobian), in the order of tasks. Second
- * derivatives are allocated for the batches that `curved` names; NULL: for none. Allocates; NULL on failure. */
+/* Creates the constraints of all batches for which `chosen` returns true, in the order of tasks; contacts and energies
+ * without a Jacobian are left out. Second derivatives are allocated for batches for which `curved` returns true; NULL:
+ * for none. Allocates; returns NULL on failure. */
 typedef bool sinew_batch_predicate(const void *context, const sinew_batch *batch);
 sinew_constraints *sinew_constraints_create(const sinew_objective *objective, sinew_batch_predicate *chosen,
                                             const void *context, sinew_batch_predicate *curved, sinew_error *error);
@@ -80,13 +82,13 @@ static inline int32_t sinew_constraint_index(const sinew_constraint_set *set, in
     return set->first_constraint + (set->global ? i : element * set->per_element + i);
 }
 
-/* The arrays of one element. */
+/* Particles [vertex_count] of one element; -1: pinned. */
 static inline const int32_t *sinew_constraint_particles(const sinew_constraints *c, const sinew_constraint_set *set,
                                                         int32_t element)
 {
     return c->particle + set->particle_at + (size_t)element * (size_t)set->vertex_count;
 }
-/* gradient [vertex_count][3] of constraint i */
+/* Gradient [vertex_count][3] of constraint i of an element, zero at pinned vertices. */
 static inline const double *sinew_constraint_jacobian(const sinew_constraints *c, const sinew_constraint_set *set,
                                                       int32_t element, int32_t i)
 {
@@ -99,22 +101,24 @@ static inline double sinew_constraint_compliance(const sinew_constraints *c, con
     const size_t m = (size_t)set->per_element;
     return c->alpha[set->compliance_at + ((size_t)element * m + (size_t)i) * m + (size_t)j];
 }
-/* Whether the constraint is C >= 0, not C = 0, at its last evaluation. */
+/* Whether the constraint was an inequality C >= 0 at the last evaluation. */
 static inline bool sinew_constraint_is_inequality(const sinew_constraints *c, int32_t constraint)
 {
     return c->one_sided[constraint] != 0;
 }
 
-/* The set of a constraint, its element (0 for a global constraint) and its index within the element. */
+/* Returns the set of a constraint, and writes its element (0 for a global constraint) and its index within the
+ * element. */
 const sinew_constraint_set *sinew_constraint_owner(const sinew_constraints *constraints, int32_t constraint,
                                                    int32_t *element, int32_t *i);
 /* out [constraint_count] = J d, d [particle][4] */
 void sinew_constraints_product(const sinew_constraints *constraints, const sinew_real *d, double *out);
-/* out [particle][3] += scale J^T lambda, element after element */
+/* out [particle][3] += scale J^T lambda, summed in the order of elements */
 void sinew_constraints_add_force(const sinew_constraints *constraints, const double *lambda, double scale, double *out);
-/* out [constraint_count] = alpha lambda */
+/* out [constraint_count] = alpha lambda, compliance times multipliers */
 void sinew_constraints_comply(const sinew_constraints *constraints, const double *lambda, double *out);
-/* out [constraint_count] = |J_i|, the norm of each constraint over the free particles */
+/* out [constraint_count] = |J_i|, the norm of each constraint's gradient over the free particles; approximate for
+ * global constraints */
 void sinew_constraints_norms(const sinew_constraints *constraints, double *out);
 
 #endif

@@ -20,7 +20,7 @@ int32_t sinew_global_constraints_count(const sinew_objective *o)
     return count;
 }
 
-/* 1 / alpha, the same for all elements that are switched on; 0 if none is. */
+/* Weight 1 / alpha of a global constraint, which all active elements share; 0 if no element is active. */
 static double global_constraint_weight(const sinew_batch *batch)
 {
     const size_t W = (size_t)batch->width, D = (size_t)batch->ops->data_count;
@@ -33,7 +33,8 @@ static double global_constraint_weight(const sinew_batch *batch)
     return max;
 }
 
-/* One task's kernel at q, in the first thread's scratch; g: NULL, or where its slots are. Returns multiplier C / alpha.
+/* Runs one task's kernel at q in the first thread's scratch. Returns multiplier C / alpha, C summed over the elements
+ * of the task. g: NULL, or the task's slots, to which the gradient of the returned value is written.
  */
 static double run_contribution(const sinew_objective *o, const sinew_task *task, const sinew_real *q,
                                sinew_real multiplier, sinew_real *g)
@@ -44,7 +45,7 @@ static double run_contribution(const sinew_objective *o, const sinew_task *task,
     return g ? task->batch->ops->gradient(&kernel) : task->batch->ops->value(&kernel);
 }
 
-/* The task after the last one of the constraint that begins with t. */
+/* Index after the last task of the constraint that begins with task t. */
 static int32_t global_constraint_end(const sinew_objective *o, int32_t t)
 {
     const sinew_batch *batch = o->tasks[t].batch;
@@ -71,7 +72,7 @@ void sinew_global_constraints_evaluate(const sinew_objective *o, const sinew_rea
     }
 }
 
-/* gradient += the slots of a task, except at pins */
+/* gradient += scale times the slots of a task, except at pins */
 static void add_slots(const sinew_objective *o, const sinew_task *task, double scale, sinew_real *gradient)
 {
     const int32_t *particle = task->batch->particle + task->chunk->first_slot;

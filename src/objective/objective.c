@@ -16,11 +16,11 @@
 
 static size_t round_up(size_t reals)
 {
-    return (reals + 15) / 16 * 16; /* 64 bytes in single, 128 in double */
+    return (reals + 15) / 16 * 16; /* multiple of 64 bytes in single precision, of 128 in double */
 }
 
-/* A thread's scratch holds a local copy of x, and one chunk's tangents and Hessian blocks, whose memory a second local
- * vector may reuse. */
+/* Reals of one thread's scratch: a local copy of x, and one chunk's tangents and Hessian blocks. A second local vector
+ * may reuse the memory of tangents and blocks. */
 static size_t scratch_of(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     size_t padded_count = (size_t)chunk->group_count * (size_t)batch->width;
@@ -34,7 +34,7 @@ static size_t tangents_of(const sinew_batch *batch, const sinew_chunk *chunk)
     return round_up((size_t)chunk->group_count * (size_t)batch->width * (size_t)batch->ops->tangent_count);
 }
 
-/* Work space for tasks, slots, tangents and scratch of batches, added to the counts so far. */
+/* Sizes of the work space for the tasks of some batches. */
 typedef struct layout {
     int32_t task_count, slot_count;
     size_t tangent_total, scratch_size;
@@ -81,7 +81,7 @@ static void add_slot(sinew_objective *o, int32_t particle, int32_t slot)
         memcpy(o->more[o->first_more[particle]++], (const int32_t[2]){particle, slot}, sizeof *o->more);
 }
 
-/* Counting sort of the fixed slots by particle; within a particle they stay in order. */
+/* Counting sort of the fixed slots by particle; the slots of one particle keep their order. */
 static void fill_slots(sinew_objective *o)
 {
     const int32_t n = o->particle_count;
@@ -108,12 +108,13 @@ static void fill_slots(sinew_objective *o)
     o->first_more[0] = 0;
 }
 
-/* Work space of transient elements. Tasks of fixed energies keep their memory. */
+/* Grows the work space to the given layout; tasks of fixed energies keep their contents. Returns false without
+ * memory. */
 static bool reserve_transient(sinew_objective *o, const layout *l)
 {
     const sinew_allocator *a = &o->allocator;
     const size_t tasks = (size_t)l->task_count;
-    /* The number of transient elements varies. */
+    /* The number of transient elements varies, so their buffers get spare capacity. */
     bool (*make)(const sinew_allocator *, void *, size_t *, size_t, size_t) =
         l->task_count > o->fixed_task_count ? sinew_reserve_spare : sinew_reserve;
     if (!o->tasks || tasks > o->task_capacity / sizeof *o->tasks) {
@@ -131,7 +132,7 @@ static bool reserve_transient(sinew_objective *o, const layout *l)
            (!o->tangents || make(a, &o->tangents, &o->tangent_capacity, l->tangent_total, sizeof *o->tangents));
 }
 
-/* Counts and offsets without transient elements. */
+/* Layout of the fixed elements alone. */
 static layout fixed_layout(const sinew_objective *o)
 {
     return (layout){o->fixed_task_count, o->fixed_slot_count, o->fixed_tangent_total, o->fixed_scratch_size};
@@ -257,7 +258,7 @@ void sinew_objective_drop_tangents(sinew_objective *o)
 
 /* ---- Chunks -------------------------------------------------------------------------------- */
 
-/* Copies the chunk's points of x next to each other; zeroes its slots g, unless NULL. */
+/* Copies the chunk's points of x to contiguous local memory, and zeroes its slots g unless g is NULL. */
 static void copy_points(const sinew_objective *o, const sinew_task *task, const sinew_real *x, sinew_real *local,
                         sinew_real *g)
 {
@@ -369,7 +370,7 @@ static sinew_slot_pass slot_pass(const sinew_objective *o, sinew_real *out)
                              .out = out};
 }
 
-/* out += the slots of transient tasks, one after the other; pins stay as they are */
+/* out += the slots of transient tasks, in the order of tasks, except at pins */
 static void add_transient_slots(const sinew_objective *o, sinew_real *out)
 {
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++) {
@@ -387,21 +388,22 @@ typedef struct term_context {
     sinew_slot_pass pass;
 } term_context;
 
-/* sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pins carry no term of their own. */
+/* sums[0] += m |q - q_tilde|^2, and gradient = slots + m/h^2 (q - q_tilde). Pinned particles contribute nothing. */
 static void dynamic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
     sums[0] += t->objective->simd->slots->inertia(&t->pass, first, last);
 }
 
-/* sums[1] -= f . q, and gradient = slots - f. */
+/* sums[1] -= f . q, and gradient = slots - f, with the external forces f of a quasistatic step. */
 static void quasistatic_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const term_context *t = context;
     sums[1] -= t->objective->simd->slots->load(&t->pass, first, last);
 }
 
-/* One pass over the particles: their own terms of g, and the gradient unless it is NULL. */
+/* Adds the particles' inertia or load terms to the elastic energy, and writes the gradient unless it is NULL. Returns
+ * g. */
 static double add_own_terms(sinew_objective *o, const sinew_real *q, double elastic, sinew_real *gradient,
                             sinew_terms *terms)
 {
@@ -499,8 +501,8 @@ static void add_diagonal(const sinew_task *task, const sinew_real *values, bool 
             }
 }
 
-/* Rounds of one task per scratch: kernels run in parallel, then sums are added task by task, so that the order and the
- * bits stay the same. */
+/* Diagonal blocks are computed in rounds of one task per thread. Kernels run in parallel, then the results are added
+ * task by task: the order of sums and the bits do not depend on threads. */
 typedef struct diagonal_pass {
     const sinew_objective *objective;
     const sinew_task *tasks;
@@ -508,7 +510,7 @@ typedef struct diagonal_pass {
     const sinew_real *q;
     const sinew_real **values; /* [width] results of the round's tasks */
     double *sums;
-    int32_t width; /* number of tasks of a round */
+    int32_t width; /* number of tasks of a round, one per thread */
     bool project, traces;
 } diagonal_pass;
 
@@ -665,7 +667,7 @@ typedef struct motion_context {
     const sinew_real *mass, *q, *v;
 } motion_context;
 
-/* sums[0..2] += m v, sums[3..5] += q x m v */
+/* Linear and angular momentum of particles first .. last - 1: sums[0..2] += m v, sums[3..5] += q x m v. */
 static void momentum_terms(const void *context, int32_t first, int32_t last, double *sums)
 {
     const motion_context *motion = context;

@@ -10,8 +10,8 @@
  *
  * Vectors over particles are [particle_count][4] reals with a zero fourth number (base/reduce.h). Elements are
  * processed chunk by chunk (energy/batch.h): a thread copies a chunk's positions into its scratch, runs the kernel, and
- * writes the result to the chunk's slots; then each particle adds its slots in a fixed order. Functions allocate only
- * where their comment states it.
+ * writes the result to the chunk's slots. Then each particle adds its slots in a fixed order. Functions allocate only
+ * if their comment states it.
  *
  * Energies are fixed or transient (energy/batch.h). Tasks of fixed energies come first, and each particle has a list of
  * their slots. Transient elements may change in every step, at a cost in proportion to their number: their slots are
@@ -24,8 +24,8 @@
 #include "energy/batch.h"
 
 typedef struct sinew_terms {
-    double inertia; /* J: first term of g */
-    double elastic; /* J: all other terms of g */
+    double inertia; /* J: inertia term of g, the first; 0 in quasistatic steps */
+    double elastic; /* J: all other terms of g: energies, and in quasistatic steps -f_ext . q */
 } sinew_terms;
 
 /* One chunk of one batch; tasks are independent of each other. */
@@ -44,14 +44,14 @@ typedef struct sinew_step_inputs {
     bool quasistatic;
     const sinew_real *rest;    /* [particle_count][4] m, rest positions, for orders of elimination */
     const sinew_real *mass;    /* [particle_count] kg */
-    const sinew_real *q_tilde; /* [particle_count][4] m (dynamic) */
+    const sinew_real *q_tilde; /* [particle_count][4] m: inertial positions (dynamic) */
     const sinew_real *v;       /* [particle_count][4] m/s (dynamic): v_n, of which damping leaves the fraction v_kept */
     double v_kept;
-    const sinew_real *force; /* [particle_count][4] N, all external forces (quasistatic) */
+    const sinew_real *force; /* [particle_count][4] N, all external forces */
     const uint8_t *pinned;   /* [particle_count] 1 where the motion is prescribed */
-    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are
-     * S dq, S = 1 - sum n n^T over the constrained directions; gradients are S grad g, and Hessians S H S + (1 - S),
-     * so that a solver that follows them moves nothing along a constrained direction. */
+    /* Particles constrained along one or two directions (Baraff and Witkin 1998, 5.1). Changes of positions are S dq, S
+     * = 1 - sum n n^T over the constrained directions. Gradients are S grad g, and Hessians S H S plus a positive
+     * multiple of 1 - S: descent directions computed from both have no component along a constrained direction. */
     const sinew_real
         *filter; /* [particle_count][6] S as 00 11 22 01 02 12; NULL: no particle has constrained directions */
     const int32_t *constrained; /* [constrained_count] particles whose S is not 1, ascending, none of them pinned */
@@ -62,7 +62,7 @@ typedef struct sinew_objective {
     sinew_allocator allocator;
     int32_t thread_count;
     int32_t particle_count;
-    const sinew_simd_variant *simd; /* set by build */
+    const sinew_simd_variant *simd; /* kernels of the SIMD variant in use, set by sinew_objective_build */
 
     sinew_step_inputs step;
 
@@ -73,7 +73,7 @@ typedef struct sinew_objective {
     sinew_task *tasks;    /* [task_count] fixed, then transient */
     int32_t (*slots)[2];  /* [particle_count] the first two slots of each particle; fixed_slot_count for none */
     int32_t *first_more;  /* [particle_count + 1] index of each particle's first entry in more */
-    int32_t (*more)[2];   /* [fixed_slot_count] a particle and one of its other slots, ascending */
+    int32_t (*more)[2];   /* [fixed_slot_count] a particle and one of its further slots, sorted by particle */
     size_t fixed_tangent_total;      /* count of reals in the tangents of fixed tasks */
     size_t tangent_total;            /* count of reals in all tangents */
     int32_t global_constraint_count; /* global constraints (global_constraints.h) with allocated gradients */
@@ -81,36 +81,38 @@ typedef struct sinew_objective {
     size_t scratch_size;             /* count of reals of one thread's scratch */
 
     /* Work space, with capacities in bytes. */
-    sinew_real *slot_values;          /* [fixed_slot_count + 1 + slots of transient tasks][4] */
-    double *task_values;              /* [task_count] J: value of each task */
+    sinew_real *slot_values; /* [fixed_slot_count + 1 + slots of transient tasks][4] result of each slot, N */
+    /* [task_count] J: value of each task; other passes over tasks use it as work space */
+    double *task_values;
     sinew_real *scratch;              /* [thread_count][scratch_size] */
     sinew_real *tangents;             /* [tangent_total], NULL until sinew_objective_need_tangents */
     sinew_real *constraint_gradients; /* [global_constraint_count][particle_count][4] grad C at the last
                                          linearisation; NULL without global constraints */
-    double *constraint_weights;       /* [global_constraint_count] 1 / alpha */
+    double *constraint_weights;       /* [global_constraint_count] 1 / alpha of each global constraint */
     size_t task_capacity, slot_capacity, value_capacity, scratch_capacity, tangent_capacity;
 } sinew_objective;
 
-/* Lays out tasks and slots for the batches, fixed ones before transient ones; allocates. On failure nothing stays
- * allocated. */
+/* Lays out tasks and slots for the batches; fixed batches must precede transient ones. Allocates; on failure nothing
+ * stays allocated. */
 sinew_status sinew_objective_build(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                    sinew_error *error);
-/* Replaces all transient batches; the fixed ones stay. Allocates only where the work space must grow. On failure there
- * are no transient batches. */
+/* Replaces all transient batches and keeps the fixed ones. Allocates only to grow the work space. On failure there are
+ * no transient batches. */
 sinew_status sinew_objective_set_transient(sinew_objective *objective, sinew_batch *const *batches, int32_t batch_count,
                                            sinew_error *error);
-void sinew_objective_clear(sinew_objective *objective); /* frees all arrays of build */
-/* Allocates the tangents once; later calls of set_transient keep them. */
+void sinew_objective_clear(sinew_objective *objective); /* frees all arrays, tangents included */
+/* Allocates the tangents on the first call; later calls of sinew_objective_set_transient grow them. */
 sinew_status sinew_objective_need_tangents(sinew_objective *objective, sinew_error *error);
 void sinew_objective_drop_tangents(sinew_objective *objective); /* frees the tangents */
 
-double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* g(q) */
-/* g(q), and gradient = grad g(q), zero at pins */
+double sinew_objective_value(sinew_objective *objective, const sinew_real *q, sinew_terms *terms); /* J: g(q) */
+/* g(q), and gradient [particle_count][4] = S grad g(q), zero at pins */
 double sinew_objective_gradient(sinew_objective *objective, const sinew_real *q, sinew_real *gradient,
                                 sinew_terms *terms);
-/* Second derivatives of all energies at q into the tangents, exact or projected element by element. */
+/* Computes second derivatives of all energies at q in the tangents, exact or projected element by element. */
 void sinew_objective_linearise(sinew_objective *objective, const sinew_real *q, bool project);
-/* out = (M/h^2 + sum H_j) p with the last linearisation; p must be zero at pins, out is. */
+/* out = S (M/h^2 + sum H_j) p with the last linearisation, without M/h^2 in quasistatic steps. p must be zero at pins;
+ * out is zero there. */
 void sinew_objective_product(sinew_objective *objective, const sinew_real *p, sinew_real *out);
 /* blocks[i] = the 3x3 diagonal block of particle i at q, row-major [particle_count][9], identity at pins. */
 void sinew_objective_diagonal(sinew_objective *objective, const sinew_real *q, bool project, double *blocks);
@@ -119,7 +121,7 @@ void sinew_objective_fixed_diagonal(const sinew_objective *objective, const sine
 /* traces [particle_count] += the traces of the elements' diagonal blocks at q, projected, without inertia, at pins too.
  * Only fixed or only transient elements are counted. */
 void sinew_objective_traces(const sinew_objective *objective, const sinew_real *q, bool transient, double *traces);
-/* m: the distance from the largest coordinate of q to the next number. Round-off in the gradient is about this distance
+/* m: spacing of floating-point numbers at the largest coordinate of q. Round-off in the gradient is about this distance
  * times the norm of the free particles' traces, inertia included (N/m). */
 double sinew_objective_round_off(const sinew_objective *objective, const sinew_real *q);
 
@@ -127,17 +129,17 @@ double sinew_objective_round_off(const sinew_objective *objective, const sinew_r
 void sinew_objective_momenta(const sinew_objective *objective, const sinew_real *q, const sinew_real *v,
                              double linear[3], double angular[3]);
 
-/* Sum of the energies alone (J). */
+/* J: the sum of all energies, without inertia and external forces. */
 double sinew_objective_elastic(sinew_objective *objective, const sinew_real *q);
 /* The largest t <= max such that every energy is defined on [0, t) along q + t d; `max` without barriers. Energies that
- * are not defined at q are left out. */
+ * are undefined at q itself are ignored. */
 double sinew_objective_step_limit(sinew_objective *objective, const sinew_real *q, const sinew_real *d, double max);
-/* Smallest and largest det F over all tets and how many are not positive. Both 1 without tets. */
+/* Smallest and largest det F over all tets (both 1 without tets), and the number of tets with det F <= 0. */
 void sinew_objective_determinants(sinew_objective *objective, const sinew_real *q, double *smallest, double *largest,
                                   int32_t *inverted);
 
-/* A local step of a projective method: `step` gets the kernel of each task with x and g set (and g zeroed), and may run
- * any operation on it; out = sum of g over tasks, zero at pins. Tasks run in parallel. */
+/* Runs a local step of a projective method. `step` gets the kernel of each task, with x and g set and g zeroed, and may
+ * run any operation on it. out = sum of g over tasks, zero at pins. Tasks run in parallel. */
 typedef void sinew_local_step(void *context, int32_t task, sinew_reduced_kernel *kernel);
 void sinew_objective_local(sinew_objective *objective, const sinew_real *x, sinew_local_step *step, void *context,
                            sinew_real *out);
@@ -146,28 +148,28 @@ void sinew_objective_add_inertia(const sinew_objective *objective, double s, con
 
 /* x_i = S_i x_i at particles with constrained directions: x [particle_count][4] a change or a gradient. */
 void sinew_filter(const sinew_objective *objective, sinew_real *x);
-/* x = S_i x for one particle i. */
+/* x = S_i x: removes the components along the constrained directions of one particle i. */
 void sinew_filter_point(const sinew_objective *objective, int32_t particle, double x[3]);
 /* Sets q to q_tilde along constrained directions. */
 void sinew_project_constrained(const sinew_objective *objective, sinew_real *q);
 /* block = S_i block S_j, row-major; where i = j, (1 - S) times the mean diagonal of the block is added. */
 void sinew_filter_block(const sinew_objective *objective, int32_t i, int32_t j, double block[9]);
 
-/* For files of src/objective: the Hessian blocks of one chunk at q, in the scratch of that thread (0 ..
- * thread_count-1), [group_count][block_count][9][W] (energy.h). */
+/* For files of src/objective: the Hessian blocks of one chunk at q, [group_count][block_count][9][W] (energy/energy.h),
+ * in the scratch of `thread` (0 .. thread_count-1). */
 const sinew_real *sinew_task_blocks(const sinew_objective *objective, int32_t thread, const sinew_task *task,
                                     const sinew_real *q, bool project);
-/* Whether a batch begins with task t. */
+/* Whether task t is the first of its batch. */
 static inline bool sinew_task_begins(const sinew_objective *objective, int32_t t)
 {
     return t == 0 || objective->tasks[t].batch != objective->tasks[t - 1].batch;
 }
-/* Whether a batch of contacts begins with task t. */
+/* Whether task t is the first of a batch of contacts. */
 static inline bool sinew_task_begins_contacts(const sinew_objective *objective, int32_t t)
 {
     return objective->tasks[t].batch->ops->contact && sinew_task_begins(objective, t);
 }
-/* Whether some transient elements are contacts. */
+/* Whether the transient elements include contacts. */
 bool sinew_objective_has_contacts(const sinew_objective *objective);
 int32_t
 sinew_task_threads(const sinew_objective *objective); /* number of threads for the tasks: one if there are few tasks */

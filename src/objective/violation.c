@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * violation.c: the largest |C| of hard energies, computed group by group from the constraints of PBD. See violation.h.
+ * violation.c: the largest |C| of hard energies, computed group by group by the energies' `jacobian` operation. See
+ * violation.h.
  */
 #include "objective/violation.h"
 
@@ -19,7 +20,8 @@ bool sinew_objective_is_hard(const sinew_objective *o)
     return false;
 }
 
-/* The largest |C| of one chunk with points x; for a global constraint the sum of C. */
+/* The largest |C| (inequalities: -C) of one chunk with points x; the sum of C if the chunk belongs to a global
+ * constraint. */
 static double task_violation(const sinew_task *task, const sinew_real *x)
 {
     const sinew_energy_ops *ops = task->batch->ops;

@@ -14,7 +14,7 @@
         .meaning = "first guess: where inertia alone would lead, or where the particles are"                           \
     }
 
-/* The default interval of thesis (4.64). */
+/* Default interval of stretches over which a material's stiffness is fitted, thesis (4.64). */
 #define SINEW_STRETCH_LOW  0.5
 #define SINEW_STRETCH_HIGH 1.5
 #define SINEW_STRETCH_LOW_PARAMETER                                                                                    \
@@ -30,7 +30,7 @@
         .meaning = "upper end; wider intervals make most materials look stiffer"                                       \
     }
 
-/* Sweeps over constraints (sweep.h). */
+/* Parameters of sweeps over constraints (sweep.h). */
 #define SINEW_ORDER_PARAMETER                                                                                          \
     {                                                                                                                  \
         .name = "order", .unit = "", .choices = "coloured|mesh|jacobi", .maximum = 2, .preset = 0,                     \
@@ -46,7 +46,7 @@
         .name = "neo_hookean", .unit = "", .choices = "combined|split|incompressible|root", .maximum = 3, .preset = 3, \
         .meaning = "root: sqrt(2 psi), zero at rest; of the thesis, for soft rubber: (4.32), (4.34, 4.35), det F = 1"  \
     }
-/* The coarse space (coarse_correction.h). */
+/* Size of aggregates of the coarse space (coarse_correction.h). */
 #define SINEW_AGGREGATE_PARAMETER                                                                                      \
     {                                                                                                                  \
         .name = "aggregate", .expert = true, .unit = "", .minimum = 4, .maximum = 1e6, .preset = 100,                  \
@@ -57,7 +57,7 @@
         .name = "relaxation", .expert = true, .unit = "", .minimum = 0, .maximum = 2, .preset = 1,                     \
         .open_minimum = true, .meaning = "jacobi: factor of each share; below 1 calmer, above 1 faster"                \
     }
-/* Chebyshev's acceleration of whole sweeps. */
+/* Chebyshev acceleration of whole sweeps. */
 #define SINEW_RHO_PARAMETER                                                                                            \
     {                                                                                                                  \
         .name = "rho", .unit = "", .minimum = 0, .maximum = 1, .preset = 0.95, .open_maximum = true,                   \

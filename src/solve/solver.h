@@ -3,8 +3,8 @@
  * solver.h: a solver is one table of operations, run by one driver (driver/driver.c).
  *
  * Before a step the world sets the objective (q_tilde, forces, targets) and the starting guess in q, with pins at their
- * targets. The driver calls begin, then iterate until a stop; q is the result. prepare runs before the first step and
- * after changes that `refresh` cannot take over. In prepare q is the rest shape and all elements are switched on.
+ * targets. The driver calls begin, then iterate until the step stops; q is the result. prepare runs before the first
+ * step and after changes that `refresh` cannot apply. In prepare q is the rest shape and all elements are switched on.
  * prepare must not depend on the state: a world that loads a state continues with the same bits. A refreshed solver
  * equals a freshly prepared one; solvers that factorise may differ by round-off.
  *
@@ -25,45 +25,45 @@ typedef struct sinew_solve sinew_solve;
 
 /* Changes of a world since its solver was prepared. */
 enum {
-    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, what is measured and recorded */
+    SINEW_CHANGED_DEF = 1 << 0,       /* iterations, tolerance, time budget, measurement and recording */
     SINEW_CHANGED_SOLVER = 1 << 1,    /* kind or parameters of the solver: always prepared again */
     SINEW_CHANGED_DATA = 1 << 2,      /* materials, rest shapes of fixed elements */
     SINEW_CHANGED_SWITCHED = 1 << 3,  /* fixed elements switched on or off */
     SINEW_CHANGED_TIME_STEP = 1 << 4, /* length h of the step */
     SINEW_CHANGED_PINS = 1 << 5,      /* which particles are pinned */
-    SINEW_CHANGED_TRANSIENT = 1 << 6, /* anything about transient elements */
+    SINEW_CHANGED_TRANSIENT = 1 << 6, /* elements or data of transient energies */
     SINEW_CHANGED_ELEMENTS = 1 << 7,  /* particles or fixed elements: always prepared again */
     SINEW_CHANGED_ALL = (1 << 8) - 1,
     SINEW_CHANGED_IN_STEP =
-        1 << 8 /* with TRANSIENT: contacts of the step in progress; q, duals of fixed elements stay */
+        1 << 8 /* with TRANSIENT: contacts change within a step; q and duals of fixed elements are kept */
 };
 
 /* Bits of the changes that an update of contacts made between two iterations of a step. */
 enum {
     SINEW_UPDATE_POSITIONS = 1 << 0, /* the step filter moved s->q */
-    SINEW_UPDATE_NUMBERS = 1 << 1,   /* numbers of contacts: multipliers, lagged normal forces */
-    SINEW_UPDATE_ELEMENTS = 1 << 2,  /* the contacts: the driver sets the objective's transient elements */
-    SINEW_UPDATE_FAILED = 1 << 3     /* contacts could not be detected: the step cannot go on */
+    SINEW_UPDATE_NUMBERS = 1 << 1,   /* data of contacts: multipliers, lagged normal forces */
+    SINEW_UPDATE_ELEMENTS = 1 << 2,  /* set of contacts: the driver updates the objective's transient elements */
+    SINEW_UPDATE_FAILED = 1 << 3     /* contacts could not be detected: the step is abandoned */
 };
 
-/* Operations of contact between iterations (src/contact/step.c). Only the driver calls them. */
+/* Operations of contact between iterations (src/contact/step.c). The driver calls them; line searches call `limit`. */
 typedef struct sinew_contact_hooks {
     void *context;
-    /* Truncates the displacements from s->q to the points of a trial [particle_count][4] as the step filter would,
-     * and leaves s->q: line searches evaluate only points where a step can end. */
+    /* Truncates the displacements from s->q to the points of a trial [particle_count][4] like the step filter, without
+     * a change of s->q: line searches evaluate only points that a step can reach. */
     void (*limit)(void *context, sinew_real *trial);
-    /* Truncates the displacements that lead to s->q where they could cause an intersection; true: s->q was changed. */
+    /* Truncates displacements that could cause an intersection in s->q. Returns whether s->q changed. */
     bool (*filter)(void *context, sinew_solve *s);
-    /* After `iteration` iterations: updates multipliers, or detects contacts again. `solved`: the step is solved for
-     * these contacts and numbers, or gets no further. Returns SINEW_UPDATE_ bits. */
+    /* Called after `iteration` iterations: updates multipliers, or runs a detection pass. `solved`: the step has
+     * converged or stalled with the current contacts. Returns SINEW_UPDATE_ bits. */
     uint32_t (*update)(void *context, sinew_solve *s, int32_t iteration, bool solved);
-    /* After the last iteration: moves s->q to the end of the step. */
+    /* Called after the last iteration: moves s->q to the end of the step. */
     void (*finish)(void *context, sinew_solve *s);
-    /* The transient batches of the world, contacts last where there are some; valid after SINEW_UPDATE_ELEMENTS. */
+    /* The transient batches of the world, contacts last; valid after SINEW_UPDATE_ELEMENTS. */
     sinew_batch *const *batches;
     int32_t batch_count;
-    double seconds;     /* s: spent by the driver on taking over elements, in this step */
-    sinew_error *error; /* error of a failed update */
+    double seconds;     /* s: time in this step that the driver spent on updates of transient elements */
+    sinew_error *error; /* receives the error of a failed update */
 } sinew_contact_hooks;
 
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
@@ -79,8 +79,8 @@ typedef struct sinew_kkt_residuals {
 
 /* Operations of a solver with hard constraints that the driver calls (kkt/kkt_common.h). */
 typedef struct sinew_kkt_residual_table {
-    void (*take_step)(sinew_solve *s);       /* takes over h, q_tilde and the other data of a new step */
-    void (*subtract_forces)(sinew_solve *s); /* gradient -= J^T lambda at s->q */
+    void (*take_step)(sinew_solve *s);       /* copies h, q_tilde and the other inputs of a new step */
+    void (*subtract_forces)(sinew_solve *s); /* subtracts constraint forces: s->gradient -= J^T lambda at s->q */
     void (*measure)(sinew_solve *s,
                     sinew_kkt_residuals *outcome); /* computes the residuals at s->q, whose gradient is known */
 } sinew_kkt_residual_table;
@@ -89,18 +89,18 @@ typedef struct sinew_kkt_residual_table {
 
 typedef struct sinew_solver_ops {
     sinew_solver_info info;
-    /* Set by solvers that meet hard energies as constraints of one system; NULL for others. */
+    /* Set by solvers that treat hard energies as constraints of one system; NULL for others. */
     const sinew_kkt_residual_table *kkt;
     /* Sets up s->memory for s->objective and s->def; called with s->memory NULL. */
     sinew_status (*prepare)(sinew_solve *s, sinew_error *error);
-    /* Frees s->memory (may be NULL: a prepare that failed half-way). */
+    /* Frees s->memory, which may be NULL or incomplete after a failed prepare. */
     void (*release)(sinew_solve *s);
-    /* Changes (SINEW_CHANGED_...) that `refresh` takes over; all others make the driver release and prepare. The driver
-     * handles limits (DEF) itself; a solver whose set-up reads them lists DEF. */
+    /* Changes (SINEW_CHANGED_...) that `refresh` applies; after all others the driver releases and prepares the solver.
+     * The driver handles changes of limits (DEF) itself; a solver whose set-up reads limits lists DEF. */
     uint32_t refreshes;
-    /* Takes over the changes in `changed`, a subset of `refreshes`, at a cost in proportion to them. NULL: data are
-     * read when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and
-     * every DATA where some elements are off. On failure the solver is released. */
+    /* Applies the changes in `changed`, a subset of `refreshes`, at a cost in proportion to them. NULL: data are read
+     * when a step begins. With DATA all elements are switched on; a call with SWITCHED follows every prepare and every
+     * DATA if some elements are off. On failure the solver is released. */
     sinew_status (*refresh)(sinew_solve *s, uint32_t changed, sinew_error *error);
     /* Every iteration evaluates the gradient at q, so that the residual costs nothing extra. */
     bool needs_gradient;
@@ -108,7 +108,7 @@ typedef struct sinew_solver_ops {
     bool needs_noise;
     /* SINEW_CAN_... that an energy needs to be kept hard; 0: no energy is kept hard. */
     uint32_t hard;
-    /* A step is exactly one iteration, independent of the residual and of the allowed number. */
+    /* A step is exactly one iteration, independent of the residual and of the allowed number of iterations. */
     bool one_iteration;
     void (*begin)(sinew_solve *s);
     /* One iteration: moves s->q. Returns SINEW_STEP_ bits that end the step, or 0. */
@@ -123,30 +123,35 @@ typedef struct sinew_solver_ops {
     /* Optional, for solvers whose iterations move a copy of the positions: writes the copy to s->q. Called before q is
      * read. */
     void (*flush)(sinew_solve *s);
-    /* Optional: z = A^-1 r with the solver's current matrix A, an approximation of the Hessian. It preconditions the
-     * estimate of the optimality gap (driver/objective_gap.h). z may be r. False on failure. */
+    /* Optional: z = A^-1 r with the solver's current matrix A, an approximation of the Hessian, for use as
+     * preconditioner of the optimality gap's estimate (driver/objective_gap.h). z may be r. Returns false on
+     * failure. */
     bool (*precondition)(sinew_solve *s, const sinew_real *r, sinew_real *z);
-    /* Optional: SINEW_CAN_... that energies need with these parameters; NULL: info.needs with all. */
+    /* Optional: SINEW_CAN_ bits that energies need with these parameters; NULL: info.needs for all parameters. */
     uint32_t (*needs)(const sinew_solver_def *def);
-    /* Optional: J: the function that iterations decrease, at q with s->terms known, where parameters make it another
-     * than g. NULL: g. */
+    /* Optional: returns NULL if contacts are supported with the parameters of this def, else a text for the user that
+     * names the parameters that support them. */
+    const char *(*contact_refused_by)(const sinew_solver_def *def);
+    /* Optional: J: the function that iterations decrease, at q with s->terms known, if parameters make it different
+     * from g. NULL: g. */
     double (*own_objective)(sinew_solve *s);
-    /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step; false: not one of its
-     * batches. */
+    /* Optional: values[element_count][constraint_count] = lambda / h^2 of a batch after a step. Returns false if the
+     * batch is not part of the solver. */
     bool (*multipliers)(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
-    /* Optional: number of colours that an iteration processes in sequence. colours (may be NULL) [particle_count]:
-     * colours[outside[p]] is set for particles p that have one. */
+    /* Optional: returns the number of colours that an iteration processes in sequence. outside [particle_count]: the
+     * public number of each particle. colours may be NULL; else colours[outside[p]] is set for particles p that have a
+     * colour. */
     int32_t (*colours)(const sinew_solve *s, const int32_t *outside, int32_t *colours);
-    /* Optional, both or neither, of explicit integrators: the factor by which a small motion of frequency omega (1/s)
-     * grows in a step of h, velocities shrinking by exp(-damping h) before it; and the h (s) below which it does not.
-     */
+    /* Optional, both or neither, for explicit integrators. growth: the factor by which a small motion of frequency
+     * omega (1/s) grows in a step of h, with velocities first multiplied by exp(-damping h). stable_step: the h (s)
+     * below which the motion does not grow. */
     double (*growth)(double omega, double h, double damping);
     double (*stable_step)(double omega, double damping);
     /* Optional, all three or none: state of a prepared solver between steps (weights, the age of a factor), so that a
      * loaded state continues with the same bits. state_size is called before each save; 0 means that a fresh prepare
-     * gives the same state. state_save writes exactly that many bytes. state_load follows prepare; it validates the
-     * bytes and returns false, with nothing changed, if they do not match. A state without these bytes makes the world
-     * prepare the solver again. */
+     * gives the same state. state_save writes exactly state_size bytes. state_load follows prepare; it validates the
+     * bytes and returns false, with nothing changed, if they do not match. If a state has no such bytes, the world
+     * prepares the solver again. */
     size_t (*state_size)(const sinew_solve *s);
     void (*state_save)(const sinew_solve *s, void *bytes);
     bool (*state_load)(sinew_solve *s, const void *bytes, size_t size);
@@ -158,8 +163,9 @@ struct sinew_solve {
     sinew_solver_def def;
     void *memory; /* data of the solver */
 
-    /* Objective by which steps are judged: the world's, or the solver's own of all energies that are not hard. prepare
-     * sets it together with `has_hard`: hard constraints exist, so g alone does not measure the error. */
+    /* Objective that measures the error of steps: the world's, or the solver's own objective of all energies that are
+     * not hard. prepare sets it together with `has_hard`: hard constraints exist, so g alone does not measure the
+     * error. */
     sinew_objective *error_objective;
     bool has_hard;
     bool converged;                             /* set by an iteration that ends the step */
@@ -167,18 +173,18 @@ struct sinew_solve {
 
     sinew_real *q;             /* [particle_count][4] the iterate */
     sinew_real *gradient;      /* [particle_count][4] gradient of g at q, if gradient_known */
-    sinew_real *velocity;      /* [particle_count][4] work space of the records */
-    const sinew_real *q_start; /* [particle_count][4] q_n with pins at their old positions, for records */
+    sinew_real *velocity;      /* [particle_count][4] work space, also of iteration records */
+    const sinew_real *q_start; /* [particle_count][4] positions q_n at the start of the step, pins included */
     const sinew_real
         *v_end;          /* [particle_count][4] end velocities, if the solver sets them in begin; NULL: (q - q_n) / h */
     sinew_terms terms;   /* terms of g at q, if gradient_known */
-    bool gradient_known; /* cleared by a solver that moves q without evaluating */
+    bool gradient_known; /* gradient, terms and residual are those of q; a solver that moves q clears it */
     double residual;     /* |gradient|, when gradient_known */
-    bool start_known;    /* the next three are set, by the first evaluation of the step */
+    bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, at least noise */
     double start_residual;         /* |gradient| at the starting guess */
-    sinew_terms start_terms;       /* J: g at the starting guess */
-    double noise;                  /* N: the residual's round-off */
+    sinew_terms start_terms;       /* J: terms of g at the starting guess */
+    double noise;                  /* N: round-off of the residual |gradient| */
     double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
     sinew_contact_hooks *contact;  /* NULL: no contact */
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
@@ -186,11 +192,13 @@ struct sinew_solve {
                                       multipliers are not updated */
     uint32_t warnings;             /* SINEW_STEP_ bits that do not end a step */
     int32_t linear_iterations;
-    int64_t factorisations; /* number of factorisations of constant matrices, over all steps; contacts cause none */
-    int64_t step;           /* number of the current step, from 1 */
+    /* number of factorisations of constant matrices, over all steps; contacts cause none, except in quasistatic worlds
+     * with a component that nothing else holds (projective/global_system.h) */
+    int64_t factorisations;
+    int64_t step; /* number of the current step, from 1 */
 
-    /* Computed lazily, by the first step that needs them after a change. */
-    double stiffness;     /* noise per unit of position round-off */
+    /* Stiffness, computed lazily by the first step that needs it after a change. */
+    double stiffness;     /* N/m: noise per unit of position round-off */
     double *stiffness_of; /* [particle_count] traces of the diagonal blocks at rest, N/m, 0 at pins */
     double *elastic_of;   /* [particle_count] traces of the fixed elements alone, without inertia, at pins too */
     bool stiffness_known, elastic_known;
@@ -201,30 +209,34 @@ struct sinew_solve {
 
 const sinew_solver_ops *sinew_solver_get_ops(sinew_solver_kind kind);
 
-/* Checks the def against its solver's descriptors. */
+/* Checks the parameters and limits of a def against the solver's descriptors. */
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error);
-/* Refuses an energy that the solver cannot take with these parameters, or not as hard constraints; the error names
+/* Fails for an energy that the solver cannot handle with these parameters, or not as hard constraints; the error names
  * solvers that can. */
 sinew_status sinew_solver_check_energy(const sinew_solver_def *solver, sinew_energy_kind energy, bool hard,
                                        sinew_error *error);
 sinew_real sinew_solve_parameter(const sinew_solve *s, const char *name);
 
-/* The driver. prepare allocates; run does not. */
+/* Prepares a solver for s->objective and s->def (driver/driver.c). Allocates; on failure the solver is released. */
 sinew_status sinew_solve_prepare(sinew_solve *s, sinew_error *error);
-/* Takes over a def and changes (SINEW_CHANGED_...); prepares again where the solver cannot. Elements are switched as
- * `refresh` requires. On failure the solver is released. */
+/* Applies a def and changes (SINEW_CHANGED_...); prepares the solver again if it cannot refresh. Elements are switched
+ * as `refresh` requires. On failure the solver is released. */
 sinew_status sinew_solve_refresh(sinew_solve *s, const sinew_solver_def *def, uint32_t changed, sinew_error *error);
-/* Takes over the contacts of s->contact: the objective's transient elements, then the solver. Not for a solver that
- * cannot refresh transient elements. On failure the solver must be prepared again. */
+/* Passes the contacts of s->contact to the objective's transient elements, then to the solver, which must be able to
+ * refresh transient elements. On failure the solver must be prepared again. */
 sinew_status sinew_solve_take_contacts(sinew_solve *s);
 void sinew_solve_release(sinew_solve *s);
-/* Updates elastic_of and stiffness_of. */
+/* Computes elastic_of, stiffness_of and stiffness if a change has made them invalid. */
 void sinew_solve_stiffness(sinew_solve *s);
+/* Runs one step from s->q. Writes the result and returns its SINEW_STEP_ bits. Allocates only in worlds with
+ * contact. */
 uint32_t sinew_solve_run(sinew_solve *s, sinew_step_result *result);
-/* Moves the iterate to the first guess: 0 inertia, 1 previous (SINEW_START_PARAMETER); to the other one if g is
- * infinite at the first and finite at the other. */
+/* Moves s->q, which is at q_n with pins at their targets, to the first guess of a dynamic step: 0 inertia
+ * (s->first_guess, or q_tilde if NULL), 1 previous (q_n; inertia if s->first_guess is set). If g is infinite there and
+ * finite at the other guess, s->q moves to the other guess. Quasistatic steps keep s->q. */
 void sinew_solve_start(sinew_solve *s, int start);
-/* Evaluates gradient, terms and residual at q. */
+/* Evaluates gradient, terms and residual at s->q unless they are known. The first evaluation of a step also sets scale,
+ * start_residual and start_terms. */
 void sinew_solve_evaluate(sinew_solve *s);
 
 #endif

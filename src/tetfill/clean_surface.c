@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * clean_surface.c: cleans the surface before filling: coincident vertices are merged, triangles without area and
- * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component with
- * negative volume is flipped as a whole unless it lies in the box of another, where it bounds a cavity.
+ * duplicates are dropped, and each connected component is oriented like the majority of its triangles. A component of
+ * four or more triangles with negative volume is flipped as a whole, unless it lies in the box of another component and
+ * may bound a cavity.
  *
- * Winding numbers tolerate many defects, but not a flipped patch: just outside it they equal those of the inside.
+ * Winding numbers tolerate many defects, but not a flipped patch: just outside the patch they have the values of the
+ * inside.
  */
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 #include "tetfill/fill.h"
 
 enum {
-    COMPONENTS_COMPARED = 4096 /* compared with each other; of more components the boxes are not compared */
+    COMPONENTS_COMPARED = 4096 /* components whose boxes are compared with each other; with more components, none are */
 };
 
-/* A surface in one plane is flat when no vertex is further from it than this, of the box's diagonal. */
+/* A surface is flat if all vertices lie within this fraction of the box's diagonal of one plane. */
 static const double flatness = 1e-6;
 
-/* m, diagonals of boxes for which areas and volumes neither overflow nor underflow, in single precision too. */
+/* m: range of box diagonals for which areas and volumes neither overflow nor underflow, also in single precision. */
 static const double diagonal_min = 1e-12, diagonal_max = 1e12;
 
 /* ---- Kept triangles -------------------------------------------------------------------------- */
@@ -67,10 +70,10 @@ static sinew_status drop_twice(fill_surface *s, const sinew_allocator *allocator
 
 /* ---- Orientation ----------------------------------------------------------------------------- */
 
-/* A component of the surface, at the index of its first triangle. */
+/* A connected component of the surface, stored at the index of its first triangle. */
 typedef struct component {
     double box[6];
-    double volume; /* m3, signed, seen from its first vertex */
+    double volume; /* m3, signed, with the component's first vertex as apex */
     int32_t count;
 } component;
 
@@ -88,9 +91,7 @@ static double volume_seen(const fill_surface *s, const int32_t *triangle, const 
     for (int i = 0; i < 3; i++)
         for (int c = 0; c < 3; c++)
             p[i][c] = (double)s->positions[3 * (size_t)triangle[i] + (size_t)c] - (double)eye[c];
-    return (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) - p[0][1] * (p[1][0] * p[2][2] - p[1][2] * p[2][0]) +
-            p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) /
-           6;
+    return vec3_triple(p[0], p[1], p[2]) / 6;
 }
 
 static void survey_components(const fill_surface *s, const sinew_orientation *o, component *components)
@@ -116,7 +117,7 @@ static bool lies_in(const double inner[6], const double outer[6])
     return in;
 }
 
-/* Whether a component encloses component i, which may then bound a cavity. list [count] of components. */
+/* Whether another component's box encloses component i, which may then bound a cavity. list [count]: components. */
 static bool is_nested(const component *components, const int32_t *list, int32_t count, int32_t i)
 {
     for (int32_t n = 0; n < count; n++)
@@ -189,19 +190,14 @@ static void fill_surface_unit_normal(const fill_surface *s, const int32_t *trian
 {
     double e[2][3];
     for (int i = 0; i < 2; i++)
-        for (size_t c = 0; c < 3; c++)
-            e[i][c] = (double)s->positions[3 * (size_t)triangle[i + 1] + c] -
-                      (double)s->positions[3 * (size_t)triangle[0] + c];
-    for (int c = 0; c < 3; c++) {
-        const int u = (c + 1) % 3, v = (c + 2) % 3;
-        normal[c] = e[0][u] * e[1][v] - e[0][v] * e[1][u];
-    }
-    const double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        vec3_edge(s->positions + 3 * (size_t)triangle[0], s->positions + 3 * (size_t)triangle[i + 1], e[i]);
+    vec3_cross(e[0], e[1], normal);
+    const double length = vec3_norm(normal);
     for (int c = 0; c < 3; c++)
         normal[c] /= length;
 }
 
-/* How far apart the vertices of all triangles are along the normal of the largest one, m. */
+/* m: extent of all vertices along the normal of the largest triangle. */
 static double thickness(const fill_surface *s)
 {
     int32_t largest = 0;

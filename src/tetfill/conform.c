@@ -2,11 +2,11 @@
  *
  * conform.c: moves boundary vertices to the surface (after the warping of F. Labelle and J. R. Shewchuk 2007).
  *
- * A vertex is on the surface when it is at most FILL_SNAP of a cell from it. Tets that have a vertex inside, or are
- * filled by FILL_STAYS, are kept. Of these, vertices on the surface or outside move to its nearest point, in a few
- * passes and only as far as every tet around them keeps a quality of FILL_WORST. The other tets, between the surface
- * and vertices on it, become flat and are removed; those that do not are kept. The volume that then still lies outside
- * is subtracted from the fractions, which are sampled again.
+ * A vertex lies on the surface if its distance is at most FILL_SNAP cells. Tets with a vertex inside, or with a filled
+ * fraction of at least FILL_STAYS, are kept. In a few passes, their vertices on or outside the surface move to its
+ * nearest point, as far as every kept tet keeps a quality of FILL_WORST. Tets with a moved
+ * vertex are then sampled again, because some of their volume may still lie outside. Those that were not kept before
+ * are removed if their quality is below FILL_WORST or their filled fraction at most FILL_TINY.
  *
  * Vertices of duplicated tets, and of walls too thin for samples, do not move: the nearest point may belong to another
  * component.
@@ -14,18 +14,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
-#define FILL_SNAP  0.2  /* of a cell */
-#define FILL_STAYS 0.25 /* of a tet */
-#define FILL_WORST 0.4  /* quality */
+#define FILL_SNAP  0.2  /* cells: largest distance at which a vertex counts as on the surface */
+#define FILL_STAYS 0.25 /* filled fraction from which a tet is kept */
+#define FILL_WORST 0.4  /* smallest quality of a tet that a move may cause */
 
 enum {
     ROUNDS = 6,
-    STEPS = 8 /* fractions of a displacement that are tried: 1, seven eighths, ... */
+    STEPS = 8 /* a move is tried with step/STEPS of its displacement: 1, seven eighths, ... */
 };
 
 enum {
@@ -37,10 +38,10 @@ enum {
 typedef struct former {
     fill *f;
     sinew_mesh *mesh;
-    uint8_t *inside;           /* [vertex_count] */
-    sinew_tree_point *nearest; /* [vertex_count] */
-    uint8_t *moves;            /* [vertex_count] */
-    uint8_t *stays;            /* [tet_count] STAYS, WAITS or 0: removed */
+    uint8_t *inside;           /* [vertex_count] 1: inside and farther from the surface than FILL_SNAP */
+    sinew_tree_point *nearest; /* [vertex_count] target of each vertex: its nearest point on the surface */
+    uint8_t *moves;            /* [vertex_count] 0: fixed, 1: moves, 2: has reached its target */
+    uint8_t *stays;            /* [tet_count] GOES: removed, STAYS: kept, WAITS: decided after the moves */
     sinew_incidence around;    /* tets at each vertex */
 } former;
 
@@ -97,7 +98,7 @@ static double worst_around(const former *m, int32_t v)
     return worst;
 }
 
-/* True when it has arrived. */
+/* Moves a vertex toward its target, as far as qualities allow. Returns true if it reaches the target. */
 static bool move_vertex(former *m, int32_t v)
 {
     sinew_real *x = m->mesh->positions + 3 * (size_t)v, from[3];
@@ -124,11 +125,11 @@ static void move_all(former *m)
 
 /* ---- Covering -------------------------------------------------------------------------------- */
 
-/* Boundary faces of the tets that stay. */
+/* Boundary faces of the kept tets. */
 typedef struct hull {
     const former *m;
     const int32_t *tets; /* [4 * count] kept tets */
-    int32_t *faces;      /* [3 * count], NULL: they are counted */
+    int32_t *faces;      /* [3 * count]; NULL: faces are only counted */
     int64_t count;
 } hull;
 
@@ -144,7 +145,7 @@ static void add_face(void *context, const int32_t *vertices, const sinew_pair *u
     h->count++;
 }
 
-/* *faces [3 * *count], the caller's to release. */
+/* Sets *faces [3 * *count], which the caller releases. */
 static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
 {
     const sinew_allocator *allocator = &m->f->allocator;
@@ -169,17 +170,18 @@ static sinew_status find_hull(const former *m, int32_t **faces, int64_t *count)
     return status;
 }
 
-/* Buffers for tree queries at the middles of faces, and for the displacements and targets of vertices. */
+/* Buffers for tree queries at the centroids of faces, and for the displacements of vertices. */
 typedef struct push {
-    int32_t *faces; /* [3 * count] */
+    int32_t *faces; /* [3 * count] boundary faces of the kept tets */
     int64_t count;
-    sinew_real *middle;        /* [3 * count] */
-    sinew_real *winding;       /* [count] */
-    sinew_tree_point *nearest; /* [count] */
-    double *out;               /* [4 * vertex_count] sum of normals, distance */
+    sinew_real *middle;        /* [3 * count] m: centroids of the faces */
+    sinew_real *winding;       /* [count] winding numbers at the centroids */
+    sinew_tree_point *nearest; /* [count] surface points nearest to the centroids */
+    double *out;               /* [4 * vertex_count] sum of the face normals; m: length of the displacement */
 } push;
 
-/* Each face whose middle is inside pushes its vertices outwards by as much. */
+/* Computes a displacement of each boundary vertex: along the sum of its face normals, by the largest depth of the
+ * centroids of its faces inside the surface. */
 static void gather_pushes(const former *m, push *p)
 {
     const sinew_real *x = m->mesh->positions;
@@ -207,12 +209,13 @@ static void gather_pushes(const former *m, push *p)
     }
 }
 
-/* Moved vertices move out until their faces reach the surface in the middle, at most half a cell. */
+/* Moves boundary vertices by the displacements of gather_pushes(), as far as qualities allow; skips displacements over
+ * half a cell. */
 static void push_out(former *m, const push *p)
 {
     for (int32_t v = 0; v < m->mesh->vertex_count; v++) {
         const double *out = p->out + 4 * (size_t)v;
-        const double length = sqrt(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+        const double length = vec3_norm(out);
         if (!m->moves[v] || !(out[3] > 0) || !(length > 0) || out[3] > 0.5 * m->f->lattice.cell)
             continue;
         for (int c = 0; c < 3; c++)
@@ -222,7 +225,8 @@ static void push_out(former *m, const push *p)
     }
 }
 
-/* A face with corners on a bulge cuts it off: corners move out until faces touch the surface in the middle. */
+/* A face with corners on a convex surface cuts off volume: its corners move outward until its centroid reaches the
+ * surface. */
 static sinew_status cover(former *m)
 {
     push p = {0};
@@ -274,7 +278,7 @@ static sinew_status overlaps_of(const former *m, const int32_t *tet, int32_t **n
     return SINEW_OK;
 }
 
-/* The filled fraction of a tet by its samples; the winding number is evaluated at the middle one. */
+/* The filled fraction of a tet from its samples, relative to the winding number at the most central sample. */
 static double sample_moved(const former *m, const int32_t *tet, const int32_t *near, int64_t count)
 {
     const fill_pattern *pattern = &m->f->pattern;
@@ -332,7 +336,7 @@ static sinew_status sample_again(former *m)
 
 /* ---- The mesh -------------------------------------------------------------------------------- */
 
-/* The tets that stay and their vertices, in their order; numbers [vertex_count] is work space. */
+/* Keeps only the tets that stay and their vertices, in the same order. numbers [vertex_count] is work space. */
 static void pack(former *m, int32_t *numbers)
 {
     sinew_mesh *mesh = m->mesh;

@@ -6,9 +6,9 @@
  *
  * Threads work on single tets or triangles, so the mesh does not depend on their number.
  *
- * Limits: walls thinner than a sixth of a cell are found only if one of their triangles lies in the tet; components in
- * one tet that no sample hits, and more than FILL_COMPONENTS_MAX components in one tet, are not separated (the warnings
- * count them).
+ * Limits: walls thinner than a sixth of a cell are found only if one of their triangles lies in the tet. Components
+ * that no sample hits, and more than FILL_COMPONENTS_MAX components in one tet, are not separated (the warnings count
+ * them).
  */
 #include "tetfill/fill.h"
 

@@ -2,11 +2,11 @@
  *
  * fill.h: declarations that the files of the filling share (fill.c describes the algorithm).
  *
- *     clean_surface.c   the surface without what is there twice or has no area, turned to face one way
- *     lattice.c   numbers of lattice points and tets, which tets the surface passes through, winding numbers
- *     sample.c    64 samples of such a tet: how much of it is inside, and in how many parts
- *     virtual_nodes.c     parts that do not touch get tets of their own; the mesh
- *     conform.c   boundary vertices move to the surface
+ *     clean_surface.c  the surface without duplicates and triangles without area, consistently oriented
+ *     lattice.c        indices of lattice points and tets, the tets that the surface intersects, winding numbers
+ *     sample.c         64 samples of such a tet: its filled fraction, and the components of the inside within it
+ *     virtual_nodes.c  separate tets for components that do not touch; the mesh
+ *     conform.c        boundary vertices move to the surface
  */
 #ifndef SINEW_SRC_TETFILL_FILL_H
 #define SINEW_SRC_TETFILL_FILL_H
@@ -17,37 +17,37 @@
 #include "sinew/tree.h"
 
 enum {
-    FILL_SAMPLES = 64,       /* of a tet: the centres of its 4^3 equal parts */
-    FILL_LINKS = 96,         /* pairs of parts of a tet that share a face */
-    FILL_FACE = 16,          /* parts that touch a face of the tet */
-    FILL_COMPONENTS_MAX = 4, /* of the inside that are told apart in one tet */
-    FILL_NEAR_MAX = 256,     /* triangles of a tet in which parts are told apart: the work grows with their square */
+    FILL_SAMPLES = 64,       /* samples of a tet: the centroids of its 4^3 sub-tets of equal volume */
+    FILL_LINKS = 96,         /* pairs of sub-tets of a tet that share a face */
+    FILL_FACE = 16,          /* sub-tets at a face of the tet */
+    FILL_COMPONENTS_MAX = 4, /* components of the inside that are separated in one tet */
+    FILL_NEAR_MAX = 256,     /* largest number of triangles in a tet for separating components: the work is quadratic */
     FILL_BLOCK = 64          /* tets that a thread takes at once */
 };
 
-/* Inside is where the absolute winding number is above this. */
+/* A point is inside if its absolute winding number is above this value. */
 #define FILL_INSIDE 0.5
 /* An open surface encloses a volume if the winding number exceeds this value somewhere. Beside a slightly bent sheet
  * the winding number is just above a half. */
 #define FILL_ENCLOSED 0.6
 /* Rays search for walls that are thinner than this fraction of a cell; thicker walls contain samples. */
 #define FILL_THIN 0.35
-/* A tet with a smaller filled fraction is removed if all its neighbours are filled more than FILL_FIRM. */
+/* A tet filled by less than FILL_TINY is removed if all tets connected to it are filled by FILL_FIRM or more. */
 #define FILL_TINY 0.02
 #define FILL_FIRM 0.1
-/* The smallest filled fraction that a tet is given. */
+/* Lower bound of the filled fraction of a tet. */
 #define FILL_MIN (1.0 / 1024)
 
 /* ---- The surface ---------------------------------------------------------------------------- */
 
 typedef struct fill_surface {
     int32_t vertex_count;
-    const sinew_real *positions; /* [3 * vertex_count] the caller's */
-    int32_t *triangles;          /* [3 * count] of vertices in different places, with area, once, facing one way */
+    const sinew_real *positions; /* [3 * vertex_count] owned by the caller */
+    int32_t *triangles;          /* [3 * count] without degenerate triangles and duplicates, consistently oriented */
     int32_t count;
     double box[6]; /* min x y z, max x y z of the triangles */
-    double volume; /* m3, signed, enclosed where it is closed */
-    double area;   /* m2 */
+    double volume; /* m3: signed volume that the closed surface encloses */
+    double area;   /* m2: sum over all given triangles */
     bool closed;   /* every edge is used by an even number of triangles */
 } fill_surface;
 
@@ -57,43 +57,44 @@ void sinew_fill_surface_free(fill_surface *surface, const sinew_allocator *alloc
 
 /* ---- How a tet is cut into parts ------------------------------------------------------------ */
 
-/* Two parts of a tet that share a face; `from` = -1 - i means vertex i of the tet. */
+/* Two sub-tets of a tet that share a face; `from` = -1 - i means vertex i of the tet. */
 typedef struct fill_link {
     int8_t from, to;
 } fill_link;
 
 typedef struct fill_pattern {
-    double weights[FILL_SAMPLES][4];       /* of the centres of the parts */
-    fill_link links[FILL_LINKS + 4];       /* the last four: a vertex and the part at it */
-    int8_t face[4][FILL_FACE];             /* parts at the face opposite to vertex i ... */
-    int8_t face_position[4][FILL_FACE][4]; /* ... and where: twelve times the weights of the centre there */
-    int8_t link_of[FILL_SAMPLES][4];       /* links of a part, -1: none */
+    double weights[FILL_SAMPLES][4];       /* barycentric weights of the centroids of the sub-tets */
+    fill_link links[FILL_LINKS + 4];       /* the last four: a vertex of the tet and the sub-tet at it */
+    int8_t face[4][FILL_FACE];             /* sub-tets at the face opposite to vertex i */
+    int8_t face_position[4][FILL_FACE][4]; /* 12 times the weights of the centroids of their triangles in it */
+    int8_t link_of[FILL_SAMPLES][4];       /* links of each sub-tet; -1: none */
 } fill_pattern;
 
 void sinew_fill_pattern(fill_pattern *pattern);
 
 /* ---- The lattice ---------------------------------------------------------------------------- */
 
-/* Points: corners of cubic cells, and their centres. Point 2 p is the corner, 2 p + 1 the centre of the cell with its
- * lowest corner there, p = (k (n1 + 1) + j) (n0 + 1) + i. */
+/* Lattice points are the corners and the centres of cubic cells. Point 2 p is a corner, point 2 p + 1 the centre of
+ * the cell above that corner, p = (k (n1 + 1) + j) (n0 + 1) + i. */
 typedef struct fill_lattice {
     double origin[3];
-    double cell;     /* m */
-    int64_t n[3];    /* cells, a layer around the surface's box included */
-    int64_t corners; /* points are twice as many */
-    float *winding;  /* [2 * corners] */
-    uint8_t *near;   /* [2 * corners] 1: a corner of a tet that the surface passes through */
+    double cell;     /* m: edge length of a cell */
+    int64_t n[3];    /* cells along each axis, including a layer around the surface's box */
+    int64_t corners; /* number of cell corners; there are twice as many points */
+    float *winding;  /* [2 * corners] winding number at each lattice point */
+    uint8_t *near;   /* [2 * corners] 1: corner of a tet that the surface intersects */
 } fill_lattice;
 
-/* A tet that is inside or partly so: lattice tets ascending, crossed ones with their triangles. */
+/* Lattice tets that are inside or partly inside, ascending; tets that the surface intersects have a list of
+ * triangles. */
 typedef struct fill_tets {
     int64_t count;
-    uint64_t *number;                           /* [count] of the lattice tet */
-    int64_t *first;                             /* [count + 1] triangles of tet t: near[first[t]] .. */
-    int32_t *near;                              /* [first[count]] */
-    uint8_t *sampled;                           /* [count] 1: the inside may end in it */
-    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] samples of each part */
-    float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] */
+    uint64_t *number;                           /* [count] index of the lattice tet */
+    int64_t *first;                             /* [count + 1] first entry of each tet in `near` */
+    int32_t *near;                              /* [first[count]] triangles that intersect the tets */
+    uint8_t *sampled;                           /* [count] 1: may be only partly inside */
+    uint64_t (*component)[FILL_COMPONENTS_MAX]; /* [count] set of samples of each component */
+    float (*fraction)[FILL_COMPONENTS_MAX];     /* [count] filled fraction of each component */
     uint8_t *component_count;                   /* [count] 0: nothing inside */
 } fill_tets;
 
@@ -109,40 +110,41 @@ typedef struct fill {
     sinew_error *error;
     int32_t thread_count;
     sinew_fill_report report;
-    double max;     /* largest absolute winding number of a sample, 1 where tets are inside as a whole */
-    int64_t capped; /* tets with more parts than are told apart */
+    double max;     /* largest absolute winding number of a sample; at least 1 if any tet is inside as a whole */
+    int64_t capped; /* tets with more components or triangles than are separated */
     fill_surface surface;
     sinew_tree *tree;
     fill_pattern pattern;
     fill_lattice lattice;
     fill_tets tets;
-    uint8_t *fixed; /* [tet_count of the mesh] 1: one of several copies, or a wall without samples */
+    uint8_t *fixed; /* [tet_count of the mesh] 1: a duplicated tet, or a wall without samples */
 } fill;
 
 sinew_status sinew_fill_lattice(fill *f);
 sinew_status sinew_fill_sample(fill *f);
 sinew_mesh *sinew_fill_mesh(fill *f);
-/* Moves boundary vertices to the surface where the tets stay well shaped. Takes ownership of the mesh. */
+/* Moves boundary vertices to the surface as far as the tets stay well shaped. Takes ownership of the mesh. */
 sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
-/* The triangles that a segment crosses, in order. */
+/* The intersections of a segment with triangles, in order along the segment. */
 typedef struct fill_crossings {
-    int32_t count; /* all of them ... */
-    int32_t sum;   /* ... and their signs: +1 where it leaves by the front of a triangle */
-    double at[16]; /* [count, at most 16] ascending, along the segment 0 .. 1 */
+    int32_t count; /* number of crossings */
+    int32_t sum;   /* sum of the signs of the crossings: +1 if the segment leaves through the front of a triangle */
+    double at[16]; /* [min(count, 16)] parameters along the segment, 0 .. 1, ascending */
     int8_t sign[16];
-    int32_t last; /* the triangle passed last, -1: none */
+    int32_t last; /* triangle crossed last; -1: none */
 } fill_crossings;
 
-/* Tests if the segment from p to q crosses triangle t: 0, or +1 from its back to its front, -1 the other way. */
+/* Tests whether the segment from p to q crosses triangle t: 0: no, +1: from its back to its front, -1: from its
+ * front to its back. */
 int sinew_fill_pass(const fill_surface *surface, int32_t t, const double p[3], const double q[3], double *at);
 /* Inserts one crossing; crossings at equal positions keep the order of insertion. */
 void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t);
 void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int64_t count, const double p[3],
                       const double q[3], fill_crossings *found);
-/* True if the whole segment is inside; the argument is the winding number at its start. */
+/* True if a segment that starts inside, at a point with winding number `winding`, stays inside. */
 bool sinew_fill_stays_inside(const fill_crossings *found, double winding);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * lattice.c: a body-centred cubic lattice around the surface, and which of its tets the surface passes through.
+ * lattice.c: a body-centred cubic lattice around the surface, and the tets of the lattice that the surface intersects.
  *
- * A tet joins the centres of two cells that share a face and the ends of one edge of that face: twelve a cell, all
- * congruent, two edges as long as a cell and four sqrt(3)/2 of that, quality 0.9295 (6 sqrt(2) volume / rms edge^3).
- * Tet 4 (3 p + d) + e lies across the face above cell p along axis d, at the face's edge e.
+ * A tet joins the centres of two cells that share a face and the ends of one edge of that face. There are twelve
+ * congruent tets per cell. Two edges have the length of a cell and four have sqrt(3)/2 of it; quality 0.9295 (6 sqrt(2)
+ * volume / rms edge^3). Tet 4 (3 p + d) + e lies across the face above cell p along axis d, at the face's edge e.
  *
- * The lattice stands in the middle of the surface's box, moved by a ten-thousandth of a cell so that surfaces of round
- * numbers do not run through its points.
+ * The lattice is centred on the surface's box and shifted by a ten-thousandth of a cell, so that surfaces with round
+ * coordinates do not pass through its points.
  *
- * Winding numbers of a closed surface change only where it passes: they are computed at corners of tets that it passes
- * through, and carried on along x from there. Open surfaces need all of them.
+ * The winding number of a closed surface changes only across the surface. It is computed at the corners of intersected
+ * tets and copied along x from there. Open surfaces need it at all points.
  */
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "tetfill/fill.h"
 
 enum {
@@ -73,7 +74,7 @@ static sinew_status place_lattice(fill *f)
     return SINEW_OK;
 }
 
-/* Peak memory of the filling in bytes: the lattice's points, tets inside and along the surface. */
+/* Estimate of the peak memory of filling in bytes: lattice points, tets inside and tets along the surface. */
 static double memory_needed(const fill *f)
 {
     const fill_lattice *l = &f->lattice;
@@ -95,11 +96,11 @@ static sinew_status check_memory(const fill *f)
 
 /* ---- Tets that the surface passes through ---------------------------------------------------- */
 
-/* One triangle as the search sees it. */
+/* One triangle with its bounding box and plane. */
 typedef struct slab {
     double x[3][3];
     double box[6];
-    double normal[3], offset; /* of its plane, unit */
+    double normal[3], offset; /* unit normal and offset of its plane */
 } slab;
 
 static void slab_of(const fill_surface *s, int32_t t, slab *b)
@@ -126,10 +127,10 @@ static void slab_of(const fill_surface *s, int32_t t, slab *b)
 
 static double above(const double normal[3], double offset, const double x[3])
 {
-    return normal[0] * x[0] + normal[1] * x[1] + normal[2] * x[2] - offset;
+    return vec3_dot(normal, x) - offset;
 }
 
-/* Do all of the points lie on one side of a plane, further than `slack`? */
+/* Whether all points lie on one side of a plane, farther than `slack` from it. */
 static bool adjacent(const double normal[3], double offset, const double (*x)[3], int count, double slack)
 {
     bool over = true, under = true;
@@ -141,7 +142,7 @@ static bool adjacent(const double normal[3], double offset, const double (*x)[3]
     return over || under;
 }
 
-/* Is the triangle outside of a face of the tet? */
+/* Whether the triangle lies outside the plane of a face of the tet. */
 static bool outside_of_face(const double tet[4][3], int face, const slab *b, double slack)
 {
     const double *p = tet[sinew_tet_faces[face][0]], *q = tet[sinew_tet_faces[face][1]],
@@ -151,15 +152,16 @@ static bool outside_of_face(const double tet[4][3], int face, const slab *b, dou
         const int u = (c + 1) % 3, v = (c + 2) % 3;
         normal[c] = (q[u] - p[u]) * (r[v] - p[v]) - (q[v] - p[v]) * (r[u] - p[u]);
     }
-    const double offset = normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2];
-    const double size = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    const double offset = vec3_dot(normal, p);
+    const double size = vec3_norm(normal);
     bool out = true;
     for (int i = 0; i < 3; i++)
         out = out && above(normal, offset, b->x[i]) > slack * size;
     return out;
 }
 
-/* Skips only tets that a plane separates from the triangle; some near misses are kept. */
+/* Whether a triangle may intersect a tet. The test rejects only tets that one of a few planes separates from the
+ * triangle, so some near misses pass. */
 static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
 {
     const double slack = 1e-7 * l->cell;
@@ -182,7 +184,8 @@ static bool passes(const fill_lattice *l, uint64_t number, const slab *b)
     return true;
 }
 
-/* Pairs (tet, triangle) of one triangle, which are written where `to` is given; returns how many. */
+/* Finds the tets that triangle t may intersect and returns their number. `to` receives pairs (tet, triangle) unless
+ * NULL. */
 static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
 {
     const fill_lattice *l = &f->lattice;
@@ -218,7 +221,7 @@ static int64_t pass_triangle(const fill *f, int32_t t, sinew_pair *to)
 
 typedef struct pass_work {
     const fill *f;
-    int64_t *first; /* [triangle count + 1] */
+    int64_t *first; /* [triangle count + 1] first pair of each triangle */
     sinew_pair *pairs;
 } pass_work;
 
@@ -234,7 +237,7 @@ static void pass_range(const void *context, int32_t member, int32_t first, int32
     }
 }
 
-/* *pairs [2 * *count], the second half is a buffer for sorting; sorted by tet, then triangle. */
+/* Sets *pairs [2 * *count], sorted by tet, then by triangle; the second half is a buffer for sorting. */
 static sinew_status find_crossed(fill *f, sinew_pair **pairs, int64_t *count)
 {
     const int32_t triangles = f->surface.count;
@@ -269,7 +272,7 @@ static void mark_near(fill_lattice *l, const sinew_pair *pairs, int64_t count)
     }
 }
 
-/* Winding numbers at the points that are near, or at all, some at a time. */
+/* Computes winding numbers at the points of intersected tets, or at all points, in blocks of POINTS_AT_ONCE. */
 static sinew_status ask_tree(fill *f, bool all)
 {
     fill_lattice *l = &f->lattice;
@@ -299,7 +302,8 @@ static sinew_status ask_tree(fill *f, bool all)
     return good ? SINEW_OK : sinew_fail_memory(f->error, "the winding numbers of a lattice");
 }
 
-/* A point that no crossed tet has takes over its neighbour's along x: the edge between them is in no crossed tet. */
+/* A point of no intersected tet takes the winding number of its lower neighbour along x, because the surface does not
+ * pass between them; the first point of a row takes 0. */
 static void carry_on(fill_lattice *l)
 {
     const int64_t row = 2 * (l->n[0] + 1);
@@ -334,8 +338,8 @@ static int corners_inside(const fill_lattice *l, uint64_t tet)
     return inside;
 }
 
-/* Visits all lattice tets in order together with the sorted pairs. Counts those that may contain a part of the inside,
- * and writes them if there is capacity. */
+/* Visits all lattice tets in order together with the sorted pairs. Returns the number of tets that may contain a
+ * part of the inside; stores them if `write`. */
 static int64_t lattice_list_tets(fill *f, const sinew_pair *pairs, int64_t pair_count, bool write)
 {
     const fill_lattice *l = &f->lattice;

@@ -2,19 +2,21 @@
  *
  * sample.c: the filled fraction of a tet, and the connected components of the inside within it.
  *
- * The winding number jumps by one across the surface and is smooth elsewhere. From one sample to the next it is
- * therefore enough to count the triangles between them: w = C + sum_i b_i (w_i - C_i), where C counts from one corner
- * of the tet through neighbouring samples, w_i are the winding numbers at its corners and b_i the sample's weights.
+ * The winding number jumps by one across the surface and is smooth elsewhere. Between neighbouring samples only
+ * triangle crossings are counted: w = C + sum_i b_i (w_i - C_i). C counts crossings from one corner of the tet through
+ * neighbouring samples, w_i are the winding numbers at its corners and b_i the barycentric weights of the sample.
  *
- * Samples connected by a segment inside are one component. Two components are joined if a sample of one sees a sample
- * of the other, or if the same patch of the surface bounds both: a thin curved wall that few samples hit stays whole.
+ * Samples connected by a segment inside form one component. Two components are joined if a segment between samples of
+ * both lies inside, or if the same patch of the surface bounds both: a thin curved wall that few samples hit stays
+ * whole.
  *
- * Walls that no sample hits are found by short rays from the triangles in the tet: area times half of the distance to
- * the next triangle, if the segment between them is inside, is the volume of this side of the wall.
+ * Short rays from the triangles in the tet find walls that no sample hits. The volume of one side of a wall is the area
+ * times half of the distance to the next triangle, if the segment between them is inside.
  */
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "tetfill/fill.h"
 #include "tetfill/sample.h"
 
@@ -29,7 +31,7 @@ static void place_samples(const fill_pattern *pattern, const double tet[4][3], f
                              pattern->weights[a][2] * tet[2][c] + pattern->weights[a][3] * tet[3][c];
 }
 
-/* Marks the links between samples that one triangle crosses. */
+/* Counts the crossings of one triangle with the links between samples. */
 static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, int32_t t, fill_trace *trace)
 {
     bool front[FILL_SAMPLES + 4];
@@ -46,8 +48,8 @@ static void trace_triangle(const fill_surface *s, const fill_pattern *pattern, i
     }
 }
 
-/* Sums the signed crossings along links from vertex 0 of the tet to every sample and vertex: how much the winding
- * number differs there. */
+/* Sums the signed crossings along links from vertex 0 of the tet to every sample and vertex: the change of the
+ * winding number. */
 static void count_through(const fill_pattern *pattern, fill_trace *trace)
 {
     int8_t queue[FILL_SAMPLES];
@@ -84,8 +86,8 @@ void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, 
     count_through(pattern, trace);
 }
 
-/* Whether the corners agree. They do not if the surface ends in the tet: counts then depend on the path around its end.
- */
+/* Whether winding numbers and crossing counts of the corners agree. They disagree if the surface has a boundary
+ * edge in the tet: counts then depend on the path around it. */
 static bool corners_agree(const double w[4], const fill_trace *trace)
 {
     double low = INFINITY, high = -INFINITY;
@@ -106,7 +108,7 @@ static void ask_samples(const fill *f, fill_trace *trace)
         trace->w[a] = (double)w[a];
 }
 
-/* Winding numbers of the samples from those of the tet's corners; the set of samples inside. */
+/* Computes the winding numbers of the samples from those of the tet's corners. Returns the set of samples inside. */
 static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_trace *trace)
 {
     uint64_t inside = 0;
@@ -124,13 +126,13 @@ static uint64_t fill_sample_find_inside(const fill *f, const double w[4], fill_t
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-/* The current tet. */
+/* Data of the tet that a thread samples. */
 typedef struct view {
     const fill *f;
     const int32_t *near;
     int64_t near_count;
     fill_trace trace;
-    uint64_t components[FILL_SAMPLES]; /* [count] samples of each */
+    uint64_t components[FILL_SAMPLES]; /* [count] set of samples of each component */
     int count;
     fill_scratch *scratch;
 } view;
@@ -142,7 +144,7 @@ static bool is_clear(const view *v, int a, int b)
     return sinew_fill_stays_inside(&found, v->trace.w[a]);
 }
 
-/* The component of `inside` that contains sample `first`. */
+/* Flood fill: the samples of `inside` that are connected to sample `first`. */
 static uint64_t flood(const view *v, uint64_t inside, int first)
 {
     const fill_pattern *pattern = &v->f->pattern;
@@ -198,7 +200,7 @@ static bool meets_box(const sinew_real *p, const sinew_real *q, const double low
     return true;
 }
 
-/* Do two triangles share an edge, or are they one vertex apart, that reaches into the box? */
+/* Whether two triangles share an edge or a vertex that reaches into the box. */
 static bool are_joined(const fill_surface *s, int32_t a, int32_t b, const double low[3], const double high[3])
 {
     const int32_t *u = s->triangles + 3 * (size_t)a, *v = s->triangles + 3 * (size_t)b;
@@ -218,7 +220,7 @@ static int32_t patch_of(int32_t *patch, int32_t i)
     return i;
 }
 
-/* scratch->patch: triangles of the tet that hang together in its box. */
+/* Groups the triangles of the tet into patches (scratch->patch) that are connected within the tet's box. */
 static void find_patches(view *v)
 {
     double low[3], high[3];
@@ -237,7 +239,7 @@ static void find_patches(view *v)
                 patch[patch_of(patch, i)] = patch_of(patch, j);
 }
 
-/* Marks the patches that bound a component: those of the triangles between its samples and their neighbours outside. */
+/* Marks the patches that bound a component: the first triangles on the links from its samples to samples outside it. */
 static void mark_bounds(view *v, int component, uint64_t bit)
 {
     const fill_pattern *pattern = &v->f->pattern;
@@ -289,7 +291,7 @@ static void join_patched(view *v)
 
 /* ---- Thin walls ------------------------------------------------------------------------------ */
 
-/* Cuts a polygon of at most 8 corners by the plane of a tet's face. */
+/* Clips a polygon of at most 8 corners by the plane of a tet's face. Returns the number of corners. */
 static int clip(double (*polygon)[3], int count, const double tet[4][3], int face)
 {
     const double *p = tet[sinew_tet_faces[face][0]];
@@ -343,13 +345,13 @@ static double area_in_tet(const view *v, int32_t t, double centre[3], double nor
         for (int c = 0; c < 3; c++)
             sum[c] += (u[(c + 1) % 3] * w[(c + 2) % 3] - u[(c + 2) % 3] * w[(c + 1) % 3]) / 2;
     }
-    const double area = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    const double area = vec3_norm(sum);
     for (int c = 0; c < 3; c++)
         normal[c] = area > 0 ? sum[c] / area : 0;
     return count > 2 ? area : 0;
 }
 
-/* Distance to the next triangle behind a point, if the segment between them is inside, in m; 0 if none is near. */
+/* m: distance to the next triangle on one side of a point, if the segment between them is inside; 0 if none is near. */
 static double wall_behind(const view *v, const double centre[3], const double normal[3], double side)
 {
     const double a = v->f->lattice.cell;
@@ -368,8 +370,8 @@ static double wall_behind(const view *v, const double centre[3], const double no
     return fabs((double)winding) > FILL_INSIDE ? (double)hit.t : 0;
 }
 
-/* m3 of the walls in the tet that are thin enough for rays. `only`: -1 where something else bounds the inside, by more
- * than a quarter of the walls' area: the rim of a wall is less. */
+/* m3: volume of the walls in the tet that are thin enough for rays. `only`: returns -1 if other triangles, with more
+ * than a quarter of the walls' area, also bound the inside; the rim of a wall has less. */
 static double thin_volume(const view *v, bool only)
 {
     double volume = 0, walls = 0, others = 0;
@@ -400,7 +402,8 @@ static void keep_components(view *v, int64_t t)
     }
 }
 
-/* Samples in a row may all hit a thin wall, or all miss it: where nothing but a wall is in the tet, rays measure it. */
+/* Replaces the filled fraction of a tet that contains only a thin wall by the volume that rays measure: such a wall may
+ * contain a whole layer of samples or none. */
 static void measure_wall(const view *v, int64_t t)
 {
     fill_tets *tets = &v->scratch->f->tets;
@@ -461,7 +464,7 @@ static void sample_tet(const fill *f, fill_scratch *scratch, int64_t t)
 }
 
 typedef struct sample_work {
-    fill_scratch *scratch; /* [members] */
+    fill_scratch *scratch; /* [thread_count] work space of each thread */
 } sample_work;
 
 static void sample_range(const void *context, int32_t member, int32_t first, int32_t last)

@@ -8,28 +8,28 @@
 #include "tetfill/fill.h"
 
 typedef struct fill_trace {
-    double x[FILL_SAMPLES + 4][3]; /* m, the samples, then the tet's corners */
-    int32_t sum[FILL_LINKS + 4];   /* of the signs of what each link passes ... */
-    int32_t count[FILL_LINKS + 4]; /* ... and how much that is */
-    int32_t C[FILL_SAMPLES + 4];   /* change of the winding number since the first corner */
-    double w[FILL_SAMPLES];        /* winding numbers */
+    double x[FILL_SAMPLES + 4][3]; /* m: the samples, then the tet's corners */
+    int32_t sum[FILL_LINKS + 4];   /* sum of the signs of the surface crossings of each link of fill_pattern */
+    int32_t count[FILL_LINKS + 4]; /* number of surface crossings of each link */
+    int32_t C[FILL_SAMPLES + 4];   /* change of the winding number from the first corner */
+    double w[FILL_SAMPLES];        /* winding numbers of the samples */
 } fill_trace;
 
 /* Work space of one thread. */
 typedef struct fill_scratch {
     fill *f;
-    int32_t *patch;   /* [most triangles of a tet] */
-    uint64_t *bounds; /* [most triangles of a tet] parts that a patch bounds */
+    int32_t *patch;   /* [largest number of triangles of a tet] patch of each triangle (union-find) */
+    uint64_t *bounds; /* [largest number of triangles of a tet] set of components that a patch bounds */
     int64_t capped;
     double max; /* largest absolute winding number of a sample */
 } fill_scratch;
 
-/* Fills all members except w. */
+/* Sets x, sum, count and C of the trace: samples of the tet, and crossings of the triangles near [count]. */
 void sinew_fill_trace(const fill_surface *surface, const fill_pattern *pattern, const double tet[4][3],
                       const int32_t *near, int64_t count, fill_trace *trace);
 /* Computes the samples of lattice tet t of the list with their winding numbers; returns the set of samples inside. */
 uint64_t sinew_fill_sample_tet(const fill *f, int64_t t, fill_trace *trace);
-/* Six times the volume of a triangle and a point: above 0 in front of it (segment_triangle.c). */
+/* Six times the signed volume of triangle t and point p: positive in front of the triangle (segment_triangle.c). */
 double sinew_fill_height(const fill_surface *surface, int32_t t, const double p[3]);
 
 #endif

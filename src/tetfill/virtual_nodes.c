@@ -3,13 +3,13 @@
  * virtual_nodes.c: builds a mesh from the components of the inside in each tet (after the virtual nodes of N. Molino,
  * Z. Bao and R. Fedkiw 2004).
  *
- * Each component has its own tet, whose corners are at first its own, too. Where components of two tets meet across a
- * common face, the three corners there are merged. They meet if a sample on one side sees its neighbour on the other
- * without leaving the inside, or if one triangle bounds both. A vertex is therefore shared by all connected components
+ * Each component gets its own copy of the tet, with its own corners at first. If components of two tets touch across a
+ * common face, the three corners of the face are merged. Components touch if a segment between neighbouring samples on
+ * both sides stays inside, or if one triangle bounds both. A vertex is therefore shared by all connected components
  * around it, and fingers that share cells but do not touch have separate vertices.
  *
  * Tips are removed: tets filled by less than FILL_TINY that are connected only to tets filled by FILL_FIRM or more. A
- * thin wall stays, because its neighbours are as thin.
+ * thin wall is kept, because its neighbours are as thin.
  */
 #include <math.h>
 #include <string.h>
@@ -21,15 +21,15 @@
 
 typedef struct splitter {
     fill *f;
-    int32_t tet_count; /* non-empty tets of the list */
-    int64_t *listed;   /* [tet_count] their indices in the list */
-    int32_t *corners;  /* [4 * tet_count] lattice points */
-    int32_t *first;    /* [tet_count + 1] copies of each, one per component */
+    int32_t tet_count; /* non-empty tets of fill_tets */
+    int64_t *listed;   /* [tet_count] index of each non-empty tet in fill_tets */
+    int32_t *corners;  /* [4 * tet_count] lattice points at the corners of the tets */
+    int32_t *first;    /* [tet_count + 1] first copy of each tet; one copy per component */
     int32_t copy_count;
-    float *fraction; /* [copy_count] 0: gone */
-    uint8_t *hangs;  /* [copy_count] bit 0: on something, bit 1: on something not firm */
-    int32_t *same;   /* [4 * copy_count] corners that became one: the lowest of them */
-    int32_t *number; /* [4 * copy_count] of the vertex, at the lowest */
+    float *fraction; /* [copy_count] filled fraction; 0: removed */
+    uint8_t *hangs;  /* [copy_count] bit 0: has a connected neighbour, bit 1: has one filled by less than FILL_FIRM */
+    int32_t *same;   /* [4 * copy_count] union-find of merged corners; the root is the lowest */
+    int32_t *number; /* [4 * copy_count] vertex index, stored at the root */
 } splitter;
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -95,11 +95,11 @@ static void splitter_free(splitter *s)
 
 /* ---- Components that meet across a face ------------------------------------------------------ */
 
-/* One side of a face: a tet of the list, the face's index in it, one of its components. */
+/* One side of a face: a tet, the face's index in the tet, and a component of the tet. */
 typedef struct side {
-    int32_t tet;    /* of the splitter */
-    int64_t listed; /* of the list */
-    int face;       /* opposite to this corner */
+    int32_t tet;    /* index of the tet in splitter.listed */
+    int64_t listed; /* index of the tet in fill_tets */
+    int face;       /* the face opposite to this corner */
     int component;
 } side;
 
@@ -113,7 +113,7 @@ static int32_t splitter_point_of(const splitter *s, const side *a, int corner)
     return s->corners[4 * (size_t)a->tet + (size_t)corner];
 }
 
-/* turn[i]: the corner of b where corner i of a is; -1: a's own. */
+/* turn[i] is the corner of b that coincides with corner i of a; -1: none. */
 static void match_corners(const splitter *s, const side *a, const side *b, int turn[4])
 {
     for (int i = 0; i < 4; i++) {
@@ -124,7 +124,8 @@ static void match_corners(const splitter *s, const side *a, const side *b, int t
     }
 }
 
-/* The sample of b's pattern behind triangle n of a's face. */
+/* Each face is divided into FILL_FACE triangles, one for each sub-tet at the face; samples are centroids of sub-tets.
+ * Returns the sample of b whose sub-tet shares triangle n of a's face; -1: none. */
 static int sample_behind(const fill_pattern *pattern, const side *a, const side *b, const int turn[4], int n)
 {
     int8_t turned[4] = {0};
@@ -156,7 +157,8 @@ static const int32_t *near_of(const splitter *s, const side *a, int64_t *count)
     return tets->near + tets->first[a->listed];
 }
 
-/* Triangles between two samples of neighbouring tets: those of both tets, each once. Their lists ascend. */
+/* Finds the crossings of a segment between two neighbouring tets with the triangles of both, each once. Both
+ * triangle lists ascend. */
 static void cross_both(const splitter *s, const side *a, const side *b, const double p[3], const double q[3],
                        fill_crossings *found)
 {
@@ -204,7 +206,8 @@ static bool samples_meet(const splitter *s, const side *a, const side *b)
     return false;
 }
 
-/* Whether triangle t bounds the component. A component without samples is bounded by all triangles of its tet. */
+/* Whether triangle t bounds the component. A component without samples counts as bounded by all triangles of its
+ * tet. */
 static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, int32_t t)
 {
     const uint64_t component = samples_of(s, a);
@@ -224,7 +227,7 @@ static bool is_bound(const splitter *s, const side *a, const fill_trace *trace, 
     return !component;
 }
 
-/* Does one triangle bound both? */
+/* Whether one triangle bounds both components. */
 static bool bounds_meet(const splitter *s, const side *a, const side *b)
 {
     int64_t counts[2], i = 0, j = 0;
@@ -262,8 +265,8 @@ static bool components_meet(const splitter *s, const side *a, const side *b)
     near_of(s, a, &counts[0]);
     near_of(s, b, &counts[1]);
     const bool crowded = counts[0] > FILL_NEAR_MAX || counts[1] > FILL_NEAR_MAX;
-    /* The position of a wall without samples in its tet is unknown, and with very many triangles also the one that
-     * bounds it. */
+    /* The samples do not locate a wall that none of them hits; with too many triangles the search for a common one
+     * is skipped. Single components then count as touching. */
     if ((crowded || !samples_of(s, a) || !samples_of(s, b)) && is_alone(s, a) && is_alone(s, b))
         return true;
     return samples_meet(s, a, b) || (!crowded && bounds_meet(s, a, b));
@@ -307,7 +310,7 @@ static void join_over_face(void *context, const int32_t *vertices, const sinew_p
                 unite(s, &a, &b);
 }
 
-/* Copies of a tet that have all corners in common are one after all. */
+/* Copies of a tet whose corners were all merged are one component; the first copy takes the sum of their fractions. */
 static void merge_copies(splitter *s)
 {
     for (int32_t n = 0; n < s->tet_count; n++) {
@@ -336,7 +339,7 @@ static void drop_tips(splitter *s)
 
 /* ---- The mesh -------------------------------------------------------------------------------- */
 
-/* Numbers the vertices in the order of the tets that name them; returns how many there are. */
+/* Assigns vertex indices in the order in which tets use them; returns the number of vertices. */
 static int32_t number_vertices(splitter *s, int32_t *tet_count)
 {
     int32_t count = 0;

@@ -14,9 +14,9 @@ typedef struct slot_view {
     const char *noun; /* noun in error texts: "body", "energy", "pins" or "collider" */
     bool many;        /* the noun is a plural */
     int32_t count;    /* number of slots of this kind */
-    bool live;        /* the slot is in use; the next three describe its object or the last one */
+    bool live;        /* the slot is in use; the next two fields describe its current or last object */
     uint32_t generation;
-    const char *kind; /* "" where all are alike */
+    const char *kind; /* kind of the object; "" if there is only one kind */
 } slot_view;
 
 static bool names_present(const slot_view *at, int32_t index, uint32_t generation)
@@ -24,7 +24,7 @@ static bool names_present(const slot_view *at, int32_t index, uint32_t generatio
     return index >= 0 && index < at->count && at->live && at->generation == generation;
 }
 
-/* Refuses an id: writes whether its object never existed, was removed, or was replaced. */
+/* Sets an error that states whether the object of the id never existed, was removed, or was replaced. */
 static void refuse_id(const slot_view *at, int32_t index, uint32_t generation, sinew_error *error)
 {
     const char *verb = at->many ? "were" : "was";

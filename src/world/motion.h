@@ -14,20 +14,21 @@ typedef struct sinew_trajectory {
     sinew_real *base;    /* [count][3] m */
     sinew_real *current; /* [count][3] m at the time of the last evaluation */
     int32_t key_count;   /* 0: no motion, current = base */
-    sinew_key *keys;
-    sinew_real pivot[3];
+    sinew_key *keys;     /* [key_count] key frames */
+    sinew_real pivot[3]; /* m: centre of the rotations */
 } sinew_trajectory;
 
-/* motion may be NULL; base [count][3]; both copied. Refuses keys out of order or not finite, naming `owner`. */
+/* motion may be NULL; base [count][3]; both are copied. Fails for key frames out of order or not finite; `owner` is
+ * named in the error. */
 sinew_status sinew_trajectory_create(sinew_trajectory *trajectory, const sinew_allocator *allocator, int32_t count,
                                      const sinew_real *base, const sinew_motion *motion, const char *owner,
                                      sinew_error *error);
 void sinew_trajectory_destroy(sinew_trajectory *trajectory, const sinew_allocator *allocator);
-void sinew_trajectory_move(sinew_trajectory *trajectory, double time); /* sets `current` to the points at that time */
-/* sinew_trajectory_set() with a check: refuses numbers that are not finite, naming `owner`. */
+void sinew_trajectory_move(sinew_trajectory *trajectory, double time); /* sets `current` to the points at this time */
+/* As sinew_trajectory_set(), but fails for values that are not finite; `owner` is named in the error. */
 sinew_status sinew_trajectory_replace(sinew_trajectory *trajectory, const sinew_real *base, const char *owner,
                                       sinew_error *error);
 void sinew_trajectory_set(sinew_trajectory *trajectory,
-                          const sinew_real *base); /* new points, without motion from now on */
+                          const sinew_real *base); /* replaces the points and removes the motion */
 
 #endif

@@ -2,8 +2,8 @@
  *
  * parameter_names.c: sets numbers and keywords of energy and solver defs by the names of scene files.
  *
- * The order of a def's parameters is internal; a program that sets them by index breaks when the table grows. An
- * unknown name is refused with the nearest one, and an invalid value as the world would refuse it.
+ * The order of a def's parameters is internal; a program that sets them by index breaks when the table grows. The
+ * error for an unknown name suggests the most similar name; an invalid value gives the same error as in the world.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void parameter_add_names(name_list *list, const sinew_parameter *paramete
         list->entries[list->count++] = &parameters[i];
 }
 
-/* The index of a name in the list; -1 with the error set. */
+/* The index of a name in the list; -1 with an error if it is unknown. */
 static int32_t find_name(const name_list *list, const char *name, sinew_error *error)
 {
     const char *names[NAME_MAX_COUNT];
@@ -55,13 +55,13 @@ static int32_t find_number(const name_list *list, const char *name, double value
     const int32_t at = find_name(list, name, error);
     if (at < 0 || sinew_parameter_check(list->entries[at], value, list->owner, error) != SINEW_OK)
         return -1;
-    /* A number that the build's precision turns into zero or infinity is another one. */
+    /* The value is checked again after rounding to sinew_real, which may turn it into zero or infinity. */
     if (sinew_parameter_check(list->entries[at], (double)(sinew_real)value, list->owner, error) != SINEW_OK)
         return -1;
     return at;
 }
 
-/* The index of a name that takes keywords, and the number of the keyword; -1 with the error set. */
+/* The index of a name that takes keywords, and the index of the keyword; -1 with an error. */
 static int32_t find_keyword(const name_list *list, const char *name, const char *word, int32_t *index,
                             sinew_error *error)
 {

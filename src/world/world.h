@@ -3,9 +3,9 @@
  * world.h: the internal data of a sinew_world.
  *
  * Particles have an inside order: bodies follow each other by their slots, without holes, and the particles of one body
- * follow a Hilbert curve through its rest shape. Outside, a body's vertices are the run first .. first + count - 1 of
- * numbers that have holes where bodies were removed. `inside` and `outside` map between the two; every public function
- * uses outside numbers.
+ * follow a Hilbert curve through its rest shape. Outside, a body's vertices are the run first .. first + count - 1
+ * of numbers; removed bodies leave holes in these numbers. `inside` and `outside` map between the two; every public
+ * function uses outside numbers.
  */
 #ifndef SINEW_SRC_WORLD_WORLD_H
 #define SINEW_SRC_WORLD_WORLD_H
@@ -20,15 +20,14 @@
 #include "world/motion.h"
 
 typedef struct sinew_body_record {
-    sinew_mesh *mesh;     /* NULL when removed */
+    sinew_mesh *mesh;     /* NULL: the body was removed */
     int32_t first, count; /* first outside number of the body; number of its particles */
-    int32_t reserved;     /* >= count: outside numbers reserved for the body, spare ones included */
+    int32_t reserved;     /* >= count: outside numbers reserved for the body, including spare ones */
     int32_t start;        /* inside number of the body's first particle */
     uint32_t generation;
     char *name; /* NULL: none */
-    bool rigid; /* four particles joined by hard distances (rigid.c); points outside their tet belong to the body,
-                   too */
-    sinew_real damping, velocity_filter;
+    bool rigid; /* four particles joined by hard distances (rigid.c); its surface lies outside their tet */
+    sinew_real damping, velocity_filter; /* 1/s; fraction of the non-rigid velocities that each step removes */
     sinew_body_contact contact;
     /* The embedded surface (embedding.c); all NULL without one. */
     sinew_skin *skin;
@@ -43,7 +42,7 @@ typedef struct sinew_energy_store {
     sinew_body body; /* body whose vertices the caller numbers; index -1: the caller numbers the world's particles */
     int32_t count;   /* number of elements */
     sinew_real parameters[SINEW_PARAMETER_MAX];
-    uint32_t by_element; /* bit p: parameter p differs from element to element */
+    uint32_t by_element; /* bit p: parameter p has a value per element */
     bool normals_given, rest_given, fractions_given, examples_given;
     int32_t *particles;                    /* [count][vertex_count] inside numbers, in the caller's order */
     sinew_real *each[SINEW_PARAMETER_MAX]; /* [count] values of parameter p, if bit p of by_element is set */
@@ -69,11 +68,11 @@ typedef struct sinew_energy_work {
 typedef struct sinew_energy_record {
     sinew_energy_kind kind;
     sinew_energy_store store;
-    sinew_batch *batch;       /* NULL when removed */
-    sinew_trajectory targets; /* VERTEX energies; else empty */
+    sinew_batch *batch;       /* NULL: the energy was removed */
+    sinew_trajectory targets; /* targets of VERTEX energies; otherwise empty */
     uint32_t motion_digest;   /* CRC-32 of the given motion of the targets */
     sinew_real damping;       /* s: stiffness-proportional damping */
-    bool rigid;               /* the energy holds the six distances of a rigid body */
+    bool rigid;               /* the energy keeps the six distances of a rigid body */
     /* Transient energies, whose elements change often, build their next elements here. */
     sinew_energy_store next_store;
     sinew_batch *next_batch;
@@ -84,25 +83,25 @@ typedef struct sinew_energy_record {
 /* Description of an energy in the signature of a state. */
 typedef struct sinew_energy_origin {
     int32_t body;
-    uint32_t by_element; /* bit p: parameter p differs from element to element */
-    uint32_t digest;     /* CRC-32 of elements, parameters by element, weights, normals, rest shapes, motion */
+    uint32_t by_element; /* bit p: parameter p has a value per element */
+    uint32_t digest;     /* CRC-32 of the elements, all their individual data, their switches, treatment and motion */
     sinew_real parameters[SINEW_PARAMETER_MAX];
 } sinew_energy_origin;
 
 typedef struct sinew_pin_record {
-    int32_t count;      /* 0 when removed */
+    int32_t count;      /* 0: the pins were removed */
     int32_t *particles; /* [count] inside numbers */
     sinew_trajectory trajectory;
     sinew_body body;        /* body whose vertices the def numbered; index -1: the def numbered the world's particles */
     uint32_t motion_digest; /* CRC-32 of the given motion */
     uint32_t generation;
     int32_t direction_count; /* number of constrained directions; 3: all (pin_directions.c) */
-    double directions[3][3]; /* the constrained directions: unit vectors, normal to each other */
+    double directions[3][3]; /* the constrained directions: orthonormal vectors */
     double *along;           /* [count][direction_count][3] vectors a_k of pin_directions.c; NULL until prepared */
     size_t along_capacity;
 } sinew_pin_record;
 
-typedef struct sinew_load_record sinew_load_record; /* loads.h */
+typedef struct sinew_load_record sinew_load_record; /* defined in loads.h */
 
 struct sinew_world {
     sinew_allocator allocator;
@@ -115,12 +114,12 @@ struct sinew_world {
     sinew_real *q, *v, *force;                 /* m, m/s, N; force: set by the caller, without gravity */
     sinew_real *rest;                          /* m: rest positions */
     sinew_real *q_tilde, *f_ext; /* m, N: q_tilde and external forces of the current step; f_ext includes gravity */
-    sinew_real *v_before; /* m/s: velocities when the last step with contact began, the fourth number 1 where they are
-                             known; NULL before the first such step */
+    sinew_real *v_before; /* m/s: velocities at the start of the last step with contact, the fourth number 1 if known;
+                             NULL before the first such step */
     sinew_real *mass;
     uint8_t *pinned;
     sinew_real *filter; /* [particle_count][6] filter S of particles constrained along some directions (objective.h);
-                           NULL without such particles. Set when the world is prepared */
+                           NULL: no such particles. Set when the world is prepared */
     int32_t *constrained_particles; /* [constrained_count] the particles with a filter, ascending */
     int32_t constrained_count;
     size_t filter_capacity, constrained_capacity;
@@ -129,7 +128,7 @@ struct sinew_world {
     int32_t number_count, number_capacity;
     int32_t hole_count;       /* number of free outside numbers */
     int64_t shape_version;    /* increases when particles or meshes change */
-    int64_t q_version;        /* increases when positions change and particles do not */
+    int64_t q_version;        /* increases when positions change without a change of particles */
     int64_t collider_version; /* increases when colliders are added, removed or posed */
 
     int32_t body_count, body_capacity;
@@ -145,18 +144,21 @@ struct sinew_world {
     int32_t collider_count, collider_capacity;
     sinew_collider_record *colliders;
     struct sinew_query_work *query;     /* data of queries (queries.c); NULL before the first query */
-    struct sinew_contact_work *contact; /* data of contact (settings.c); NULL: no contact */
-    int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all slots below these are in use */
+    struct sinew_contact_work *contact; /* data of contact (contact/contact.h); NULL: no contact */
+    int32_t body_hint, energy_hint, pin_hint, collider_hint; /* all slots below the hint are in use */
 
     sinew_batch *
-        *batches; /* [energy_capacity + 1] batches of the objective: energies that are not removed, then contacts */
+        *batches; /* [energy_capacity + 1] batches of the objective: batches of existing energies, then of contacts */
     sinew_objective objective;
     sinew_solve solve;
     uint32_t objective_changed; /* SINEW_CHANGED_ELEMENTS, SINEW_CHANGED_TRANSIENT since the objective was laid out */
     uint32_t solver_changed;    /* SINEW_CHANGED_... since the solver was prepared or refreshed */
-    char *signature;   /* signature before the first tear, so that a torn world matches its states; NULL: untorn */
+    char *signature;   /* signature before the first tear, to match a torn world with its states; NULL: nothing tore */
     char *comment;     /* text of the caller, saved with the state; NULL: none */
     sinew_error error; /* error of the last step that could not be prepared */
+    sinew_gap_kind position_error_kind; /* of the last step */
+    int64_t position_error_version;     /* q_version after that step: a change of positions ends its validity */
+    bool stepping;                      /* a step is in progress: callbacks may read the world and may not change it */
     struct sinew_damping_work *damping; /* data of damping by energies; NULL until used */
     double damping_loss;                /* J: energy dissipated by damping of bodies and energies after the last step */
     struct sinew_balance_work *balance; /* data of the energy balance; NULL until enabled */
@@ -164,7 +166,10 @@ struct sinew_world {
 
 /* Reserves one more record of `size` bytes; true on success. */
 bool sinew_grow(const sinew_allocator *allocator, void **array, int32_t count, int32_t *capacity, size_t size);
-/* The record of an id; NULL with an error text for the id of a removed or missing object. */
+/* False while a step is in progress, with an error that names `call`: contact filters and kernels of extensions run
+ * there, and the arrays of the step would not survive a change. True without a world: the caller reports that. */
+bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error);
+/* The record of an id; NULL with an error if the object was removed or never existed. */
 sinew_body_record *sinew_world_find_body(const sinew_world *world, sinew_body body, sinew_error *error);
 sinew_energy_record *sinew_world_find_energy(const sinew_world *world, sinew_energy energy, sinew_error *error);
 sinew_pin_record *sinew_world_find_pin(const sinew_world *world, sinew_pin pin, sinew_error *error);
@@ -186,11 +191,11 @@ enum {
     SINEW_NUMBER_FREE = -1,
     SINEW_NUMBER_SPARE = -2
 };
-/* Reserves more particles and outside numbers; false without memory. */
+/* Reserves more particles and outside numbers; false: out of memory. */
 bool sinew_particles_reserve(sinew_world *world, int32_t count);
 bool sinew_numbers_reserve(sinew_world *world, int32_t count);
-/* Inserts `count` zero particles, already reserved, before the inside number `at`; erases `count` particles from `at`
- * on. Both update all data that stores inside numbers. */
+/* Inserts `count` reserved, zeroed particles before the inside number `at`; erases `count` particles from `at` on. Both
+ * update all data that stores inside numbers. */
 void sinew_particles_insert(sinew_world *world, int32_t at, int32_t count);
 void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
 /* Permutes particles: the i-th particle after inside number `start` is the former from[i]-th; to[from[i]] = i. All data
@@ -198,9 +203,9 @@ void sinew_particles_erase(sinew_world *world, int32_t at, int32_t count);
  * [count][4]. */
 void sinew_particles_permute(sinew_world *world, int32_t start, int32_t count, const int32_t *from, const int32_t *to,
                              sinew_real *scratch);
-/* Whether an energy acts on a body: 0: no; 1: on this body alone; -1: on other bodies too. */
+/* Tests whether an energy acts on a body. 0: no; 1: on this body alone; -1: also on other bodies. */
 int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *energy);
-/* Refuses points [count][3] that are not finite; NULL is fine. */
+/* Fails for points [count][3] that are not finite; accepts NULL. */
 sinew_status sinew_points_check(const sinew_real *points, int32_t count, const char *what, sinew_error *error);
 /* A mesh with the same cells and other points [vertex_count][3]; NULL, with an error, on failure. */
 sinew_mesh *sinew_mesh_with_points(const sinew_world *world, const sinew_mesh *mesh, int32_t vertex_count,
@@ -222,7 +227,7 @@ void sinew_world_points(const sinew_real *from, const int32_t *particles, int32_
  */
 void sinew_world_outside_points(const sinew_world *world, const sinew_real *from, int32_t first, int32_t count,
                                 sinew_real *out);
-/* Whether the outside numbers first .. first + count - 1 exist in the world and `array` is not NULL. */
+/* True if the outside numbers first .. first + count - 1 exist in the world and `array` is not NULL. */
 bool sinew_world_has_range(const sinew_world *world, int32_t first, int32_t count, const void *array);
 /* Frees the skin of a body and its weights; does nothing without a skin. */
 void sinew_body_drop_skin(const sinew_allocator *allocator, sinew_body_record *record);
@@ -251,13 +256,13 @@ void sinew_energy_store_release(sinew_energy_store *store, const sinew_allocator
 sinew_status sinew_energy_build(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store,
                                 const sinew_real *targets, sinew_energy_work *work, sinew_batch *batch,
                                 sinew_error *error);
-/* All elements of an energy in the current state, as one global constraint. */
+/* View of all elements of an energy in the current state, for energies that are one global constraint. */
 sinew_global_constraint sinew_energy_is_global(const sinew_world *world, const sinew_energy_store *store);
 /* Rest positions [vertex_count][3] m of an element, vertices in the order of the batch. */
 void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *record, int32_t element, sinew_real *rest);
-/* Refuses elements that cannot be hard constraints in a solver with a constraint system (check_hard.c). */
+/* Fails for elements that cannot be hard constraints in a solver with a constraint system (check_hard.c). */
 sinew_status sinew_energy_check_hard(const sinew_world *world, const sinew_energy_record *record, sinew_error *error);
-/* Refuses hard elements all of whose particles are pinned: in one energy (`number` is its slot), or in all energies
+/* Fails for hard elements whose particles are all pinned: in one energy (`number` is its slot), or in all energies
  * before the first step. */
 sinew_status sinew_energy_check_fixed(const sinew_world *world, const sinew_energy_record *record, int32_t number,
                                       sinew_error *error);
@@ -267,12 +272,13 @@ void sinew_energy_parameters(const void *origin, int32_t element, sinew_real *pa
 /* Prepares the numbers of one element of a batch again from its store; the batch is unchanged on failure. */
 sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_record *record, int32_t element,
                                         sinew_error *error);
-/* Applies changed parameters of the store to all elements; all other data of the store is unchanged. If an element
- * refuses, the caller restores the old parameters and calls this again. */
+/* Applies changed parameters of the store to all elements; all other data of the store is unchanged. If it fails for an
+ * element, the caller restores the old parameters and calls this function again. */
 sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator);
 /* The next batch of an energy: build_next builds it from the store beside the current batch, for example after a
- * renumbering; take_next replaces the current batch; drop_next releases the next batch, complete or not. */
+ * renumbering; take_next replaces the current batch; drop_next releases the next batch, complete or not (a
+ * transient energy keeps it for reuse). */
 sinew_status sinew_energy_build_next(const sinew_world *world, sinew_energy_record *record, sinew_error *error);
 void sinew_energy_take_next(sinew_world *world, sinew_energy_record *record);
 void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
@@ -280,25 +286,26 @@ void sinew_energy_drop_next(sinew_world *world, sinew_energy_record *record);
 sinew_status sinew_energy_build_from(const sinew_world *world, sinew_energy_record *record, sinew_energy_store *store,
                                      sinew_error *error);
 void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *record);
-/* The record of an energy that accepts the elements of the def; NULL, with an error, if the energy refuses them. */
+/* The record of an energy that accepts the elements of the def; NULL with an error otherwise. */
 sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, sinew_energy energy,
                                                      const sinew_energy_def *def, sinew_error *error);
-/* Replaces all elements of an energy by elements kept [count], some of them repeated, on other particles
- * [count][vertex_count]; all other data stays. */
+/* Replaces all elements of an energy by the elements kept [count], which may repeat, on other particles
+ * [count][vertex_count]; all other data is kept. */
 sinew_status sinew_energy_reselect(sinew_world *world, sinew_energy_record *record, const int32_t *kept, int32_t count,
                                    const int32_t *particles, sinew_error *error);
-/* Refuses elements that do not exist or are repeated. */
+/* Fails for elements that do not exist or are repeated. */
 sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energy_record *record, int32_t energy,
                                      const int32_t *elements, int32_t count, sinew_error *error);
-/* Gives the elements of a store individual rest shapes, initially those of the bodies; false without memory. */
+/* Gives the elements of a store individual rest shapes, initially those of the bodies; false: out of memory. */
 bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sinew_energy_store *store);
-/* Pins that constrain some directions only (pin_directions.c): copies the directions of a def; whether a pin is of this
- * kind; checks that the directions are independent of those of existing pins at the same particles. */
+/* Pins that constrain some directions only (pin_directions.c): copy the directions of a def; test whether a pin is
+ * partial; check that directions are independent of those of existing pins at the same particles. */
 sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_record *record, sinew_error *error);
 bool sinew_pin_is_partial(const sinew_pin_record *pin);
 sinew_status sinew_pin_check_directions(const sinew_world *world, const sinew_pin_def *def,
                                         const sinew_pin_record *record, sinew_error *error);
-/* Computes the filters of all particles, and which are constrained or, along three directions, pinned. Allocates. */
+/* Computes the filters of all particles, the list of constrained particles, and which particles are pinned by three
+ * directions. Allocates. */
 sinew_status sinew_world_find_constrained(sinew_world *world, sinew_error *error);
 void sinew_world_release_constrained(sinew_world *world);
 /* Moves the particles of a partial pin to its targets, along the constrained directions. */
@@ -308,11 +315,11 @@ void sinew_pin_move_to_targets(const sinew_pin_record *pin, sinew_real *q);
 void sinew_world_split_force(const sinew_world *world, int32_t particle, const double r[3], double free[3],
                              double constrained[3]);
 void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record *record);
-/* Sets q_tilde, f_ext, targets and the objective for the next step, without moving anything else. */
+/* Sets q_tilde, f_ext, targets and the objective for the next step; changes no positions or velocities. */
 void sinew_world_predict(sinew_world *world);
 /* Moves targets and pins to their positions at a time. */
 void sinew_world_move_targets(sinew_world *world, double time);
-/* Fraction of gravity and forces that acts in a step (load_steps); the first step is 1. */
+/* Fraction of gravity and forces that acts in a step (load_steps); steps are numbered from 1. */
 double sinew_world_load_fraction(const sinew_world *world, int64_t step);
 /* Damping of bodies and energies after a step (damping.c): prepare allocates; apply changes v of the world and sets
  * damping_loss. */
@@ -328,41 +335,41 @@ void sinew_loads_remove_body(sinew_world *world, sinew_body body);
 void sinew_load_record_destroy(const sinew_allocator *allocator, sinew_load_record *record);
 /* CRC-32 of vector, parameters, keys and the given elements, if any. */
 uint32_t sinew_load_digest(const sinew_load_record *record);
-/* f_ext = gravity and forces times sinew_world_load_fraction(); the first step is 1. */
+/* f_ext = gravity, forces and loads times sinew_world_load_fraction(); steps are numbered from 1. */
 void sinew_world_load(sinew_world *world, int64_t step);
-/* Called after colliders were added, removed or moved: contact rebuilds its data before the next step (settings.c). */
+/* Marks colliders as added, removed or moved: contact rebuilds its data before the next step. */
 void sinew_contact_changed(sinew_world *world);
 void sinew_contact_release(sinew_world *world);
 void sinew_query_release(sinew_world *world);
 /* Called after the caller has set positions: resets counts that belong to the old positions. */
 void sinew_contact_moved(sinew_world *world);
-/* Removes contacts from the objective until the next step, so that nothing is prepared with the last ones. */
+/* Removes contacts from the objective until the next step, so that the solver is not prepared with old contacts. */
 void sinew_contact_detach(sinew_world *world);
 bool sinew_contact_is_on(const sinew_world *world);
-/* The transient batches of the energies, with space for one more behind them; NULL without memory. */
+/* The transient batches of the energies, with capacity for one more; NULL: out of memory. */
 sinew_batch **sinew_world_transient_batches(sinew_world *world, int32_t *count);
 typedef struct sinew_contact_work sinew_contact_work;
-/* Fills the view of a world with contact (contact_api/view.c). Fails without memory. */
+/* Fills the view of a world with contact (contact_api/view.c). Fails if memory is short. */
 struct sinew_contact_view;
 sinew_status sinew_world_contact_view(const sinew_world *world, struct sinew_contact_view *view, sinew_error *error);
-/* Allocates v_before, marked as unknown; false without memory. */
+/* Allocates v_before, with all velocities unknown, if it does not exist yet; false: out of memory. */
 bool sinew_world_need_v_before(sinew_world *world);
-/* Refuses if the list of contacts of the last step does not exist. */
+/* Fails if the last step has no list of contacts. */
 sinew_status sinew_contact_check_listed(const sinew_world *world, sinew_error *error);
 /* Calls `line` with each name and value of a world's composition (not of its state), counts before members. */
 typedef void sinew_signature_line(void *context, const char *name, const char *value);
 void sinew_world_signature(const sinew_world *world, sinew_signature_line *line, void *context);
-/* Stores the current signature before the first tear of a body; false without memory. */
+/* Stores the current signature before the first tear of a body; false: out of memory. */
 bool sinew_world_keep_signature(sinew_world *world);
 /* Compares the text of a signature, "name=value" lines, with the signature of the world: SINEW_ERROR_DATA names the
  * first difference. */
 sinew_status sinew_world_signature_check(const sinew_world *world, const char *text, size_t size, sinew_error *error);
 /* CRC-32 of the vertices of pins and of their motion. */
 uint32_t sinew_pin_digest(const sinew_world *world, const sinew_pin_record *pin);
-/* Refuses worlds that cannot be stepped: a solver that does not support the energies or the mode, unsupported
+/* Fails for worlds that cannot be stepped: a solver that does not support the energies or the mode, or unsupported
  * components. */
 sinew_status sinew_world_check(const sinew_world *world, sinew_error *error);
-/* Refuses a solver that cannot take elements which change within a step, where contact is on. */
+/* Fails if contact is on and the solver does not support elements that change within a step. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error);
 
 #endif

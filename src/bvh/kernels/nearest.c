@@ -3,8 +3,8 @@
  * nearest.c: the nearest cell to a point. Children are visited in order of their distance, and boxes farther than the
  * best cell are skipped. Boxes at the same distance are visited, because they may contain a cell of lower index.
  *
- * The query's point is an interval that contains the point and the leaf's round-off, so no box is farther than the
- * computed distance of a cell in it; SLACK covers the relative round-off.
+ * The query point is an interval that contains the point and the round-off of the leaf test. No box is then farther
+ * than the computed distance of a cell in it. SLACK covers the relative round-off.
  */
 #include <float.h>
 
@@ -26,7 +26,7 @@ static inline box8 box_distances(const sinew_tree_node *node, const sinew_neares
     return sum;
 }
 
-/* The distance up to which a box may contain the best cell. Empty boxes are infinitely far. */
+/* The squared distance up to which a box may contain the best cell; finite, so that empty boxes are excluded. */
 static inline float nearest_bound_of(const sinew_nearest_query *q)
 {
     const double bound = (double)q->d2 * SLACK;

@@ -2,13 +2,13 @@
  *
  * ray.c: the first triangle along a ray, and whether a ray hits any triangle.
  *
- * A ray meets the slabs of the boxes at (bound - origin) / direction. The query has two origins and two inverses of the
- * direction for each axis, rounded and padded so that a box begins earlier and ends later than any hit in it.
+ * A ray meets the slabs of the boxes at (bound - origin) / direction. The query has two origins and two inverse
+ * directions for each axis, rounded and padded so that a box begins earlier and ends later than any hit in it.
  */
 #include "bvh/box8.h"
 #include "bvh/leaf_ray.h"
 
-/* One bit for each box that the ray meets, and the ray parameters at which it enters the boxes. */
+/* Bit i is set if the ray meets box i; *begin receives the ray parameters at which the ray enters the boxes. */
 static inline uint32_t box_times(const sinew_tree_node *node, const sinew_ray_query *q, float end, box8 *begin)
 {
     box8 in = box8_set(q->begin), out = box8_set(end);

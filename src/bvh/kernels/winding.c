@@ -5,11 +5,13 @@
  *
  * A triangle's solid angle is exact: A. Van Oosterom, J. Strackee, "The solid angle of a plane triangle" (1983). A
  * child of the tree that is farther than SINEW_TREE_BETA times its radius is expanded around its centre (G. Barill et
- * al., "Fast winding numbers for soups and clouds", 2018) up to the third term: with r from the point to the centre, 4
- * pi w = N.r / |r|^3 - 3 r.M r / |r|^5 + 7.5 T:rrr / |r|^7 where winding_moments.c has put the factors into M and T.
- * Eight children are expanded at once, in float; their sum and the exact angles are accumulated in double.
+ * al., "Fast winding numbers for soups and clouds", 2018) up to the third term, with r from the point to the centre:
+ *     4 pi w = N.r / |r|^3 - 3 r.M r / |r|^5 + 7.5 T:rrr / |r|^7
+ * winding_moments.c includes the factors -3 and 7.5 in the stored M and T. Eight children are expanded at once, in
+ * float; their sum and the exact angles are accumulated in double.
  */
 #include "bvh/box8.h"
+#include "math/vec3.h"
 
 #define PI 3.14159265358979323846
 
@@ -24,7 +26,7 @@ static inline box8 box8_sqrt(box8 a)
 #endif
 }
 
-/* 4 pi w of all children. Powers are computed from the unit vector, because powers of r may overflow. */
+/* 4 pi w of the far field of each child. Powers are computed from the unit vector, because powers of r may overflow. */
 static inline box8 far_angles(const sinew_tree_moments *m, const box8 r[3], box8 r2)
 {
     const box8 inverse = 1 / box8_sqrt(r2), x = r[0] * inverse, y = r[1] * inverse, z = r[2] * inverse;
@@ -39,23 +41,14 @@ static inline box8 far_angles(const sinew_tree_moments *m, const box8 r[3], box8
     return inverse * inverse * (first + inverse * (second + inverse * third));
 }
 
-static double winding_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static double solid_angle(double x[3][3])
 {
     const double *a = x[0], *b = x[1], *c = x[2];
-    const double n[3] = {b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]};
-    const double la = sqrt(winding_dot(a, a)), lb = sqrt(winding_dot(b, b)), lc = sqrt(winding_dot(c, c)),
-                 y = winding_dot(a, n);
-    return y == 0
-               ? 0
-               : 2 * atan2(y, la * lb * lc + winding_dot(a, b) * lc + winding_dot(b, c) * la + winding_dot(c, a) * lb);
+    const double la = vec3_norm(a), lb = vec3_norm(b), lc = vec3_norm(c), y = vec3_triple(a, b, c);
+    return y == 0 ? 0 : 2 * atan2(y, la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb);
 }
 
-/* q is relative to the tree's origin. */
+/* The solid angle of all triangles of a block. q is relative to the tree's origin. */
 static double block_angle(const sinew_tree *tree, uint32_t block, const double q[3])
 {
     double sum = 0;

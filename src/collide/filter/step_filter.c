@@ -13,13 +13,14 @@
 #include "collide/filter/trust_region.h"
 #include "collide/narrow_phase.h"
 
-/* All values are chosen, not measured; the guarantee holds for all values (test_step_filter, test_no_crossing). */
-#define APPROACH_FRACTION 0.9  /* fraction of the free separation that one truncation uses */
+/* All values are chosen, not measured; the filter's guarantee holds for any values (test_step_filter,
+ * test_no_crossing). */
+#define APPROACH_FRACTION 0.9  /* fraction of the separation above the floor that one truncation may use */
 #define FLOOR_FRACTION    1e-2 /* smallest separation as a fraction of the offset */
-#define SEPARATION_PASSES 10   /* passes that separate requested positions */
-#define SEPARATION_EXTRA  0.1  /* fraction of the smallest separation that is added so that these passes end */
+#define SEPARATION_PASSES 10   /* maximum of passes that separate requested positions */
+#define SEPARATION_EXTRA  0.1  /* fraction of the floor that is added so that the separation passes end */
 #define PATIENT_PASSES    8    /* passes that reduce tau; later passes set tau to 0 */
-#define PASSES_MAX        200  /* passes before all vertices stop */
+#define PASSES_MAX        200  /* maximum of passes; afterwards all vertices stop */
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
@@ -61,7 +62,8 @@ static double pair_floor(const sinew_collision_mesh *f, const sinew_candidate *p
     return fmax(FLOOR_FRACTION * offset, 64 * epsilon * largest);
 }
 
-/* `base` is the height of a plane; for other pairs it is the sum of both radii. */
+/* Separation of a pair from the heights of its vertices. `base`: height of a plane; for other pairs the sum of both
+ * radii. */
 static double pair_separation(const sinew_filter_pair *p, const double height[4])
 {
     double low = height[0];
@@ -134,7 +136,7 @@ typedef struct limit_pass {
     const sinew_collision_mesh *mesh;
 } limit_pass;
 
-/* m2: squared distance from the position at the start of the pass. */
+/* m2: squared distance from the position at the start of the detection pass. */
 static double squared_displacement(const sinew_real *x, const sinew_real *x_start)
 {
     double square = 0;
@@ -154,7 +156,8 @@ static void filter_start_range(const void *context, int32_t member, int32_t firs
         p->filter->x_accepted[4 * (size_t)v + 3] = (sinew_real)sinew_trust_region_tau(p->filter, p->mesh, v, 1);
 }
 
-/* Bounds the distance of a vertex from its predicted path, and from its start of the pass. */
+/* Writes bounds of two distances of each vertex to work [vertex_count][2]: from its predicted path, and from its
+ * position at the start of the detection pass. */
 static void filter_deviation_range(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const limit_pass *p = context;
@@ -169,8 +172,8 @@ static void filter_deviation_range(const void *context, int32_t member, int32_t 
     }
 }
 
-/* Whether a pair cannot come too near for any tau: separations shrink by at most the displacements of both features.
- * Within a body, common predicted displacement does not count: p->approach bounds its difference. */
+/* True if a pair cannot come too near for any tau: the separation shrinks by at most the displacements of both
+ * features. Within one object only differences of predicted displacements count, which p->approach bounds. */
 static bool pair_stays_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     const size_t whole = p->same ? 0 : 1;
@@ -197,10 +200,11 @@ static void filter_list_near_pairs(sinew_step_filter *g, const sinew_collision_m
 
 /* The corners of a pair at the start and at the end of the motion. */
 typedef struct pair_motion {
-    sinew_real now[4][4], there[4][4]; /* four numbers each, as in detection */
+    sinew_real now[4][4], there[4][4]; /* four numbers per vertex, as in detection */
 } pair_motion;
 
-/* The end of the truncated motion of vertex v, with the same bits as sinew_step_filter_position(). */
+/* The end of the truncated motion of vertex v. It differs from sinew_step_filter_position() by round-off only, far
+ * below the floor of a pair. */
 static void filter_vertex_end(const sinew_step_filter *g, int32_t v, sinew_real x[4])
 {
     const sinew_real *from = g->x_accepted + 4 * (size_t)v, *to = g->x_requested + 4 * (size_t)v;
@@ -221,7 +225,7 @@ static pair_motion pair_motion_of(const sinew_step_filter *g, const sinew_filter
     return m;
 }
 
-/* Whether a pair is separated along its n at the end of the motion: the cheap test, which most pairs pass. */
+/* True if a pair is separated along its n at the end of the motion. This test is cheap, and most pairs pass it. */
 static bool pair_ends_separated(const sinew_step_filter *g, const sinew_filter_pair *p)
 {
     double height[4];
@@ -254,8 +258,8 @@ static bool pair_is_separated(const sinew_filter_pair *p, double now, double the
     return there >= (double)p->min || (now > 0 && there >= now);
 }
 
-/* Replaces the direction of a pair by that of its closest points at the end or at the start of the motion, if the pair
- * is separated along the new direction at both ends. */
+/* Tries the direction of the closest points at the end of the motion, then at the start. True: the pair is separated
+ * along the new n. The direction at the start replaces n whenever it does not reduce the separation at the start. */
 static bool pair_turn_direction(sinew_filter_pair *p, pair_motion *m)
 {
     const double had = pair_separation_along(p, p->n, m->now);
@@ -273,8 +277,8 @@ static bool pair_turn_direction(sinew_filter_pair *p, pair_motion *m)
     return pair_is_separated(p, pair_separation_along(p, n, m->now), pair_separation_along(p, n, m->there));
 }
 
-/* The factor of tau of a pair's vertices. The separation is concave along a common motion, so linear interpolation
- * between both ends gives an admissible factor, if all four vertices take it. */
+/* The factor 0 .. 1 on tau of a pair's vertices; with `stop`, 0 or 1. The separation is concave along a common motion,
+ * so linear interpolation between both ends gives an admissible factor if all four vertices use it. */
 static double pair_factor(const sinew_step_filter *g, sinew_filter_pair *p, bool stop)
 {
     if (pair_ends_separated(g, p))
@@ -289,8 +293,8 @@ static double pair_factor(const sinew_step_filter *g, sinew_filter_pair *p, bool
     return stop || !(free_separation > 0) ? 0 : fmin(free_separation / (separation - end), 1);
 }
 
-/* Heights along n that both features must keep at the end. Both take half of the missing separation; a feature with
- * prescribed vertices (pins, colliders) takes none. */
+/* Heights along n that both features must reach at the end. Each feature takes half of the missing separation; if one
+ * feature is prescribed (pins, colliders), the other takes all of it. */
 static void pair_wanted_heights(const sinew_step_filter *g, const sinew_filter_pair *p, const pair_motion *m,
                                 double *high, double *low)
 {
@@ -312,8 +316,8 @@ static void pair_wanted_heights(const sinew_step_filter *g, const sinew_filter_p
     *low = second - (1 - share) * missing;
 }
 
-/* Moves the requested positions of a pair apart along n, so that the pair may still slide and move together. Returns
- * whether the pair was separated already. */
+/* Moves the requested positions of a pair apart along n; the pair may still slide and move together. Returns true if
+ * the pair was already separated. */
 static bool pair_separate(sinew_step_filter *g, sinew_filter_pair *p)
 {
     if (pair_ends_separated(g, p))
@@ -348,7 +352,8 @@ static int32_t pair_last_stamp(const sinew_step_filter *g, const sinew_filter_pa
     return last;
 }
 
-/* Separates pairs in their order. A pair without moved vertices since its last test is skipped. */
+/* Separates pairs in list order; skips pairs whose vertices have not moved since the last test. Returns true if all
+ * pairs were separated. */
 static bool filter_separate_pairs(sinew_step_filter *g)
 {
     bool all = true;
@@ -363,7 +368,7 @@ static bool filter_separate_pairs(sinew_step_filter *g)
     return all;
 }
 
-/* Separates requested positions in at most SEPARATION_PASSES passes; returns whether any position moved. */
+/* Separates requested positions in at most SEPARATION_PASSES passes; returns true if any position moved. */
 static bool filter_separate(sinew_step_filter *g)
 {
     memset(g->seen, 0, (size_t)g->near_count * sizeof *g->seen);
@@ -376,7 +381,7 @@ static bool filter_separate(sinew_step_filter *g)
 }
 
 /* Reduces tau of the vertices of pairs that are too near. All factors refer to tau before the pass, so the order of
- * pairs does not matter. Pairs without a change in the last pass are skipped. Returns whether any tau fell. */
+ * pairs does not matter. Skips pairs without a change in the last pass. Returns true if any tau was reduced. */
 static bool filter_truncate_pass(sinew_step_filter *g, int pass)
 {
     bool any = false;
@@ -429,7 +434,7 @@ static void filter_stay(sinew_step_filter *g, const sinew_collision_mesh *f)
         g->trust_regions[o].fraction = 0;
 }
 
-/* Whether all vertices and objects take their full step. */
+/* True if all vertices and objects take their full step. */
 static bool filter_is_full_step(const sinew_step_filter *g, const sinew_collision_mesh *f)
 {
     for (int32_t o = 0; o < f->object_count; o++)
@@ -452,8 +457,8 @@ static void filter_start(sinew_step_filter *g, const sinew_collision_mesh *f, in
     filter_list_near_pairs(g, f, threads);
 }
 
-/* After a pass that reduced tau: couples the vertices of colliders and bodies again. The first reduction may bring
- * pairs near that the full step keeps apart, so they are listed again. */
+/* Restores the shared tau of each collider and the shared sigma of each object after a pass that reduced tau. The first
+ * reduction may bring pairs near that the full step keeps apart, so the near pairs are listed again. */
 static void filter_join(sinew_step_filter *g, const sinew_collision_mesh *f, int pass, int32_t threads)
 {
     filter_join_colliders(g, f, pass);
@@ -471,7 +476,7 @@ int32_t sinew_step_filter_limit(sinew_step_filter *g, const sinew_collision_mesh
     int32_t count = 0;
     filter_start(g, f, threads);
     memset(g->truncated, 0, (size_t)g->vertex_count);
-    /* Separated positions may have left their trust regions, or may be too near other features. */
+    /* Separated positions may lie outside their trust regions or too near other features, so tau starts again. */
     if (g->near_count > 0 && filter_separate(g))
         filter_start(g, f, threads);
     memset(g->stamp, 0, (size_t)g->vertex_count * sizeof *g->stamp);

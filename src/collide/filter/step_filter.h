@@ -8,14 +8,14 @@
  *
  *     separation = min over the first feature's vertices of n.x  -  max over the second's  -  radii  >=  floor
  *
- * All vertices of a feature count, also those with weight zero. Common motion is unlimited: only approach matters.
- * A pair that fails the test is treated in three ways, in this order:
+ * All vertices of a feature count, including vertices with weight zero. Common motion is unlimited: only approach
+ * matters. A pair that fails the test is handled in three stages:
  *
  *     1. the n of the closest points at the start or at the end of the motion replaces the n of the pair, if the pair
  *        is separated along the new n at both ends;
- *     2. the requested positions of its vertices are moved apart along n, so the vertices may slide;
- *     3. its vertices take a fraction tau of their step. A smaller tau may bring other pairs too near, whose vertices
- *        are then truncated too. tau only falls, and tau = 0 is an admissible state, so the iteration ends.
+ *     2. the requested positions of its vertices are moved apart along n, so the vertices can slide;
+ *     3. its vertices take a fraction tau of their step. A smaller tau may bring other pairs too near; their
+ *     vertices are then also truncated. tau only falls, and tau = 0 is an admissible state, so the iteration ends.
  *
  * Pairs are processed in the order of the list, so the result does not depend on the number of threads.
  *
@@ -35,7 +35,7 @@
 
 /* A candidate pair in the filter. */
 typedef struct sinew_filter_pair {
-    sinew_real n[3];
+    sinew_real n[3];       /* unit direction along which the pair is separated, from the second to the first feature */
     sinew_real min;        /* m: smallest admissible separation; -inf: the pair is not filtered */
     sinew_real separation; /* m: separation at the start of the detection pass */
     sinew_real approach;   /* m: largest approach from relative predicted displacement, for pairs within one object;
@@ -61,7 +61,7 @@ typedef struct sinew_step_filter {
     int32_t *near_pairs;      /* [near_count] pairs that might come too near in this motion */
     int32_t *seen;            /* [near_count] value of `moves` at the last test of each pair; < 0: not separated */
     int32_t *stamp;           /* [vertex_count] last move of each vertex, or the pass that last reduced its tau */
-    int32_t moves;            /* corrections of requested positions so far */
+    int32_t moves;            /* 1 + number of corrections of x_requested in the current separation */
     sinew_real *work;         /* [vertex_count][2] work space */
     uint8_t *fixed;           /* [vertex_count] 1: prescribed (pins, colliders); set by the caller after build */
     uint8_t *truncated;       /* [vertex_count] 1: the last motion does not reach x_requested */
@@ -70,16 +70,16 @@ typedef struct sinew_step_filter {
     sinew_real *x_requested;  /* [vertex_count][4] m: end of the motion that the caller requests */
     sinew_real *predicted;    /* [vertex_count][4] m: predicted displacement; fourth: radius of the trust region */
     sinew_trust_region *trust_regions; /* [object_count] */
-    bool partial;                      /* some tau or fraction is below 1: the end of the motion is not known yet */
+    bool partial;                      /* some tau or fraction is below 1, so the end of the motion is not final */
     size_t pair_capacity, near_pair_capacity, seen_capacity, stamp_capacity, work_capacity, fixed_capacity,
         truncated_capacity, x_pass_start_capacity, x_accepted_capacity, x_requested_capacity, predicted_capacity,
         trust_region_capacity;
 } sinew_step_filter;
 
-/* Allocates the arrays of vertices and objects; the caller fills `predicted`. False without memory. */
+/* Allocates the arrays of vertices and objects; the caller fills `predicted`. False: out of memory. */
 bool sinew_step_filter_begin(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
-/* Copies the candidates of a detection pass that starts at x [vertex_count][4]. Pairs that touch or overlap
- * (distance <= 0) are not filtered. False without memory. */
+/* Copies the candidates of a detection pass that starts at x [vertex_count][4]. Pairs that touch or overlap (distance
+ * <= 0) are not filtered. False: out of memory. */
 bool sinew_step_filter_build(sinew_step_filter *filter, const sinew_collision_mesh *mesh, const sinew_real *x,
                              const sinew_candidates *pairs);
 void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator *allocator);
@@ -89,7 +89,8 @@ void sinew_step_filter_release(sinew_step_filter *filter, const sinew_allocator 
 int32_t sinew_step_filter_limit(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t thread_count);
 /* The position of vertex v at the end of its truncated motion. */
 void sinew_step_filter_position(const sinew_step_filter *filter, int32_t v, sinew_real x[3]);
-/* Ends a motion: the caller has written all new positions into x_accepted. */
+/* Ends a motion after the caller has written all new positions to x_accepted: advances the progress of all trust
+ * regions. */
 void sinew_step_filter_commit(sinew_step_filter *filter, const sinew_collision_mesh *mesh);
 
 #endif

@@ -26,7 +26,7 @@
  * A vertex that leaves its ball is truncated (smaller tau). A blocked vertex also limits sigma, which all vertices of
  * its object share; the next detection re-predicts their paths. The pairs (sigma, tau) that satisfy (1) form a convex
  * set that contains (0, 0). So for each smaller tau there is an admissible sigma that is not larger, and vice versa:
- * reducing one after the other ends.
+ * reducing them in turn ends.
  *
  * Colliders have no candidate pairs within themselves, and they rotate. Their lambda is 1, and their balls contain
  * their start.
@@ -44,8 +44,8 @@ void sinew_trust_region_choose(sinew_step_filter *filter, const sinew_collision_
 double sinew_trust_region_tau(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v, double max);
 /* m: bound of the left side of (1) for vertex v: at the requested end or, if `partial`, for all sigma and tau. */
 double sinew_trust_region_deviation(const sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t v);
-/* Reduces the fraction of each object to the reduced tau of its vertices with this stamp, then tau of its other
- * vertices to that fraction; those get the stamp too. */
+/* Reduces the fraction of each object to the reduced tau of its vertices with this stamp, then reduces tau of its other
+ * vertices to this fraction and gives them the stamp. */
 void sinew_trust_region_restrict(sinew_step_filter *filter, const sinew_collision_mesh *mesh, int32_t stamp);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * closest4.c: the closest points of four pairs at once.
  *
- * The arithmetic is that of closest.h, in the same order, with every border tried and masks instead of branches:
- * results have the same bits. Triangles below the flatness limits and (almost) coincident pairs are left to closest.c,
+ * The arithmetic and its order equal those of closest.h, but every border is tried, with masks instead of branches:
+ * results have the same bits. closest.c handles triangles below the flatness limits and (almost) coincident pairs
  * one by one.
  */
 #include "collide/narrow_phase.h"
@@ -60,7 +60,7 @@ static inline four four_on_segment(const four from_a[3], const four from_b[3], c
     return four_pick(end, one, t);
 }
 
-/* Replaces z and weights where the mask is set and z is shorter than the best. */
+/* Replaces z and weights if the mask is set and z is shorter than the best. */
 static inline void four_take(closest_four *best, four_mask wanted, const four z[3], four d2, const four w[4])
 {
     const four_mask take = wanted & (four_mask)(d2 < best->d2);
@@ -145,7 +145,7 @@ static inline void four_try_side(four x[4][3], four r[3][3], int i, four_mask wa
     four_take(best, wanted, z, four_dot(z, z), w);
 }
 
-/* closest_triangle() for the pairs whose mask is not set. */
+/* closest_triangle() for four pairs; the returned mask marks pairs that need closest.c. */
 static inline four_mask four_triangle(four x[4][3], closest_four *best)
 {
     four r[3][3], e[2][3], n[3], area[3], c[3], z[3], w[4];
@@ -190,7 +190,7 @@ static inline void load_corners(sinew_candidate *const pairs[4], const sinew_rea
     }
 }
 
-/* Closest points of four pairs of one kind whose faces have three corners; the caller repeats the last pair to fill up
+/* Closest points of four pairs of one kind whose faces have three corners; the caller repeats the last pair to fill
  * four. */
 void SINEW_SIMD_SYMBOL(sinew_closest_of_four)(sinew_candidate *const pairs[4], const sinew_real *x,
                                               const double radii[4]);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * search.c: descends a BVH of width 8 with one node and tests its features against those of leaves.
+ * search.c: descends a BVH of width 8 with the box of one node and tests the node's features against the features of
+ * leaves.
  *
  * The box of the searching node descends the levels of the target. At a node of level 0, pairs of features are tested
  * by their boxes, then by distance bounds in floats (distance_bounds.h), then by distances in double. Boxes and bounds
  * only decide certain cases, so every SIMD variant finds the same pairs.
  *
- * Functions that take `moving` are compiled twice, so that searches without predicted displacements do not pay for
- * them.
+ * Functions with the argument `moving` are compiled twice, so that searches without predicted displacements have no
+ * overhead.
  */
 #include "collide/distance_bounds.h"
 #include "collide/narrow_phase.h"
@@ -32,8 +33,8 @@ typedef struct search_node {
     const sinew_box_node *node;
     const sinew_box_shape *shape;
     const sinew_box_displacements *predicted;
-    uint32_t row;
-    search_box box;
+    uint32_t row;   /* number of the node's first slot in its chunk */
+    search_box box; /* box of the whole node */
     int32_t lowest; /* lowest feature of the node; -1: the other feature may have any number */
     int32_t object; /* common object of the node's features; -1: several */
     sinew_search_found *found;
@@ -46,7 +47,7 @@ MADE_TWICE search_group group_at(const sinew_boxes *boxes, int32_t level, int32_
     return (search_group){boxes->nodes[level] + index, moving ? boxes->predicted[level] + index : NULL};
 }
 
-/* The searching node. */
+/* The boxes of the searching node. */
 MADE_TWICE search_group own_group(const search_node *s, bool moving)
 {
     return (search_group){s->node, moving ? s->predicted : NULL};
@@ -75,7 +76,7 @@ static inline box8 group_approach(search_group group, const search_box *box)
                                      box8_load(group.predicted->high[k]) - box8_set(predicted->low[k][slot]));
         square += differ * differ;
     }
-    /* Nodes of several objects have the object -1, which must match no object. */
+    /* Nodes of several objects have the object -1, which must not match any object. */
     const int32_t object = box->group.node->object[slot], own = object >= 0 ? object : INT32_MAX;
     box8_mask objects;
     memcpy(&objects, group.node->object, sizeof objects);
@@ -159,8 +160,8 @@ static inline void search_try_intersections(search_node *s, int slot, uint32_t b
     }
 }
 
-/* Slots of a leaf whose boxes overlap the box of the feature in slot `slot`, and whose features have an admissible
- * number and share no vertex with this feature. */
+/* Bits of the slots of a leaf whose boxes overlap the box of the feature in slot `slot`, and whose features have an
+ * admissible index and share no vertex with this feature. */
 MADE_TWICE uint32_t search_partners(const search_node *s, int slot, search_group leaf, const sinew_box_shape *shape,
                                     bool moving)
 {
@@ -178,7 +179,7 @@ MADE_TWICE uint32_t search_partners(const search_node *s, int slot, search_group
 }
 
 /* Tests the features of the node against the features of a leaf, whose box and highest feature are given. Searches for
- * partners of higher number skip features above the highest of the leaf. */
+ * partners of higher index skip features above the highest feature of the leaf. */
 MADE_TWICE void search_visit_leaf(search_node *s, search_group leaf, const sinew_box_shape *shape,
                                   const search_box *box, int32_t highest, bool moving)
 {

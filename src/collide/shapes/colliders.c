@@ -3,8 +3,8 @@
  * colliders.c: checks the defs of colliders, creates their records, and evaluates their motion.
  *
  * A vertex X in the frame of the collider is at x = R X + p. Vertices of a cache are interpolated linearly between two
- * frames, and are constant before the first and after the last. Position and rotation place the frame, then keys move
- * it, pivot + R_k (R_0 X + p_0 - pivot) + T:
+ * frames, and are constant before the first and after the last. Position p_0 and rotation R_0 place the frame, then
+ * keys move it, x = pivot + R_k (R_0 X + p_0 - pivot) + T:
  *
  *     R = R_k R_0,    p = pivot + R_k (p_0 - pivot) + T
  *
@@ -105,7 +105,7 @@ static sinew_status check_collider_def(const sinew_collider_def *def, sinew_erro
 
 static uint32_t digest_number(uint32_t digest, sinew_real number)
 {
-    /* All NaN are equal here, also with different bits. */
+    /* All NaN have the same digest, independent of their bits. */
     const sinew_real canonical = isnan(number) ? -1 : number;
     return sinew_checksum(digest, &canonical, sizeof canonical);
 }
@@ -157,7 +157,7 @@ sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_alloc
     record->kind = def->kind;
     record->closed =
         def->kind ==
-        SINEW_SHAPE_PLANE; /* one side of a plane is solid; the constructors set `closed` for other shapes */
+        SINEW_SHAPE_PLANE; /* one side of a plane is solid; the constructors of other shapes set `closed` */
     record->thickness = def->thickness;
     record->friction = def->friction;
     record->restitution = def->restitution;
@@ -227,7 +227,7 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
     sinew_rigid_apply(Rk, shift, p0, p);
 }
 
-/* Two vertex arrays, and the fraction of the way from the first to the second. */
+/* Two vertex arrays, and the interpolation parameter from the first to the second. */
 typedef struct shape_now {
     const sinew_real *from, *to;
     double fraction;
@@ -243,7 +243,7 @@ static shape_now shape_at(const sinew_collider_record *record, double time)
     return (shape_now){from, from + 3 * (size_t)record->vertex_count, at - frame};
 }
 
-/* stride: 3 or 4 numbers per vertex; the fourth is zero. */
+/* Writes vertices with a stride of 3 or 4 numbers; the fourth is zero. */
 static void record_positions(const sinew_collider_record *record, double time, double fraction, size_t stride,
                              sinew_real *x)
 {

@@ -13,31 +13,31 @@ typedef struct sinew_collider_record {
     uint32_t generation;
     char *name; /* NULL: none */
     sinew_shape_kind kind;
-    sinew_real thickness, friction, restitution; /* NaN: the value of the world */
+    sinew_real thickness, friction, restitution; /* NaN: use the value of the world */
     uint32_t group, mask;
     double radius; /* m: radius of spheres and capsules, whose vertices are centres */
-    bool closed;   /* the shape encloses a volume */
-    int32_t vertex_count, triangle_count, edge_count; /* planes have none */
+    bool closed;   /* the shape encloses a volume, or is a half-space */
+    int32_t vertex_count, triangle_count, edge_count; /* all 0 for planes */
     sinew_real *vertices;                             /* [3 * vertex_count] m, in the frame of the collider */
-    int32_t *triangles;                               /* [3 * triangle_count] outward */
-    int32_t *edges;                                   /* [2 * edge_count] edges that belong to no triangle */
-    sinew_real position[3], rotation[3];
+    int32_t *triangles;                               /* [3 * triangle_count] vertices, oriented outwards */
+    int32_t *edges;                                   /* [2 * edge_count] edges without a triangle */
+    sinew_real position[3], rotation[3]; /* m; rad, rotation vector: the frame of the shape before its motion */
     int32_t key_count;
-    sinew_key *keys; /* [key_count] */
-    sinew_real pivot[3];
+    sinew_key *keys;     /* [key_count] */
+    sinew_real pivot[3]; /* m: pivot of the key-framed motion */
     int32_t frame_count;
-    sinew_real frame_time;
-    sinew_real *frames; /* [frame_count][3 * vertex_count] m: vertex cache */
-    uint32_t digest;    /* CRC-32 of all fields that stepping does not change, for states */
+    sinew_real frame_time; /* s between frames */
+    sinew_real *frames;    /* [frame_count][3 * vertex_count] m: vertex cache */
+    uint32_t digest;       /* CRC-32 of geometry, placement, motion and contact settings, for states */
     /* State that steps change. */
-    double behind;              /* s: delay of the collider behind its motion, from truncated steps */
+    double behind;              /* s: delay of the collider relative to its motion, caused by truncated steps */
     bool posed;                 /* sinew_collider_set_pose() has replaced the motion */
     sinew_real pose[2][6];      /* position and rotation at the start and at the end of the next step */
     double force[3], torque[3]; /* N, N m: sum of contact forces in the last step */
 } sinew_collider_record;
 
-/* Checks the def and creates the geometry of the record. On failure nothing stays allocated. For a mesh that is open,
- * or closed and self-intersecting, the error holds a warning with status SINEW_OK. */
+/* Checks the def and creates the geometry of the record. On failure everything is freed. For a mesh that is open, or
+ * closed and self-intersecting, the error holds a warning with status SINEW_OK. */
 sinew_status sinew_shape_create(sinew_collider_record *record, const sinew_allocator *allocator,
                                 const sinew_collider_def *def, sinew_error *error);
 void sinew_shape_destroy(sinew_collider_record *record, const sinew_allocator *allocator);
@@ -46,19 +46,21 @@ void sinew_shape_frame(const sinew_collider_record *record, double time, double 
 /* x [vertex_count][4] m: vertices of a collider at a time, or at a fraction between two poses. */
 void sinew_shape_positions(const sinew_collider_record *record, double time, double fraction, sinew_real *x);
 void sinew_shape_positions_packed(const sinew_collider_record *record, double time, double fraction,
-                                  sinew_real *x); /* [..][3] */
-/* Ends a step of h s in which the collider took `fraction` of its motion. */
+                                  sinew_real *x); /* x [vertex_count][3] */
+/* Ends a step of h s in which the collider took `fraction` of its motion: sets its delay and the first of its poses. */
 void sinew_shape_end_step(sinew_collider_record *record, double h, double fraction);
 /* A point and the outward normal of a plane, at a time or fraction. */
 void sinew_shape_plane(const sinew_collider_record *record, double time, double fraction, double point[3],
                        double normal[3]);
-/* Refuses thickness, friction and restitution out of range; messages name `owner`. NaN (the value of the world) passes.
+/* Fails for thickness, friction and restitution out of range; messages name `owner`. NaN (the value of the world) is
+ * valid.
  */
 sinew_status sinew_contact_coefficients_check(const char *owner, sinew_real thickness, sinew_real friction,
                                               sinew_real restitution, sinew_error *error);
 
 /* The surface of a collider at a time, for drawing: triangles unchanged, spheres and capsules tessellated, planes as
- * squares of `extent` m around their point. First the counts, then positions [3 * vertex_count], triangles [3 * count].
+ * squares of `extent` m around their point. The first function returns the counts, the second writes positions [3 *
+ * vertex_count] m, the third writes triangles [3 * triangle_count].
  */
 void sinew_shape_drawing_counts(const sinew_collider_record *record, int32_t *vertex_count, int32_t *triangle_count);
 void sinew_shape_draw_points(const sinew_collider_record *record, double time, double extent, sinew_real *positions);

@@ -2,15 +2,17 @@
  *
  * mesh_collider.c: a mesh as a collider: its triangles, or the boundary of its tets.
  *
- * Triangles without area and duplicates are dropped, and with them vertices of no triangle (also from the frames of a
- * cache). Triangles with the minority orientation of their component are flipped. The mesh is closed if every edge has
- * exactly two triangles of equal orientation. A closed mesh with negative volume is flipped as a whole, so that
+ * Triangles without area and duplicates are dropped, then vertices without a triangle (also from the frames of a
+ * cache). Triangles with the minority orientation of their component are flipped. The mesh is closed if every edge
+ * has exactly two triangles of equal orientation. A closed mesh with negative volume is flipped as a whole, so that
  * cavities keep their orientation.
  *
- * Limits: coincident vertices are not merged (sinew_mesh_fix() does that): a surface with them counts as open.
+ * Limits: coincident vertices are not merged (sinew_mesh_fix() merges them): a surface with coincident vertices
+ * counts as open.
  */
 #include "collide/shapes/primitives.h"
 
+#include "math/vec3.h"
 #include "mesh/flaws.h"
 #include "sinew/tree.h"
 #include "bvh/triangle_crossing.h"
@@ -95,7 +97,8 @@ static void surface_flip_triangle(int32_t *triangle)
     triangle[2] = swap;
 }
 
-/* Six times the enclosed volume, relative to the first vertex, so that meshes far from the origin lose no digits. */
+/* Six times the enclosed volume, computed relative to the first vertex, so that meshes far from the origin lose no
+ * digits. */
 static double surface_volume(const mesh_work *w)
 {
     const sinew_real *x = sinew_mesh_positions(w->mesh), *eye = x + 3 * (size_t)w->triangles[0];
@@ -105,8 +108,7 @@ static double surface_volume(const mesh_work *w)
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
                 p[i][k] = (double)x[3 * (size_t)w->triangles[3 * (size_t)t + (size_t)i] + (size_t)k] - (double)eye[k];
-        volume += p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
-                  p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) + p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+        volume += vec3_triple(p[0], p[1], p[2]);
     }
     return volume;
 }
@@ -196,7 +198,7 @@ static sinew_status surface_count_intersections(const sinew_collider_record *rec
     def.cell_count = record->triangle_count;
     def.cells = record->triangles;
     def.winding = false;
-    def.thread_count = 1; /* one thread: only a world may start threads or use those of the program */
+    def.thread_count = 1; /* one thread: only a world may start threads or use the program's threads */
     sinew_tree *tree = sinew_tree_create(&def, w->error);
     if (!tree)
         return SINEW_ERROR_MEMORY;

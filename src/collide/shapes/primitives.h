@@ -19,13 +19,13 @@ typedef struct sinew_shape_ops {
     uint32_t needs; /* SINEW_SHAPE_NEEDS_... */
     /* Checks specific to the kind; may be NULL. */
     sinew_status (*check)(const sinew_collider_def *def, sinew_error *error);
-    /* Fills vertices, triangles, edges, radius, closed, frames. On failure the caller releases its allocations. NULL:
-     * the kind has none of these. */
+    /* Fills vertices, triangles, edges, radius, closed and frames. On failure the caller releases its allocations.
+     * NULL: the kind has none of these. */
     sinew_status (*make)(sinew_collider_record *record, const sinew_allocator *allocator, const sinew_collider_def *def,
                          sinew_error *error);
 } sinew_shape_ops;
 
-const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* NULL out of range */
+const sinew_shape_ops *sinew_get_shape_ops(sinew_shape_kind kind); /* NULL: kind out of range */
 
 /* Allocates the arrays of a record for these counts. */
 sinew_status sinew_shape_allocate(sinew_collider_record *record, const sinew_allocator *allocator, int64_t vertex_count,

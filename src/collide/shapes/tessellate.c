@@ -16,7 +16,7 @@
 
 enum {
     AROUND = 64,
-    UPRIGHT = 32 /* steps from pole to pole, even */
+    UPRIGHT = 32 /* number of steps from pole to pole; even */
 };
 
 /* Circles between the poles; 0: the shape is not round. */

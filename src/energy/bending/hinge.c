@@ -6,11 +6,11 @@
  *                                      k = D                 weight = none: PBNG (35)
  *
  * D is the rigidity of a plate in cylindrical bending on a mesh of equilateral triangles; on other meshes it is off by
- * a factor (docs/reference/energies/hinge.md), which no refinement removes. theta and its derivatives:
- * hinge_geometry.h. theta lies in [-pi, pi] and jumps where the triangles overlap; psi increases up to there.
+ * a factor that no refinement removes (docs/reference/energies/hinge.md). hinge_geometry.h has theta and its
+ * derivatives. theta lies in [-pi, pi] and jumps where the triangles overlap; psi increases up to this jump.
  *
- * Projected, the Hessian (theta - theta_0) d^2 theta + d theta d theta^T is clamped by its eigenvalues. In reduced
- * coordinates, which give qn a constant matrix, it is the quadratic of isometric.c.
+ * The Hessian (theta - theta_0) d^2 theta + d theta d theta^T is projected by clamping its eigenvalues. The reduced
+ * coordinates, which give qn a constant matrix, use the quadratic energy of isometric.c.
  */
 #include "energy/constrain.h"
 #include "energy/curvature.h"
@@ -19,13 +19,17 @@
 #include "energy/vertex_kernel.h"
 
 enum {
+    POINTS = 4
+};
+
+enum {
     DATA_ANGLE = 1,
     DATA_FLOOR = 2,
     DATA_COEFFICIENT = 3,
     DATA_COUNT = 7
 };
 
-/* data of an incidence: weight, angle, floor, 1 where the node is a wing */
+/* data of an incidence: weight, angle, floor, 1 if the node is a wing */
 enum {
     INCIDENCE_WING = 3,
     INCIDENCE_DATA_COUNT = 4
@@ -82,14 +86,14 @@ static const char *hinge_prepare(const sinew_element *element, sinew_real *data)
     return NULL;
 }
 
-/* theta - theta_0 of the points x */
+/* The bending angle theta - theta_0 (rad) at the points x; s receives the geometry of the hinges. */
 KERNEL_INLINE wide bend(const wide *x, const sinew_real *data, hinge_now *s)
 {
     hinge_geometry(x, wide_load(data + DATA_FLOOR * SIMD_WIDTH), s);
     return s->theta - wide_load(data + DATA_ANGLE * SIMD_WIDTH);
 }
 
-KERNEL_INLINE wide hinge_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     hinge_now s;
     const wide d = bend(x, data, &s);
@@ -101,7 +105,7 @@ KERNEL_INLINE wide hinge_first(const wide *x, const sinew_real *data, wide *g)
     return (sinew_real)0.5 * d * d;
 }
 
-/* scale d^2 theta + square d theta d theta^T, block by block */
+/* H = scale d^2 theta + square d theta d theta^T, block by block */
 KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, wide *H)
 {
     wide g[12];
@@ -120,40 +124,17 @@ KERNEL_INLINE void hinge_curves(const hinge_now *now, wide scale, wide square, w
         }
 }
 
-/* (theta - theta_0) d^2 theta + d theta d theta^T */
-KERNEL_INLINE void hinge_second(const wide *x, const sinew_real *data, wide *H)
+/* H = (theta - theta_0) d^2 theta + d theta d theta^T */
+KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     hinge_now s;
     const wide d = bend(x, data, &s);
     hinge_curves(&s, d, wide_set(1), H);
 }
 
-static double hinge_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 4, DATA_COUNT, hinge_first);
-}
+#include "energy/dense_energy.h"
 
-static double hinge_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 4, DATA_COUNT, hinge_first);
-}
-
-static void hinge_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 4, DATA_COUNT, hinge_second);
-}
-
-static void hinge_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 4);
-}
-
-static void hinge_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 4);
-}
-
-/* z = sum_a coefficient_a x_a, of length 2 sin(theta / 2) if the hinge bends without stretch */
+/* z = sum_a coefficient_a x_a, which has length 2 sin(theta / 2) if the hinge bends without stretch */
 static void hinge_reduce(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
@@ -168,7 +149,7 @@ static void hinge_stiffness(const sinew_reduced_kernel *kernel)
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, DATA_COUNT)));
 }
 
-/* C = theta - theta_0, alpha = 1/k */
+/* The bending angle as a constraint: C = theta - theta_0, alpha = 1/k */
 KERNEL_INLINE wide angle_of(const sinew_real *data, bool as_energy, constrained *c, wide *r, wide *weight)
 {
     hinge_now s;
@@ -215,7 +196,7 @@ static void hinge_curvature(const sinew_jacobian_kernel *kernel)
 
 /* ---- One vertex -------------------------------------------------------------------------------- */
 
-/* theta is invariant under a swap of both ends and both wings: so a node is vertex 0 or vertex 2. */
+/* theta is invariant under a swap of both ends and both wings, so every node can be vertex 0 or vertex 2. */
 static void hinge_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                             int32_t *others)
 {
@@ -242,7 +223,7 @@ KERNEL_INLINE wide_mask hinge_incidence_points(const incidence *v, wide x[12])
     return wing;
 }
 
-/* The block d K + g g^T of the node, its negative eigenvalue set to zero. */
+/* A = (theta - theta_0) K + g g^T of the node, with its negative eigenvalues set to zero; d = theta - theta_0. */
 KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, const wide g[3], wide A[6])
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5}, row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -262,7 +243,7 @@ KERNEL_INLINE void incidence_curve(const hinge_now *s, wide_mask wing, wide d, c
     }
 }
 
-/* The approximate block is PBNG (37), the square of the slope. */
+/* The approximate block is PBNG (37): g g^T, the square of the gradient of theta. */
 KERNEL_INLINE void hinge_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);
@@ -297,7 +278,7 @@ KERNEL_INLINE wide hinge_difference(const incidence *v, const wide step[3], wide
         x[6 + i] += wide_select(wing, step[i], zero);
     }
     const wide after = bend(x, v->data, &s), sum = before + after;
-    /* Angles have an error of epsilon times lengths over heights, which is some epsilons. */
+    /* The error of angles is epsilon times lengths over heights: a few epsilons. */
     *noise = 16 * WIDE_EPSILON * wide_abs(sum);
     return (sinew_real)0.5 * (after - before) * sum;
 }
@@ -316,19 +297,12 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_hinge) = {
     .info = {.name = "hinge",
              .summary = "D/2 |e|^2/A (theta - theta_0)^2, theta between two triangles",
              .stencil = SINEW_STENCIL_HINGE,
-             .vertex_count = 4,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE | SINEW_CAN_JACOBIAN},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(4),
-    .target_slot = -1,
+    DENSE_OPS,
     .prepare = hinge_prepare,
-    .value = hinge_value,
-    .gradient = hinge_gradient,
-    .linearise = hinge_linearise,
-    .product = hinge_product,
-    .hessian = hinge_hessian,
     .reduced_count = 1,
     .reduce = hinge_reduce,
     .stiffness = hinge_stiffness,

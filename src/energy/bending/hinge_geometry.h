@@ -1,77 +1,68 @@
 /* SPDX-License-Identifier: MIT
  *
- * hinge_geometry.h: two triangles that share an edge: vertices 0 and 1 are the edge, 2 and 3 the vertices opposite to
- * it, the wings. The rest shape of hinges, and the angle between the triangles with its derivatives.
+ * hinge_geometry.h: two triangles that share an edge: vertices 0 and 1 are the edge, vertices 2 and 3, the wings, lie
+ * opposite to it. The header has the rest shape of hinges, and the angle between the triangles with its derivatives.
  *
  *     e = (x1 - x0) / l              the unit edge
- *     x_w = x0 + t_w l e + h_w m_w   wing w: where its height meets the edge, the height, and its direction
- *     n_2 = e x m_2,  n_3 = m_3 x e  normals; equal where the hinge is flat
+ *     x_w = x0 + t_w l e + h_w m_w   wing w: foot of its height on the edge, height, and direction of the height
+ *     n_2 = e x m_2,  n_3 = m_3 x e  normals; equal if the hinge is flat
  *     theta = atan2((n_2 x n_3) . e, n_2 . n_3) = atan2(-(m_2 x m_3) . e, -m_2 . m_3)
  *
- * Moving wing w by d turns its triangle by n_w . d / h_w, and the ends of the edge turn it in the opposite direction:
+ * A displacement d of wing w rotates its triangle by n_w . d / h_w; the ends of the edge rotate it in the other
+ * direction:
  *
  *     d theta = -sum_w n_w . y_w / h_w,            y_w = dx_w - (1 - t_w) dx_0 - t_w dx_1
  *
- * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and l dt_w = e . y_w
- * + h_w m_w . z, z = (dx_1 - dx_0) / l; it is the symmetric form
+ * The second derivative follows from dn_w = -e (n_w . z) - m_w (n_w . y_w) / h_w, dh_w = m_w . y_w and
+ * l dt_w = e . y_w + h_w m_w . z, with z = (dx_1 - dx_0) / l. It is the symmetric form
  *
  *     d^2 theta = sum_w (2/h) (e . y)(n . z) + (2/h^2) (m . y)(n . y) + (n . z)(m . z)
  *
- * (Tamstorf and Grinspun, Discrete bending forces and their Jacobians, 2013, has the same in angles.) theta is
- * continuous except at +-pi, where the triangles overlap and it jumps by 2 pi. Lengths and heights below `floor` count
- * as that long in derivatives, so that collapsed triangles give finite numbers.
+ * (Tamstorf and Grinspun, Discrete bending forces and their Jacobians, 2013, give the same form in angles.) theta is
+ * continuous except at +-pi, where the triangles overlap and it jumps by 2 pi. In derivatives, lengths and heights have
+ * the lower bound `floor`, so that collapsed triangles give finite numbers.
  */
 #ifndef SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
 #define SINEW_SRC_ENERGY_BENDING_HINGE_GEOMETRY_H
 
 #include "energy/dense_element.h"
 #include "math/small/jacobi.h"
+#include "math/vec3.h"
 
-#define HINGE_THIN  1e-6 /* heights at rest below this fraction of the edge, or edges of the height: no area */
+#define HINGE_THIN  1e-6 /* rest height over edge, or edge over height, below which a triangle has no area */
 #define HINGE_FLOOR 1e-6 /* lower bound of lengths, as a fraction of the smallest length at rest */
 
 /* ---- Rest shape, scalar ------------------------------------------------------------------------ */
 
 typedef struct hinge_rest {
-    double length, height[2], t[2]; /* m, m, pure numbers */
-    double edge[3], m[2][3];        /* unit vectors */
+    double length, height[2], t[2]; /* m, m, position of the foot on the edge in lengths */
+    double edge[3], m[2][3];        /* unit vectors along the edge and along the heights of the wings */
     double angle;                   /* rad */
-    double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3, 0 where flat */
+    double coefficient[4];          /* 1/m: sum_a coefficient[a] x_a = m_2 + m_3; zero if flat */
 } hinge_rest;
 
-static inline double hinge_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline void hinge_cross(const double a[3], const double b[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-/* The height of a wing over the edge. */
+/* Height of a wing over the edge: its length, foot and direction. */
 static inline void hinge_rest_wing(const sinew_real *x, int wing, hinge_rest *r)
 {
     double a[3];
     for (int i = 0; i < 3; i++)
         a[i] = (double)x[3 * (2 + wing) + i] - (double)x[i];
-    const double along = hinge_dot(a, r->edge);
+    const double along = vec3_dot(a, r->edge);
     for (int i = 0; i < 3; i++)
         a[i] -= along * r->edge[i];
     r->t[wing] = along / r->length;
-    r->height[wing] = sqrt(hinge_dot(a, a));
+    r->height[wing] = vec3_norm(a);
     for (int i = 0; i < 3; i++)
         r->m[wing][i] = a[i] / fmax(r->height[wing], 1e-300);
 }
 
-/* NULL, or why the shape cannot bend. x[4][3] */
+/* Measures the rest shape x[4][3]. Returns NULL, or the reason why the shape cannot bend. */
 static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
 {
     double across[3];
     for (int i = 0; i < 3; i++)
         r->edge[i] = (double)x[3 + i] - (double)x[i];
-    r->length = sqrt(hinge_dot(r->edge, r->edge));
+    r->length = vec3_norm(r->edge);
     for (int i = 0; i < 3; i++)
         r->edge[i] /= fmax(r->length, 1e-300);
     hinge_rest_wing(x, 0, r);
@@ -81,8 +72,8 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
         return "its rest shape is not finite";
     if (!(low > HINGE_THIN * r->length) || !(r->length > HINGE_THIN * high))
         return "one of its triangles has no area at rest; collapse or refine it";
-    hinge_cross(r->m[0], r->m[1], across);
-    r->angle = atan2(-hinge_dot(across, r->edge), -hinge_dot(r->m[0], r->m[1]));
+    vec3_cross(r->m[0], r->m[1], across);
+    r->angle = atan2(-vec3_dot(across, r->edge), -vec3_dot(r->m[0], r->m[1]));
     r->coefficient[0] = -(1 - r->t[0]) / r->height[0] - (1 - r->t[1]) / r->height[1];
     r->coefficient[1] = -r->t[0] / r->height[0] - r->t[1] / r->height[1];
     r->coefficient[2] = 1 / r->height[0];
@@ -90,29 +81,30 @@ static inline const char *hinge_measure(const sinew_real *x, hinge_rest *r)
     return NULL;
 }
 
-/* The factor of D: |e|^2 over the sum of both areas. */
+/* Factor of D in k: |e|^2 over the sum of both areas. */
 static inline double hinge_area_weight(const hinge_rest *r)
 {
     return 2 * r->length / (r->height[0] + r->height[1]);
 }
 
-/* Ratio of D to that along the warp for a hinge that bends across its edge: cos^2 + ratio sin^2 of the angle between
- * that direction and the warp, both in the hinge's plane. NULL, or the reason why there is no such angle. */
+/* *factor = rigidity of a hinge over the rigidity along the warp: cos^2 + ratio sin^2 of the angle between the
+ * direction across its edge and the warp, both in the hinge's plane. Returns NULL, or the reason why there is no
+ * such angle. */
 static inline const char *hinge_direction(const hinge_rest *r, const double warp[3], double ratio, double *factor)
 {
     double normal[3], other[3], a[3];
     *factor = 1;
     if (ratio == 1)
         return NULL;
-    hinge_cross(r->edge, r->m[0], normal);
-    hinge_cross(r->m[1], r->edge, other);
+    vec3_cross(r->edge, r->m[0], normal);
+    vec3_cross(r->m[1], r->edge, other);
     for (int i = 0; i < 3; i++)
         normal[i] += other[i];
-    const double square = hinge_dot(normal, normal), off = hinge_dot(normal, warp);
+    const double square = vec3_dot(normal, normal), off = vec3_dot(normal, warp);
     for (int i = 0; i < 3; i++)
         a[i] = warp[i] - (square > 1e-12 ? off / square : 0) * normal[i];
-    const double length = hinge_dot(a, a), along = hinge_dot(a, r->edge);
-    if (!(length > 1e-6 * hinge_dot(warp, warp)))
+    const double length = vec3_dot(a, a), along = vec3_dot(a, r->edge);
+    if (!(length > 1e-6 * vec3_dot(warp, warp)))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     const double sine = along * along / length;
     *factor = 1 - sine + ratio * sine;
@@ -156,17 +148,18 @@ KERNEL_INLINE void hinge_geometry(const wide *x, wide floor, hinge_now *s)
     hinge_wing(x, floor, 1, s);
     wide across[3];
     jacobi_cross(s->m[0], s->m[1], across);
-    /* A difference and not a sign: collapsed triangles have 0 0, and atan2(-0, -0) is -pi. */
+    /* Differences from zero instead of negations: for collapsed triangles both are 0, and atan2(-0, -0) would be
+     * -pi. */
     s->theta = wide_atan2(zero - jacobi_dot(across, s->e), zero - jacobi_dot(s->m[0], s->m[1]));
 }
 
-/* Coefficient of vertex a in y_w. */
+/* Coefficient of vertex a in y_w of wing w. */
 KERNEL_INLINE wide hinge_coefficient(const hinge_now *s, int wing, int a)
 {
     return a == 0 ? s->t[wing] - 1 : a == 1 ? -s->t[wing] : wide_set(a == 2 + wing ? 1 : 0);
 }
 
-/* d theta / dx_a */
+/* g = d theta / dx_a: the gradient of the bending angle by vertex a */
 KERNEL_INLINE void hinge_slope(const hinge_now *s, int a, wide g[3])
 {
     const wide first = -hinge_coefficient(s, 0, a) / s->h[0], second = -hinge_coefficient(s, 1, a) / s->h[1];

@@ -4,14 +4,14 @@
  *
  *     z = 1/(2A) sum_j (cot alpha_j + cot beta_j) (x_j - x_0)        psi = D A/2 (|z| - L)^2
  *
- * over the ring of neighbours j, in order around the vertex; alpha_j and beta_j are the rest angles opposite to the
- * edge to j in the triangles beside it, A is the rest area nearest to the vertex (Meyer et al. 2003: Voronoi's, and
- * half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions, the sum of both
- * principal curvatures along the normal, so that D is the rigidity of a plate; with the mean of the two, PD (19), it is
- * a quarter of that energy. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved rest shape
- * may snap to its mirror image without energy. With slack L is the number nearest to |z| between L - slack_below, or
- * zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no closed ring and no
- * energy.
+ * over the ring of neighbours j, in order around the vertex. alpha_j and beta_j are the rest angles opposite to the
+ * edge to j in its two triangles. A is the rest area that belongs to the vertex (Meyer et al. 2003: its Voronoi area,
+ * or a half or a quarter of obtuse triangles), L = |z| at rest. z is the Laplacian of the positions: the sum of both
+ * principal curvatures along the normal, so that D is the rigidity of a plate. With the mean of the curvatures, PD
+ * (19), the energy would be a quarter. A flat rest shape has L = 0 and a constant Hessian. |z| has no sign: a curved
+ * rest shape may snap to its mirror image without energy. With slack, L is the value nearest to |z| between
+ * L - slack_below, or zero, and L + slack_above: strain limiting for bending (PD 5.4). Vertices on a boundary have no
+ * closed ring and no energy.
  */
 #include "mesh/topology/stencil.h"
 
@@ -24,28 +24,12 @@ enum {
 
 #define RING_THIN 1e-9 /* areas below this fraction of the squared longest edge count as zero */
 
-enum {
-    RIGIDITY,
-    REST,
-    SLACK_BELOW,
-    SLACK_ABOVE
-};
+static const sinew_parameter parameters[] = {PLATE_LENGTH_PARAMETERS("the surface", "1/m", "the curvature")};
 
-static const sinew_parameter parameters[] = {
-    PLATE_RIGIDITY("; raising it stiffens"),
-    {.name = "rest",
-     .unit = "",
-     .choices = "curved|flat",
-     .maximum = 1,
-     .meaning = "what the surface wants to be: as bent as in the rest shape, to either side, or flat"},
-    PLATE_SLACK("below", "1/m", "the curvature"),
-    PLATE_SLACK("above", "1/m", "the curvature"),
-};
-
-/* One triangle of a ring: cotangents at the vertex and its neighbours j and k, twice its area. */
+/* One triangle of a ring: cotangents at the vertex and at its neighbours j and k, and twice its area. */
 typedef struct ring_triangle {
     double vertex, j, k, twice;
-    double to_j, to_k; /* squares of the edges at the vertex */
+    double to_j, to_k; /* squared lengths of the edges at the vertex */
 } ring_triangle;
 
 static const char *measure_triangle(const sinew_real *x, int j, int k, ring_triangle *t)
@@ -74,7 +58,7 @@ static const char *measure_triangle(const sinew_real *x, int j, int k, ring_tria
     return NULL;
 }
 
-/* The part of the triangle's area that belongs to the vertex. */
+/* m2: the part of the triangle's area that belongs to the vertex. */
 static double nearest_area(const ring_triangle *t)
 {
     if (t->vertex < 0)
@@ -97,17 +81,17 @@ static const char *mean_curvature_prepare(const sinew_element *element, sinew_re
         if (flaw)
             return flaw;
         area += nearest_area(&t);
-        c[a] += t.k; /* the angle at the other neighbour is opposite to the edge */
+        c[a] += t.k; /* the angle at the other neighbour is opposite to this edge */
         c[next] += t.j;
     }
     for (int a = 1; a < size; a++) {
         c[a] /= 2 * area;
         c[0] -= c[a];
     }
-    data[0] = (sinew_real)((double)element->parameters[RIGIDITY] * area);
-    const double L = element->parameters[REST] > 0 ? 0 : length_rest_length(c, element->rest);
-    data[LENGTH_MIN] = (sinew_real)fmax(L - (double)element->parameters[SLACK_BELOW], 0);
-    data[LENGTH_GREATEST] = (sinew_real)(L + (double)element->parameters[SLACK_ABOVE]);
+    data[0] = (sinew_real)((double)element->parameters[PLATE_LENGTH_RIGIDITY] * area);
+    const double L = element->parameters[PLATE_LENGTH_REST] > 0 ? 0 : length_rest_length(c, element->rest);
+    data[LENGTH_MIN] = (sinew_real)fmax(L - (double)element->parameters[PLATE_LENGTH_SLACK_BELOW], 0);
+    data[LENGTH_GREATEST] = (sinew_real)(L + (double)element->parameters[PLATE_LENGTH_SLACK_ABOVE]);
     for (int a = 0; a < VERTEX_COUNT; a++)
         data[LENGTH_FIRST + a] = (sinew_real)c[a];
     return NULL;

@@ -5,38 +5,43 @@
  *
  *     psi = D A/2 [(1 - nu) |B|^2 + nu (tr B)^2],   B = sum_i (2 d_i / h_i) c_i c_i^T,   d_i = phi_i - phi_i0
  *
- * i runs over the edges of the triangle, c_i is the unit vector in its plane across edge i, h_i the height over it,
- * both at rest, and phi_i the angle about edge i between the triangle and the plane of the edge and its director.
- * Triangles share the director of their common edge, so slopes are continuous there. For small deflections this is the
- * element of Morley (1968), whose B is the curvature of the quadratic with these slopes at the middles of the edges: it
- * converges to the plate with D and nu on every mesh, which hinges do not (Grinspun, Gingold, Reisman, Zorin, Computing
- * discrete shape operators on general meshes, 2006, has the same B).
+ * i runs over the edges of the triangle. c_i is the unit vector perpendicular to edge i in the plane and h_i the height
+ * over the edge, both at rest. phi_i is the angle about edge i between the triangle and the plane of the edge and its
+ * director. Triangles share the director of their common edge, so slopes are continuous there. For small deflections
+ * this is the element of Morley (1968), whose B is the curvature of the quadratic with these slopes at the midpoints of
+ * the edges: it converges to the plate with D and nu on every mesh, which hinges do not (Grinspun, Gingold, Reisman,
+ * Zorin, Computing discrete shape operators on general meshes, 2006, have the same B).
  *
- * As c and h are those at rest, psi is the quadratic form 1/2 sum_ij Q_ij d_i d_j of three angles of hinges, whose
- * second wing is the director point (hinge_geometry.h). Only the direction of a director point matters; a second term,
+ * As c and h are constant, psi is the quadratic form 1/2 sum_ij Q_ij d_i d_j of three hinge angles, whose second wing
+ * is the director point (hinge_geometry.h). psi depends only on the direction of a director point. A second term,
  *
  *     D/2 sum_i k_i [(|r|^2 - s^2)^2 / (4 s^2) + (r . e - r_0 . e_0)^2 / l^2],   r = p - (x_a + x_b)/2,   e = x_b - x_a
  *
- * keeps it at its distance s and across its edge (of length l at rest). Its minimum is zero for all angles, so it does
- * not change results.
+ * keeps it at its distance s and perpendicular to its edge (of length l at rest). The minimum of this term is zero for
+ * all angles, so it does not change results.
  *
- * Limits: Q is that of the rest shape, so stretch does not change the rigidity; an angle that changes by more than pi
- * from its rest comes back from the other side.
+ * Limits: Q belongs to the rest shape, so stretch does not change the rigidity. An angle that changes by more than pi
+ * from rest wraps around.
  */
 #include "energy/bending/hinge_geometry.h"
 #include "energy/plate_parameters.h"
 #include "energy/vertex_kernel.h"
+#include "math/vec3.h"
+
+enum {
+    POINTS = 6
+};
 
 enum {
     DATA_FLOOR = 1,
-    DATA_Q = 2, /* 00 11 22 01 02 12 */
+    DATA_Q = 2, /* quadratic form of the angles: Q_00 Q_11 Q_22 Q_01 Q_02 Q_12 */
     DATA_ANGLE = 8,
-    DATA_SQUARE = 11, /* s^2 */
-    DATA_LENGTH = 14, /* k / (4 s^2) */
-    DATA_ACROSS = 17, /* k / l^2 */
-    DATA_ALONG = 20,  /* r . e at rest */
+    DATA_SQUARE = 11, /* s^2, m2: squared offset of each director point */
+    DATA_LENGTH = 14, /* k / (4 s^2): stiffness of the offsets */
+    DATA_ACROSS = 17, /* k / l^2: stiffness of the directors' motion along the edges */
+    DATA_ALONG = 20,  /* r . e at rest, m2 */
     DATA_COUNT = 23,
-    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1 where the node is a director point, 0: a vertex */
+    INCIDENCE_DIRECTOR = DATA_COUNT, /* 1: the node is a director point, 0: a vertex */
     INCIDENCE_DATA_COUNT
 };
 
@@ -80,18 +85,18 @@ static const sinew_parameter parameters[] = {
     [WARP_Z] = PLATE_WARP("z", 0),
 };
 
-/* Corners of hinge i: the edge, the triangle's third vertex, the director point. */
+/* Points of hinge i: the edge, the triangle's third vertex, the director point. */
 static const int corners[3][4] = {{1, 2, 0, 3}, {2, 0, 1, 4}, {0, 1, 2, 5}};
-/* Index of i and j in Q. */
+/* Index of entry (i, j) in Q. */
 static const int pair[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
 
 /* ---- Rest shape ---------------------------------------------------------------------------------- */
 
 typedef struct shell_rest {
     hinge_rest hinge[3];
-    double area, warp[3], weft[3]; /* unit vectors in the plane */
-    double along[3];               /* r . e at rest, m^2 */
-    double offset[3];              /* offsets of the director points, m */
+    double area, warp[3], weft[3]; /* m2; unit vectors in the plane */
+    double along[3];               /* m2: r . e at rest */
+    double offset[3];              /* m: offsets of the director points */
 } shell_rest;
 
 static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
@@ -110,34 +115,34 @@ static const char *measure_hinges(const sinew_real *rest, shell_rest *r)
     return NULL;
 }
 
-/* Directions in the plane; without a warp that matters, along the first edge. */
+/* Warp and weft directions in the plane. If the rigidity is isotropic, the warp is the first edge. */
 static const char *measure_warp(const sinew_real *p, shell_rest *r)
 {
     const hinge_rest *first = &r->hinge[0];
     double normal[3], warp[3];
     const bool directed = p[WEFT_RATIO] != 1;
-    hinge_cross(first->edge, first->m[0], normal);
+    vec3_cross(first->edge, first->m[0], normal);
     for (int i = 0; i < 3; i++)
         warp[i] = directed ? (double)p[WARP_X + i] : first->edge[i];
-    const double off = hinge_dot(warp, normal), total = hinge_dot(warp, warp);
+    const double off = vec3_dot(warp, normal), total = vec3_dot(warp, warp);
     for (int i = 0; i < 3; i++)
         warp[i] -= off * normal[i];
-    const double square = hinge_dot(warp, warp);
+    const double square = vec3_dot(warp, warp);
     if (!(square > 1e-6 * total))
         return "the warp direction is zero or perpendicular to it; give a direction along the cloth";
     for (int i = 0; i < 3; i++)
         r->warp[i] = warp[i] / sqrt(square);
-    hinge_cross(normal, r->warp, r->weft);
+    vec3_cross(normal, r->warp, r->weft);
     return NULL;
 }
 
-/* Q_ij / D = 4 A / (h_i h_j) times the moment of unit curvature along c_i on unit curvature along c_j; mixed terms of a
- * plate with two rigidities are their geometric means. */
+/* Q_ij / D = 4 A / (h_i h_j) times the moment that unit curvature along c_i exerts on unit curvature along c_j.
+ * Mixed terms of a plate with two rigidities are their geometric means. */
 static double form_of(const shell_rest *r, int i, int j, double nu, double ratio)
 {
     const hinge_rest *one = &r->hinge[i], *two = &r->hinge[j];
-    const double a = hinge_dot(one->m[0], r->warp), b = hinge_dot(one->m[0], r->weft);
-    const double c = hinge_dot(two->m[0], r->warp), d = hinge_dot(two->m[0], r->weft), mean = sqrt(ratio);
+    const double a = vec3_dot(one->m[0], r->warp), b = vec3_dot(one->m[0], r->weft);
+    const double c = vec3_dot(two->m[0], r->warp), d = vec3_dot(two->m[0], r->weft), mean = sqrt(ratio);
     const double moment = a * a * c * c + ratio * b * b * d * d +
                           mean * (nu * (a * a * d * d + b * b * c * c) + 2 * (1 - nu) * a * b * c * d);
     return 4 * r->area / (one->height[0] * two->height[0]) * moment;
@@ -174,7 +179,7 @@ static const char *shell_prepare(const sinew_element *element, sinew_real *data)
 
 typedef struct shell_now {
     hinge_now hinge[3];
-    wide d[3], m[3]; /* angles from rest, and their moments Q d, per unit of weight */
+    wide d[3], m[3]; /* angles relative to rest, and their moments Q d per unit of weight */
 } shell_now;
 
 KERNEL_INLINE wide number(const sinew_real *data, int i)
@@ -182,7 +187,7 @@ KERNEL_INLINE wide number(const sinew_real *data, int i)
     return wide_load(data + i * SIMD_WIDTH);
 }
 
-/* An angle in [-pi, pi]. */
+/* The angle, up to a multiple of 2 pi, in [-pi, pi]. */
 KERNEL_INLINE wide wrapped(wide angle)
 {
     const wide pi = wide_set((sinew_real)3.14159265358979323846), zero = wide_set(0);
@@ -198,7 +203,7 @@ KERNEL_INLINE wide shell_angle(const wide *x, const sinew_real *data, int i, hin
     return wrapped(s->theta - number(data, DATA_ANGLE + i));
 }
 
-/* Returns 1/2 d^T Q d. */
+/* Computes the angles and their moments; returns 1/2 d^T Q d. */
 KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_now *s)
 {
     wide psi = wide_set(0);
@@ -213,9 +218,9 @@ KERNEL_INLINE wide shell_geometry(const wide *x, const sinew_real *data, shell_n
     return psi;
 }
 
-/* Position of director i: r is its vector from the middle of its edge, e is the edge. */
+/* Position of director i: r is its vector from the midpoint of its edge, e is the edge. */
 typedef struct anchor {
-    wide r[3], e[3], longer, along, k, q; /* |r|^2 and r . e less their values at rest, the stiffnesses of both */
+    wide r[3], e[3], longer, along, k, q; /* |r|^2 and r . e minus their rest values; stiffnesses of both */
 } anchor;
 
 KERNEL_INLINE wide anchor_geometry(const wide *x, const sinew_real *data, int i, anchor *h)
@@ -232,7 +237,7 @@ KERNEL_INLINE wide anchor_geometry(const wide *x, const sinew_real *data, int i,
     return (sinew_real)0.5 * (h->k * h->longer * h->longer + h->q * h->along * h->along);
 }
 
-/* Coefficients of corner a of hinge i in r and e: the edge's ends and the director point, not the third vertex. */
+/* Coefficients of point a of hinge i in r and e: ends of the edge, third vertex of the triangle (0), director point. */
 static const sinew_real middle_coefficient[4] = {(sinew_real)-0.5, (sinew_real)-0.5, 0, 1};
 static const sinew_real edge_coefficient[4] = {-1, 1, 0, 0};
 
@@ -243,7 +248,7 @@ KERNEL_INLINE void anchor_slope(const anchor *h, int a, wide g[3])
                h->q * h->along * (middle_coefficient[a] * h->e[c] + edge_coefficient[a] * h->r[c]);
 }
 
-/* The block of corners a and b, entry (i, j). */
+/* Entry (i, j) of block (a, b) of the director's term. */
 KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 {
     const sinew_real middle = middle_coefficient[a] * middle_coefficient[b];
@@ -258,7 +263,7 @@ KERNEL_INLINE wide anchor_curve(const anchor *h, int a, int b, int i, int j)
 
 /* ---- Evaluate -------------------------------------------------------------------------------------- */
 
-KERNEL_INLINE wide shell_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     shell_now s;
     wide psi = shell_geometry(x, data, &s);
@@ -278,7 +283,7 @@ KERNEL_INLINE wide shell_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* slope[i][18]: the derivatives of angle i */
+/* slope[i][18] = derivatives of angle i. */
 KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
 {
     for (int i = 0; i < 3; i++) {
@@ -289,7 +294,7 @@ KERNEL_INLINE void shell_slopes(const shell_now *s, wide slope[3][18])
     }
 }
 
-/* H += second derivatives of the angle of hinge i, and of the term of its director. */
+/* H += second derivatives of the angle of hinge i, times its moment, and of the term of its director. */
 KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide *H)
 {
     for (int a = 0; a < 4; a++)
@@ -308,8 +313,8 @@ KERNEL_INLINE void shell_curve(const shell_now *s, const anchor *h, int i, wide 
         }
 }
 
-/* sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i, and the terms of the directors */
-static void shell_second(const wide *x, const sinew_real *data, wide *H)
+/* H = sum_ij Q_ij g_i g_j^T + sum_i (Q d)_i K_i + the terms of the directors. */
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     shell_now s;
     wide slope[3][18];
@@ -332,34 +337,11 @@ static void shell_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-static double shell_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static double shell_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 6, DATA_COUNT, shell_first);
-}
-
-static void shell_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 6, DATA_COUNT, shell_second);
-}
-
-static void shell_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 6);
-}
-
-static void shell_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 6);
-}
+#include "energy/dense_energy.h"
 
 /* ---- One vertex -------------------------------------------------------------------------------------- */
 
-/* Corners go round so that a node is vertex 0 or director point 0. */
+/* Rotates the corners cyclically, so that the node becomes vertex 0 or director point 0. */
 static void shell_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                             int32_t *others)
 {
@@ -389,7 +371,7 @@ KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
     wide other[5][3];
     for (int a = 0; a < 5; a++)
         wide_gather_point(v->q, v->others + a * SIMD_WIDTH, other[a]);
-    /* The others of vertex 0 are 1 2 3 4 5, those of point 3 are 0 1 2 4 5. */
+    /* The others of vertex 0 are points 1 2 3 4 5, the others of point 3 are 0 1 2 4 5. */
     for (int c = 0; c < 3; c++) {
         x[c] = wide_select(director, other[0][c], v->x[c]);
         x[3 + c] = wide_select(director, other[1][c], other[0][c]);
@@ -401,8 +383,8 @@ KERNEL_INLINE wide_mask shell_incidence_points(const incidence *v, wide x[18])
     return director;
 }
 
-/* Gradient and block of corner `node` (0 or 3) of the element per unit of weight, for vertices and director points. The
- * curvature of angles is included only if `exact`. */
+/* Gradient and block of point `node` (0: vertex, 3: director point) of the element per unit of weight. The block
+ * includes the second derivatives of angles only if `exact`. */
 KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew_real *data, int node, bool exact,
                               wide g[3], wide A[6])
 {
@@ -439,7 +421,7 @@ KERNEL_INLINE void corner_add(const shell_now *s, const anchor h[3], const sinew
                 A[c] += number(data, DATA_Q + pair[i][j]) * slope[i][row[c]] * slope[j][column[c]];
 }
 
-/* Negative eigenvalues to zero. */
+/* Sets negative eigenvalues of A to zero. */
 KERNEL_INLINE void clamp_block(wide A[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -498,7 +480,7 @@ KERNEL_INLINE wide shell_difference(const incidence *v, const wide step[3], wide
         sum += square * h.k * (wide_abs(moved.longer) + wide_abs(h.longer)) +
                h.q * wide_sqrt(square * jacobi_dot(h.e, h.e)) * (wide_abs(moved.along) + wide_abs(h.along));
     }
-    /* Angles and distances have errors of some epsilons. */
+    /* The errors of angles and distances are a few epsilons. */
     *noise = 16 * WIDE_EPSILON * sum;
     return change;
 }
@@ -517,19 +499,12 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_shell_bending) = {
     .info = {.name = "shell_bending",
              .summary = "D A/2 [(1 - nu) |B|^2 + nu (tr B)^2], B the curvature of slopes at the edges",
              .stencil = SINEW_STENCIL_SHELL,
-             .vertex_count = 6,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(6),
-    .target_slot = -1,
+    DENSE_OPS,
     .prepare = shell_prepare,
-    .value = shell_value,
-    .gradient = shell_gradient,
-    .linearise = shell_linearise,
-    .product = shell_product,
-    .hessian = shell_hessian,
     .other_count = 5,
     .incidence_data_count = INCIDENCE_DATA_COUNT,
     .incidence = shell_incidence,

@@ -2,22 +2,22 @@
  *
  * contact.c: the energy of one contact: unilateral normal constraint and Coulomb friction between two surfaces.
  *
- *     z = sum_a w_a x_a                                           weights + on one side, - on the other
+ *     z = sum_a w_a x_a                                           weights: positive on one side, negative on the other
  *     normal    psi_n = (max(0, lambda + kn (r - n.z))^2 - lambda^2) / (2 kn)       augmented Lagrangian
  *     friction  u = P (z - a),  P = 1 - n n^T
  *               phi   = kt/2 |u|^2              while kt |u| <= L        sticks
  *                     = L (|u| - L / (2 kt))    else                     slides
  *
  * r is the offset, lambda (N) the multiplier, L = mu N (N) the friction limit with the lagged normal force N, a the
- * anchor. The world updates them between iterations (src/contact/step.c). A collider has no vertices here: its
- * position enters r and a. While sliding, the Hessian is the exact one, L/|u| (P - u u^T / |u|^2): with L/|u| P alone,
- * slip grows by a fixed fraction each iteration. All blocks are semi-definite. PD bounds the curvature by
- * k = max(kn, kt) (energy.h).
+ * anchor. The world updates them between iterations (src/contact/step.c). A collider has no vertices here: its position
+ * enters r and a. While sliding, the Hessian is exact, L/|u| (P - u u^T / |u|^2): with L/|u| P alone, slip grows by a
+ * fixed fraction in each iteration. All blocks are semi-definite. For PD, k = max(kn, kt) bounds the curvature
+ * (energy.h).
  *
- * As a constraint (XPBD, PBD) it is hard: n.z >= r with a multiplier >= 0, and tangent multipliers towards u = 0 of at
- * most mu times that; kn, kt, lambda and L are not used.
+ * As a constraint (XPBD, PBD) the contact is hard: n.z >= r with a multiplier >= 0, and tangential multipliers toward
+ * u = 0 of at most mu times the normal multiplier; kn, kt, lambda and L are not used.
  *
- * The table of energies does not list it: only detection creates its elements (src/contact/elements.c).
+ * The table of energies does not list this energy: only detection creates its elements (src/contact/elements.c).
  */
 #include "energy/constrain.h"
 #include "energy/contact_data.h"
@@ -29,7 +29,8 @@ enum {
     DATA_COUNT = SINEW_CONTACT_DATA_COUNT,
     TANGENT_K = VERTICES, /* weights, then K as 00 11 22 01 02 12 */
     TANGENT_COUNT = VERTICES + 6,
-    /* data of an incidence: scale, weight of the vertex, weights of the others, then normal to anchor of the contact */
+    /* data of an incidence: scale, weight of the node, weights of the others, then the contact's data from normal to
+     * anchor */
     INCIDENCE_OWN = 1,
     INCIDENCE_OTHERS = 2,
     INCIDENCE_NORMAL = INCIDENCE_OTHERS + VERTICES - 1,
@@ -63,7 +64,7 @@ KERNEL_INLINE contact_parameters contact_load(const sinew_real *shape)
     return t;
 }
 
-/* The state at z: normal force, and slip with its length. */
+/* The state of a contact at z: normal force, and slip with its length. */
 typedef struct contact_state {
     wide force;      /* max(0, lambda + kn (r - n.z)) */
     wide u[3], slip; /* slip >= WIDE_ROOT_TINY */
@@ -85,7 +86,7 @@ KERNEL_INLINE contact_state contact_state_at(const contact_parameters *t, const 
     return s;
 }
 
-/* Friction over slip: kt, or L/|u|. */
+/* Friction force over slip: kt while sticking, L/|u| while sliding. */
 KERNEL_INLINE wide contact_tangent_stiffness(const contact_parameters *t, const contact_state *s)
 {
     return wide_select(s->sticks, t->kt, t->limit / s->slip);
@@ -105,7 +106,7 @@ KERNEL_INLINE wide contact_psi(const contact_parameters *t, const contact_state 
     return normal + wide_select(s->sticks, stuck, slid);
 }
 
-/* f = psi'(z) */
+/* f = psi'(z), the gradient of the contact energy by z */
 KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_state *s, wide f[3])
 {
     const wide tangent_stiffness = contact_tangent_stiffness(t, s);
@@ -113,7 +114,7 @@ KERNEL_INLINE void contact_force(const contact_parameters *t, const contact_stat
         f[i] = tangent_stiffness * s->u[i] - s->force * t->n[i];
 }
 
-/* K = psi''(z): (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, k = friction over slip */
+/* K = psi''(z): (active) kn n n^T + k (1 - n n^T) - (slides) k u u^T / |u|^2, k = friction force over slip */
 KERNEL_INLINE void contact_block(const contact_parameters *t, const contact_state *s, wide K[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -140,7 +141,7 @@ KERNEL_INLINE void contact_gather_z(const sinew_real *x, const int32_t *vertex, 
     }
 }
 
-/* g_a += w_a f */
+/* Adds w_a f to the gradient g of each vertex a. */
 KERNEL_INLINE void contact_spread(sinew_real *g, const int32_t *vertex, const sinew_real *weights, const wide f[3])
 {
     for (int a = 0; a < VERTICES; a++) {
@@ -206,7 +207,7 @@ static void contact_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* f = K z, K from six numbers */
+/* f = K z with a symmetric K, 00 11 22 01 02 12 */
 KERNEL_INLINE void contact_multiply_block(const wide K[6], const wide z[3], wide f[3])
 {
     f[0] = K[0] * z[0] + K[3] * z[1] + K[4] * z[2];
@@ -264,7 +265,7 @@ static void contact_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* g += D^T (k z - psi'(z)) */
+/* PD's projection: g += k D^T proj z with k proj z = k z - psi'(z) */
 static void contact_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -282,8 +283,9 @@ static void contact_local_project(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* argmin psi(z) + w2/2 |z - y|^2: along the normal, then in the tangent plane, where the minimum lies between the
- * anchor and y: kt |u| = kt w2 |y_u| / (kt + w2) while that is at most L, else L/w2 nearer to the anchor than y. */
+/* z = argmin psi(z) + w2/2 |z - y|^2: first along the normal, then in the tangent plane, where the minimum lies
+ * between the anchor and y. Friction is kt |u| = kt w2 |y_u| / (kt + w2) if that is at most L; else z is L/w2 nearer
+ * to the anchor. */
 KERNEL_INLINE void contact_prox(const contact_parameters *t, wide w2, const wide y[3], wide z[3])
 {
     const contact_state s = contact_state_at(t, y);
@@ -316,7 +318,7 @@ static void contact_local_prox(const sinew_reduced_kernel *kernel)
 
 /* ---- As a hard constraint ---------------------------------------------------------------------- */
 
-/* x_a += w_a / m_a move */
+/* Moves each vertex a by w_a / m_a move, in kernel->xw or, if it is not NULL, in kernel->dx; also updates c->x. */
 KERNEL_INLINE void contact_push(const sinew_constrain_kernel *kernel, const int32_t *vertex, const wide w[VERTICES],
                                 const wide move[3], constrained *c)
 {
@@ -341,7 +343,8 @@ KERNEL_INLINE void contact_constrained_z(const wide w[VERTICES], const constrain
     }
 }
 
-/* The normal first, then friction with the new normal multiplier. lambda: normal, then three of the tangent. */
+/* Projects the normal constraint, then friction with the new normal multiplier. lambda: one normal, three
+ * tangential. */
 KERNEL_INLINE void contact_constrain_group(const sinew_constrain_kernel *kernel, int32_t group, const sinew_real *data)
 {
     const int32_t *vertex = group_vertex(&kernel->groups, group, VERTICES);
@@ -388,8 +391,8 @@ static void contact_constrain(const sinew_constrain_kernel *kernel)
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-/* A contact of fewer than four vertices repeats its first: the incidence takes the sum of its weights, and the repeated
- * entries have weight zero. */
+/* A contact of fewer than four vertices repeats its first vertex. The incidence takes the sum of the vertex's
+ * weights, and repeated entries have weight zero. */
 static void contact_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                               int32_t *others)
 {
@@ -407,7 +410,7 @@ static void contact_incidence(const sinew_real *data, const int32_t *particles, 
     memcpy(out + INCIDENCE_NORMAL, data + SINEW_CONTACT_NORMAL, SINEW_CONTACT_SHAPE_COUNT * sizeof *out);
 }
 
-/* z with the vertex at v->x; returns the weight of the vertex */
+/* z with the node at v->x; returns the weight of the node. */
 KERNEL_INLINE wide contact_incidence_z(const incidence *v, wide z[3])
 {
     const wide own = wide_load(v->data + INCIDENCE_OWN * SIMD_WIDTH);

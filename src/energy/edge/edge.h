@@ -6,15 +6,14 @@
  *     grad_1 = k (1 - p/l) d = -grad_0
  *     H_11 = k [n n^T + (1 - p/l) (1 - n n^T)] = -H_10 = H_00
  *
- * p is one length (springs) or, if `limited`, the length nearest to l between a minimum and a maximum: then there is
- * neither force nor stiffness in between. Data: k, the length or the minimum, and the maximum.
+ * p is one length (springs) or, if `limited`, the length nearest to l between a minimum and a maximum, with neither
+ * force nor stiffness between them. Data: k, the length or the minimum, and the maximum.
  *
- * Eigenvalues of H_11 are k (along n) and k (1 - p/l) (across, twice): a compressed edge is indefinite, and the
- * projection sets the second to zero. At l = 0 the direction is undefined: the gradient there is zero, and in H l
- * counts as no less than EDGE_LENGTH_BOUND of p.
+ * The eigenvalues of H_11 are k (along n) and k (1 - p/l) (across, twice): H_11 of a compressed edge is indefinite, and
+ * the projection sets the second eigenvalue to zero. At l = 0 the direction is undefined: the gradient is then zero,
+ * and H uses a lower bound of l, EDGE_LENGTH_BOUND times p.
  *
- * `limited` and data_count are known where these functions are inlined (kernel_loop.h), so that springs do not pay for
- * limits.
+ * `limited` and data_count are compile-time constants after inlining (kernel_loop.h), so limits cost springs nothing.
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_EDGE_H
 #define SINEW_SRC_ENERGY_EDGE_EDGE_H
@@ -39,12 +38,12 @@ enum {
 #define EDGE_LENGTH_BOUND ((sinew_real)1e-6)
 #define EDGE_ACROSS_FLOOR ((sinew_real)0.1)
 
-/* Capabilities of such an energy. */
+/* Capabilities of energies of an edge's length. */
 #define EDGE_CAPABILITIES                                                                                              \
     (SINEW_CAN_CONSTRAINT | SINEW_CAN_PROJECT | SINEW_CAN_PROX | SINEW_CAN_VERTEX | SINEW_CAN_REDUCE |                 \
      SINEW_CAN_JACOBIAN)
 
-/* Length of an edge at rest, or a reason to refuse it. */
+/* Computes the rest length of an edge. Returns NULL, or a reason to refuse it. */
 static inline const char *edge_rest_length(const sinew_element *element, double *length)
 {
     *length = 0;
@@ -56,14 +55,14 @@ static inline const char *edge_rest_length(const sinew_element *element, double 
     return isfinite(*length) ? NULL : "its rest length is not finite";
 }
 
-/* p of an edge of length l. */
+/* Target length p of an edge of length l. */
 KERNEL_INLINE wide edge_target(const sinew_real *data, bool limited, wide l)
 {
     const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
     return limited ? wide_min(wide_max(l, min), wide_load(data + EDGE_GREATEST * SIMD_WIDTH)) : min;
 }
 
-/* Where a limited edge is strictly between its limits. A minimum of zero is no limit. */
+/* Mask of limited edges strictly between their limits. A minimum of zero is no limit. */
 KERNEL_INLINE wide_mask edge_is_free(const sinew_real *data, wide l)
 {
     const wide min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
@@ -92,7 +91,7 @@ KERNEL_INLINE void edge_scatter(sinew_real *g, const int32_t *vertex, const wide
 
 /* ---- Evaluating ------------------------------------------------------------------------------ */
 
-/* Value, and gradient if requested. */
+/* Returns the value; also adds the gradient if `scatter`. */
 KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, bool limited, bool scatter)
 {
     const wide half = wide_set((sinew_real)0.5);
@@ -114,7 +113,7 @@ KERNEL_INLINE double edge_evaluate(const sinew_kernel *kernel, int data_count, b
     return value_total(&sum);
 }
 
-/* H_11 of an edge d of length l: second derivatives, exact or projected. */
+/* H_11 of an edge d of length l, exact or projected. */
 KERNEL_INLINE void edge_block(const sinew_real *data, bool limited, bool project, wide l, const wide d[3],
                               wide H[EDGE_TANGENT_COUNT])
 {
@@ -144,7 +143,7 @@ KERNEL_INLINE void edge_linearise(const sinew_kernel *kernel, int data_count, bo
     }
 }
 
-/* f = H d of a symmetric block. */
+/* f = H d with a symmetric H of six numbers. */
 KERNEL_INLINE void edge_apply(const wide H[EDGE_TANGENT_COUNT], const wide d[3], wide f[3])
 {
     f[0] = H[0] * d[0] + H[3] * d[1] + H[4] * d[2];
@@ -195,7 +194,7 @@ KERNEL_INLINE void edge_stiffness(const sinew_reduced_kernel *kernel, int data_c
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* g += k D^T p n */
+/* PD's projection: g += k D^T (p n), the edge at its target length p in its direction n */
 KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_count, bool limited)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -212,7 +211,7 @@ KERNEL_INLINE void edge_project(const sinew_reduced_kernel *kernel, int data_cou
 }
 
 /* z = (k p + w2 |y|) / (k + w2) along y, where p is the target length for |y|: z is on the same side of the limits as
- * y. If y is zero, z is along x. d = D x; f receives the contribution to g. */
+ * y. If y is zero, z points along the x axis. d = D x; f receives the contribution to g. */
 KERNEL_INLINE void edge_prox_at(const sinew_reduced_kernel *kernel, int32_t group, const sinew_real *data, bool limited,
                                 const wide d[3], wide f[3])
 {
@@ -240,10 +239,10 @@ KERNEL_INLINE void edge_prox(const sinew_reduced_kernel *kernel, int data_count,
 
 /* ---- Constraints ----------------------------------------------------------------------------- */
 
-/* Target length of a constraint. With limits it depends on the multiplier: an update to a zero multiplier would give
- * the length l - w lambda, w the sum of inverse masses. If that is between the limits it is the target, else the
- * violated limit is. So the impulse of a limit is returned when the edge leaves it. A hard constraint moves to the
- * nearer limit. */
+/* Target length of a constraint. With limits it depends on the multiplier: without its impulse the edge would have
+ * length l - w lambda, w the sum of inverse masses. This length is the target if it lies between the limits, else
+ * the violated limit is. The impulse of a limit is thus removed when the edge leaves the limit. A hard constraint
+ * moves to the nearer limit. */
 KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, const sinew_real *data, bool limited,
                                           wide l, wide w, wide lambda)
 {
@@ -251,7 +250,7 @@ KERNEL_INLINE wide edge_constraint_target(const sinew_constrain_kernel *kernel, 
     return edge_target(data, limited, limited ? l - memory * w * lambda : l);
 }
 
-/* The common case with one square root and one division that do not depend on each other:
+/* Data of a group in the common case, with one square root and one division that do not depend on each other:
  *
  *     dlambda / l = (-k C - c lambda) / (W l) = (l (k L - c lambda) - k l^2) / (W l^2),   W = (w0 + w1) k + c
  *
@@ -298,7 +297,8 @@ KERNEL_INLINE void edge_plain_move(const sinew_constrain_kernel *kernel, int32_t
     wide_store_four(kernel->xw, vertex + SIMD_WIDTH, b);
 }
 
-/* Groups that share no particle. Root and division have a long latency: the previous group is moved meanwhile. */
+/* Projects consecutive groups that share no particle. While root and division of a group are computed (long
+ * latency), the previous group is moved. */
 KERNEL_INLINE void edge_constrain_plain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
                                         int32_t first, int32_t count)
 {
@@ -314,7 +314,7 @@ KERNEL_INLINE void edge_constrain_plain(const sinew_constrain_kernel *kernel, in
     edge_plain_move(kernel, first + count - 1, &now);
 }
 
-/* r times the gradient of the length in c, r the length or its lower bound near zero; returns the length. */
+/* Writes r times the gradient of the length to c, r the length or its lower bound near zero; returns the length. */
 KERNEL_INLINE wide edge_length_of(constrained *c, wide *r)
 {
     wide squared = wide_set(0);
@@ -329,7 +329,7 @@ KERNEL_INLINE wide edge_length_of(constrained *c, wide *r)
     return l;
 }
 
-/* C = l - p, or with `as_energy` C = (l - p)^2 / 2, whose gradient has another factor. */
+/* C = stretch = l - p; with `as_energy` C = stretch^2 / 2, whose gradient has another factor. */
 KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, constrained *c)
 {
     if (!as_energy)
@@ -339,7 +339,7 @@ KERNEL_INLINE wide edge_constraint(bool as_energy, int count, wide stretch, cons
     return (sinew_real)0.5 * stretch * stretch;
 }
 
-/* One group, for all options of a sweep. */
+/* Projects one group with all options of a sweep. */
 KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int data_count, bool limited, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, data_count);
@@ -354,8 +354,8 @@ KERNEL_INLINE void edge_constrain_any(const sinew_constrain_kernel *kernel, int 
     constrain_apply(kernel, group, vertex, 2, C, r, wide_load(data), false, lambda, &c);
 }
 
-/* A group with options beyond the common case. A separate function: inlined, it would take registers from the common
- * case. */
+/* Projects a group with options beyond the common case. A separate function, because inlining it would take
+ * registers from the common case. */
 typedef void edge_constrain_group(const sinew_constrain_kernel *kernel, int32_t group);
 
 KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data_count, bool limited,
@@ -370,8 +370,8 @@ KERNEL_INLINE void edge_constrain(const sinew_constrain_kernel *kernel, int data
             any(kernel, group);
 }
 
-/* The nearer limit p of a hard edge; if the lower limit is zero, only the upper one exists. Returns s such that the
- * constraint is s (l - p) >= 0; 0 if both limits are equal, so that the constraint is l = p. */
+/* *p = the nearer limit of a hard edge; a lower limit of zero is no limit. Returns s such that the constraint is s
+ * (l - p) >= 0; 0 if both limits are equal, so that the constraint is l = p. */
 KERNEL_INLINE wide edge_side(const sinew_real *data, wide l, wide *p)
 {
     const wide zero = wide_set(0), one = wide_set(1), min = wide_load(data + EDGE_LENGTH * SIMD_WIDTH);
@@ -394,8 +394,8 @@ KERNEL_INLINE void edge_jacobian_one_sided(const sinew_jacobian_kernel *kernel, 
     wide_store(kernel->one_sided + (size_t)group * SIMD_WIDTH, side);
 }
 
-/* Writes C, its gradient and the compliance 1/k for n vertices; c holds r times the gradient of l. Between the limits C
- * and its gradient are zero, unless the caller requests one_sided. */
+/* Writes C, its gradient and the compliance 1/k for n vertices; c holds r times the gradient of l. Between the
+ * limits C and its gradient are zero, unless the caller passes an array one_sided. */
 KERNEL_INLINE void edge_jacobian_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                     bool limited, wide l, wide r, constrained *c)
 {
@@ -420,7 +420,7 @@ KERNEL_INLINE void edge_jacobian(const sinew_jacobian_kernel *kernel, int data_c
     }
 }
 
-/* Second derivatives of C; z is the vector sum_a c_a x_a over n vertices, l its length. */
+/* Second derivatives of C, where l is the length of z = sum_a c_a x_a over n vertices. */
 KERNEL_INLINE void edge_curvature_at(const sinew_jacobian_kernel *kernel, int32_t group, int n, const sinew_real *data,
                                      bool limited, wide l, const wide z[3], const wide *c)
 {
@@ -451,7 +451,7 @@ KERNEL_INLINE void edge_incidence(const sinew_real *data, int data_count, const 
     others[0] = particles[1 - node];
 }
 
-/* d = x1 - x0, x0 the vertex of this incidence; returns the length of d */
+/* d = x1 - x0, x0 being the node of this incidence; returns the length of d. */
 KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
 {
     wide_gather_point(v->q, v->others, d);
@@ -460,9 +460,9 @@ KERNEL_INLINE wide edge_incidence_span(const incidence *v, wide d[3])
     return wide_sqrt(dot3(d, d));
 }
 
-/* The approximate block is k 1. psi is the minimum of k/2 |d - p|^2 over all p of an allowed length, so the block is an
- * upper bound, and definite also under compression. The exact block has at least EDGE_ACROSS_FLOOR k across the edge,
- * and between limits in all directions. */
+/* The approximate block is k 1. psi is the minimum of k/2 |d - p|^2 over all vectors p of an allowed length, so this
+ * block is an upper bound, and definite also under compression. The exact block has at least the stiffness
+ * EDGE_ACROSS_FLOOR k across the edge and, between limits, in all directions. */
 KERNEL_INLINE void edge_add(const incidence *v, bool limited, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);
@@ -482,8 +482,8 @@ KERNEL_INLINE void edge_add(const incidence *v, bool limited, bool exact, incide
     block_add(sum->A, k * across, along, d);
 }
 
-/* Change of psi per unit of weight from the length `before` to the length `after`, whose squares differ by `squares`:
- * l' - l = (l'^2 - l^2) / (l' + l), without cancellation for a small step. */
+/* Change of psi per unit of weight when the length changes from `before` to `after`; `squares` is the difference of
+ * their squares. l' - l = (l'^2 - l^2) / (l' + l) avoids cancellation for a small step. */
 KERNEL_INLINE wide edge_change(const sinew_real *data, bool limited, wide before, wide after, wide squares, wide *noise)
 {
     const wide half = wide_set((sinew_real)0.5), p = edge_target(data, limited, before);

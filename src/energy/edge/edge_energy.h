@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * edge_energy.h: the operations of an energy of an edge's length (edge.h), from the file's DATA_COUNT, EDGE_LIMITED and
- * parameters: a template that an energy's file includes once, below these. Its table is EDGE_ENERGY_INFO,
- * EDGE_ENERGY_OPS, name, summary and prepare.
+ * edge_energy.h: the operations of an energy of an edge's length (edge.h). This header is a template: the file of an
+ * energy includes it once, after defining DATA_COUNT, EDGE_LIMITED and parameters. The energy's table consists of
+ * EDGE_ENERGY_INFO, EDGE_ENERGY_OPS, name, summary and prepare.
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_EDGE_ENERGY_H
 #define SINEW_SRC_ENERGY_EDGE_EDGE_ENERGY_H

@@ -4,21 +4,22 @@
  *
  *     psi = k/2 L (l/L - s)^2,  s the number nearest to l/L in [minimum, maximum]
  *
- * Bouaziz et al. 2014, section 5.1 (strain of edges), with the rest length for the measure of the element: k is the
+ * Bouaziz et al. 2014, section 5.1 (strain of edges), with the rest length as the measure of the element: k is the
  * force per strain of a rope (EA), in N, so that the stiffness of a net does not depend on the length of its edges.
- * With minimum = maximum = 1 it is a spring of k/L. In edge.h the length is limited to [minimum L, maximum L].
+ * With minimum = maximum = 1 it is a spring of stiffness k/L. edge.h receives the limits minimum L and maximum L of the
+ * length.
  */
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
 
 enum {
     DATA_COUNT = 3
-}; /* k / L, minimum L, maximum L */
+}; /* data: k / L, minimum L, maximum L */
 enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * length_element.h: all operations of an energy with a target length of one linear combination of an element's
- * vertices, or with two limits of it:
+ * length_element.h: all operations of an energy with a target length, or two limits of the length, of one linear
+ * combination of an element's vertices:
  *
  *     z = sum_a c_a x_a,   sum_a c_a = 0        psi = k/2 (|z| - L)^2
  *     grad_a = c_a f,  f = k (1 - L/|z|) z      H_ab = c_a c_b K,  K = k [u u^T + (1 - L/|z|) (1 - u u^T)],  u = z/|z|
  *
- * with L the number nearest to |z| between a minimum and a maximum, which are equal without limits.
+ * with L the value nearest to |z| between a minimum and a maximum, which are equal without limits.
  *
- * Bending vectors of surfaces are such combinations: zero if the rest shape is flat (then psi is quadratic and K = k
- * 1), else of the length of a curvature. psi is the squared distance of z to the sphere of radius L, so that PD
- * projects by normalising, PD (28). K has the eigenvalues k and, twice, k (1 - L/|z|): negative ones are set to zero.
- * Between the limits there is neither force nor stiffness: strain limiting, applied to bending (PD 5.4). z is then a
- * limited edge; functions of edge.h that do not depend on the number of vertices are used.
+ * Bending vectors of surfaces are such combinations. If the rest shape is flat, L is zero, psi is quadratic and K = k
+ * 1; else L is the length of a curvature vector. psi is the squared distance of z to the sphere of radius L, so PD
+ * projects by normalising, PD (28). K has the eigenvalues k and, twice, k (1 - L/|z|); negative eigenvalues are set to
+ * zero. Between the limits there is neither force nor stiffness: strain limiting, applied to bending (PD 5.4). z then
+ * behaves like a limited edge, and this header uses the functions of edge.h that do not depend on the number of
+ * vertices.
  *
- * data: k, minimum and maximum of L, then a coefficient for each vertex; unused vertices have coefficient zero. A
- * template that an energy's file includes once, below its VERTEX_COUNT. The file defines `prepare`; its table takes the
- * rest from LENGTH_OPS.
+ * data: k, minimum and maximum of L, then a coefficient for each vertex; unused vertices have coefficient zero. This
+ * header is a template: the file of an energy includes it once, after defining VERTEX_COUNT. The file defines
+ * `prepare`; LENGTH_OPS has the other operations.
  */
 #ifndef SINEW_SRC_ENERGY_EDGE_LENGTH_ELEMENT_H
 #define SINEW_SRC_ENERGY_EDGE_LENGTH_ELEMENT_H
 
 #include "energy/edge/edge.h"
+#include "math/vec3.h"
 
 enum {
     LENGTH_MIN = EDGE_LENGTH,
@@ -40,7 +42,7 @@ enum {
 /* Rest lengths below this fraction of sum |c_a| |x_a - x_0| are round-off of a flat rest shape. */
 #define LENGTH_FLAT 1e-5
 
-/* The length of z at rest, 0 if the rest shape is flat. x[VERTEX_COUNT][3] */
+/* The length of z at rest; 0 if the rest shape is flat. x[VERTEX_COUNT][3] */
 static inline double length_rest_length(const double *c, const sinew_real *x)
 {
     double z[3] = {0, 0, 0}, size = 0;
@@ -53,7 +55,7 @@ static inline double length_rest_length(const double *c, const sinew_real *x)
         }
         size += fabs(c[a]) * sqrt(square);
     }
-    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    const double length = vec3_norm(z);
     return length > LENGTH_FLAT * size ? length : 0;
 }
 
@@ -73,7 +75,7 @@ KERNEL_INLINE void length_gather(const sinew_real *x, const int32_t *vertex, con
     }
 }
 
-/* g_a += c_a f */
+/* Adds c_a f to the gradient g of each vertex a. */
 KERNEL_INLINE void length_scatter(sinew_real *g, const int32_t *vertex, const sinew_real *c, const wide f[3])
 {
     for (int a = 0; a < VERTEX_COUNT; a++) {
@@ -116,7 +118,7 @@ static double length_gradient(const sinew_kernel *kernel)
     return value_total(&sum);
 }
 
-/* The eigenvalue of K / k across z. */
+/* The eigenvalue of K / k perpendicular to z. */
 KERNEL_INLINE wide length_across(wide l, wide L)
 {
     return 1 - L / wide_max(wide_max(l, LENGTH_RELATIVE_MIN * L), wide_set(WIDE_ROOT_TINY));
@@ -195,7 +197,7 @@ static void length_stiffness(const sinew_reduced_kernel *kernel)
                    wide_load(group_data(&kernel->groups, group, LENGTH_DATA_COUNT)));
 }
 
-/* g += k D^T p, p the vector of length L along z */
+/* PD's projection: g += k D^T p, p the vector of length L along z */
 static void length_local_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -241,7 +243,7 @@ KERNEL_INLINE wide length_length_of(const sinew_real *data, constrained *c, wide
     return l;
 }
 
-/* sum_a w_a |grad_a |z||^2 */
+/* sum_a w_a |grad_a |z||^2 with the inverse masses w_a */
 KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained *c)
 {
     wide sum = wide_set(0);
@@ -252,7 +254,7 @@ KERNEL_INLINE wide length_inverse_mass(const sinew_real *data, const constrained
     return sum;
 }
 
-/* C = |z| - L, alpha = 1/k */
+/* Projects the constraint C = |z| - L with the compliance alpha = 1/k. */
 static void length_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -295,8 +297,8 @@ static void length_curvature(const sinew_jacobian_kernel *kernel)
 
 /* ---- One vertex ---------------------------------------------------------------------------------- */
 
-/* data of an incidence: k, the limits, the node's coefficient, those of the others. Vertices that repeat the node are
- * merged with it. */
+/* data of an incidence: k, the limits, the coefficient of the node, then those of the others. Entries that repeat
+ * the node are added to the node's coefficient. */
 static void length_incidence(const sinew_real *data, const int32_t *particles, int node, sinew_real *out,
                              int32_t *others)
 {
@@ -315,7 +317,7 @@ static void length_incidence(const sinew_real *data, const int32_t *particles, i
     out[LENGTH_INCIDENCE_OWN] = (sinew_real)own;
 }
 
-/* z, from differences to the node; returns the node's coefficient */
+/* z, computed from differences to the node; returns the coefficient of the node. */
 KERNEL_INLINE wide length_incidence_gather(const incidence *v, wide z[3])
 {
     for (int i = 0; i < 3; i++)
@@ -330,8 +332,8 @@ KERNEL_INLINE wide length_incidence_gather(const incidence *v, wide z[3])
     return wide_load(v->data + LENGTH_INCIDENCE_OWN * SIMD_WIDTH);
 }
 
-/* The approximate block k c^2 1 is an upper bound: psi is the minimum of k/2 |z - p|^2 over all p of an allowed length.
- * Between limits the exact block is EDGE_ACROSS_FLOOR times this bound. */
+/* The approximate block k c^2 1 is an upper bound: psi is the minimum of k/2 |z - p|^2 over all vectors p of an
+ * allowed length. Between limits the exact block is EDGE_ACROSS_FLOOR times this bound. */
 KERNEL_INLINE void length_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide k = wide_load(v->data);

@@ -4,14 +4,14 @@
  *
  *     psi = k/2 (l - L)^2,  l = |x1 - x0|
  *
- * L is the length at rest times rest_scale. edge.h has the derivatives, constraints and incidences of all energies of
- * an edge's length.
+ * L is the rest length times rest_scale. edge.h has the derivatives, constraints and incidences of all energies of an
+ * edge's length.
  */
 #include "energy/edge/edge.h"
 
 enum {
     DATA_COUNT = 2
-}; /* k, L */
+}; /* data: k, L */
 
 static const sinew_parameter parameters[] = {
     {.name = "stiffness",

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * joint.c: a joint between two frames (joint.h): some of six constraints, by its type.
+ * joint.c: a joint between two frames (joint.h). Its type selects some of six constraints:
  *
  *     constraint        0      1      2      3        4        5
  *     C          P.e_1  P.e_2  P.e_3  f_3.e_1  f_3.e_2  f_1.e_2
  *
- *     ball       x      x      x                                   all rotations are free
- *     universal  x      x      x                        x          e_2 and f_1 stay orthogonal
- *     hinge      x      x      x      x        x                   turns about the axis
- *     cylinder   x      x             x        x                   and slides along it
+ *     ball       x      x      x                                   rotates freely
+ *     universal  x      x      x                        x          keeps e_2 and f_1 orthogonal
+ *     hinge      x      x      x      x        x                   rotates about the axis
+ *     cylinder   x      x             x        x                   rotates about the axis and slides along it
  *     slider     x      x             x        x        x          slides along the axis
  *     fixed      x      x      x      x        x        x
  *
- * A hard joint in a system of constraints is exact; with a stiffness it is six springs. Constraints 3 to 5 are sines:
- * frames rotated by half a turn satisfy them, too, so a joint must not rotate that far in one step.
+ * A hard joint in a system of constraints is exact; with a stiffness, it is six springs. Constraints 3 to 5 are sines,
+ * which frames rotated by half a turn satisfy, too, so a joint must not rotate that far in one step.
  */
 #define JOINT_CONSTRAINTS 6
 #define JOINT_FIRST       1
-#define JOINT_DATA_COUNT  (JOINT_END + JOINT_CONSTRAINTS)
+#define DATA_COUNT        (JOINT_END + JOINT_CONSTRAINTS)
 #define JOINT_ONE_SIDED   false
 #include "energy/joint/joint.h"
 

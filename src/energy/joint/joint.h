@@ -3,8 +3,8 @@
  * joint.h: constraints between two frames A and B of four vertices each, for joints, their limits and motors. Rigid
  * bodies have such frames (world/bodies/rigid.c); a tet of a soft body is one, too.
  *
- * A point of a frame is a sum of its vertices with weights of sum one, a direction has weights of sum zero; both are
- * computed in the rest shape. The vectors of a joint, and the products of two vectors in constraints:
+ * A point of a frame is a weighted sum of its vertices with weights of sum one; a direction has weights of sum zero.
+ * Both are computed in the rest shape. The vectors of a joint, and the products of two vectors in constraints:
  *
  *     P = p_B - p_A                the joint's point, in B minus in A
  *     e_1 e_2 e_3, f_1 f_3         directions of A and of B that agree at rest, e_3 the axis; f times the arm r
@@ -14,11 +14,11 @@
  *     C_i = sum_m a_im (u_m . w_m) + c_i        psi = k/2 sum_i C_i^2, one-sided constraints: only where C_i < 0
  *     grad_a C_i = sum_m a_im (cu_a w + cw_a u)          H_ab = sum_m a_im (cu_a cw_b + cw_a cu_b) 1
  *
- * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the middles of
- * their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
+ * with cu_a the weight of vertex a in u. The arm r is the root mean square distance of the vertices from the centroids
+ * of their frames, so that all C are lengths with a common k. Second derivatives of C are constant.
  *
- * A template, which an energy's file includes once, below JOINT_CONSTRAINTS, JOINT_FIRST (where in its data the vectors
- * begin), JOINT_DATA_COUNT, JOINT_ONE_SIDED and its function joint_coefficients.
+ * This header is a template: the file of an energy includes it once, after defining JOINT_CONSTRAINTS, JOINT_FIRST
+ * (index of the vectors in its data), DATA_COUNT and JOINT_ONE_SIDED, and defines the function joint_coefficients().
  */
 #ifndef SINEW_SRC_ENERGY_JOINT_JOINT_H
 #define SINEW_SRC_ENERGY_JOINT_JOINT_H
@@ -28,8 +28,8 @@
 #include "energy/dense_element.h"
 
 enum {
-    JOINT_POINTS = 8,
-    JOINT_SIZE = 3 * JOINT_POINTS,
+    POINTS = 8,
+    JOINT_SIZE = 3 * POINTS,
     /* The last three vertices of a frame have stored weights; the weight of the first follows from the sum. */
     JOINT_ANCHOR_A = JOINT_FIRST,
     JOINT_ANCHOR_B = JOINT_ANCHOR_A + 3,
@@ -64,7 +64,7 @@ static const int joint_product[PRODUCT_COUNT][2] = {
     {VECTOR_F3, VECTOR_E2}, {VECTOR_F1, VECTOR_E2}, {VECTOR_F1, VECTOR_E1},
 };
 
-/* a [PRODUCT_COUNT] of constraint i; returns c. */
+/* Coefficients a [PRODUCT_COUNT] of constraint i; returns its constant c. */
 KERNEL_INLINE wide joint_coefficients(const sinew_real *data, int i, wide *a);
 
 /* ---- Rest shape ------------------------------------------------------------------------------------ */
@@ -110,10 +110,10 @@ static inline double joint_determinant(const double M[9])
 /* A frame at rest: its first vertex, and the inverse of the matrix of edges from that vertex to the other three. */
 typedef struct joint_frame {
     double origin[3], inverse[9];
-    double spread; /* sum of squared distances from the middle */
+    double spread; /* m2: sum of squared distances from the centroid */
 } joint_frame;
 
-/* x [4][3]; false: the vertices lie in a plane. */
+/* Measures the frame of vertices x [4][3]. Returns false if the vertices are coplanar. */
 static inline bool joint_measure(const sinew_real *x, joint_frame *f)
 {
     double M[9], middle[3] = {0, 0, 0};
@@ -146,7 +146,7 @@ static inline void joint_weight_of(const joint_frame *f, const double v[3], doub
                                         f->inverse[3 * i + 2] * v[2]));
 }
 
-/* e [3][3]: the axis third, two directions across it first. False if the axis has no length. */
+/* e [3][3]: two directions perpendicular to the axis, then the axis. Returns false if the axis is zero. */
 static inline bool joint_directions(const sinew_real *axis, double e[3][3])
 {
     double length = 0;
@@ -167,7 +167,7 @@ static inline bool joint_directions(const sinew_real *axis, double e[3][3])
     return true;
 }
 
-/* Weight and vectors; NULL, or a reason to refuse. */
+/* Fills weight and vectors of a joint. Returns NULL, or a reason to refuse it. */
 static inline const char *joint_prepare_vectors(const sinew_element *element, sinew_real *data)
 {
     const sinew_real *p = element->parameters;
@@ -179,7 +179,7 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
                           : "the four vertices of its second frame lie in a plane at rest";
     if (!joint_directions(p + JOINT_AXIS, e))
         return "its axis has no length; give a direction";
-    const double arm = sqrt((f[0].spread + f[1].spread) / JOINT_POINTS);
+    const double arm = sqrt((f[0].spread + f[1].spread) / POINTS);
     data[0] = p[JOINT_STIFFNESS];
     for (int j = 0; j < 2; j++) {
         for (int i = 0; i < 3; i++)
@@ -193,14 +193,14 @@ static inline const char *joint_prepare_vectors(const sinew_element *element, si
     return NULL;
 }
 
-/* ---- Where it is ----------------------------------------------------------------------------------- */
+/* ---- Deformed state --------------------------------------------------------------------------------- */
 
 typedef struct joint_now {
     wide vector[VECTOR_COUNT][3];
-    wide weight[VECTOR_COUNT][JOINT_POINTS];
+    wide weight[VECTOR_COUNT][POINTS];
 } joint_now;
 
-/* Weights of a frame's vertices, the first from the sum of all. */
+/* Loads the weights of a frame's vertices; the first weight follows from the sum of all. */
 KERNEL_INLINE void joint_load(const sinew_real *data, wide sum, wide sign, wide weight[4])
 {
     weight[0] = sign * sum;
@@ -214,7 +214,7 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
 {
     const wide zero = wide_set(0), one = wide_set(1);
     for (int v = 0; v < VECTOR_COUNT; v++)
-        for (int a = 0; a < JOINT_POINTS; a++)
+        for (int a = 0; a < POINTS; a++)
             s->weight[v][a] = zero;
     joint_load(data + JOINT_ANCHOR_A * SIMD_WIDTH, one, -one, s->weight[VECTOR_P]);
     joint_load(data + JOINT_ANCHOR_B * SIMD_WIDTH, one, one, s->weight[VECTOR_P] + 4);
@@ -223,12 +223,12 @@ KERNEL_INLINE void joint_geometry(const wide *x, const sinew_real *data, joint_n
     for (int v = 0; v < VECTOR_COUNT; v++)
         for (int i = 0; i < 3; i++) {
             s->vector[v][i] = zero;
-            for (int a = 0; a < JOINT_POINTS; a++)
+            for (int a = 0; a < POINTS; a++)
                 s->vector[v][i] += s->weight[v][a] * x[3 * a + i];
         }
 }
 
-/* C of constraint i, its coefficients in a and, unless g is NULL, its gradient. */
+/* Returns C of constraint i; writes its coefficients to a and, unless g is NULL, its gradient to g. */
 KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, int i, wide a[PRODUCT_COUNT], wide *g)
 {
     wide C = joint_coefficients(data, i, a);
@@ -243,7 +243,7 @@ KERNEL_INLINE wide joint_evaluate(const joint_now *s, const sinew_real *data, in
     return C;
 }
 
-/* C, and zero if a one-sided constraint is inactive. */
+/* C, or zero if a one-sided constraint is inactive. */
 KERNEL_INLINE wide joint_acts(wide C)
 {
     return JOINT_ONE_SIDED ? wide_min(C, wide_set(0)) : C;
@@ -251,7 +251,7 @@ KERNEL_INLINE wide joint_acts(wide C)
 
 /* ---- Value and derivatives -------------------------------------------------------------------------- */
 
-KERNEL_INLINE wide joint_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     joint_now s;
     wide psi = wide_set(0), slope[JOINT_SIZE] = {0}, a[PRODUCT_COUNT];
@@ -267,7 +267,7 @@ KERNEL_INLINE wide joint_first(const wide *x, const sinew_real *data, wide *g)
     return psi;
 }
 
-/* The factor of 1 in the block of vertices p and q. */
+/* Second derivative of C between vertices p and q: the factor of the identity in their block. */
 KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], int p, int q)
 {
     wide sum = wide_set(0);
@@ -278,17 +278,17 @@ KERNEL_INLINE wide joint_bend(const joint_now *s, const wide a[PRODUCT_COUNT], i
     return sum;
 }
 
-static void joint_second(const wide *x, const sinew_real *data, wide *H)
+static void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     joint_now s;
     wide slope[JOINT_SIZE], a[PRODUCT_COUNT];
     joint_geometry(x, data, &s);
-    for (int k = 0; k < DENSE_COUNT(JOINT_POINTS); k++)
+    for (int k = 0; k < DENSE_COUNT(POINTS); k++)
         H[k] = wide_set(0);
     for (int i = 0; i < JOINT_CONSTRAINTS; i++) {
         const wide C = joint_evaluate(&s, data, i, a, slope);
         const wide on = JOINT_ONE_SIDED ? wide_select(wide_lt(C, wide_set(0)), wide_set(1), wide_set(0)) : wide_set(1);
-        for (int p = 0; p < JOINT_POINTS; p++)
+        for (int p = 0; p < POINTS; p++)
             for (int q = 0; q <= p; q++) {
                 const wide bend = on * C * joint_bend(&s, a, p, q);
                 for (int k = 0; k < 9; k++)
@@ -299,34 +299,11 @@ static void joint_second(const wide *x, const sinew_real *data, wide *H)
     }
 }
 
-static double joint_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
-}
-
-static double joint_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_first);
-}
-
-static void joint_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, JOINT_POINTS, JOINT_DATA_COUNT, joint_second);
-}
-
-static void joint_product_by(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, JOINT_POINTS);
-}
-
-static void joint_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, JOINT_POINTS);
-}
+#include "energy/dense_energy.h"
 
 /* ---- Constraints ------------------------------------------------------------------------------------- */
 
-/* Constraint i at the points in c; `all`: inactive one-sided constraints, too. */
+/* Constraint i at the points in c. `all`: inactive one-sided constraints keep their weight. */
 KERNEL_INLINE wide joint_constraint(const sinew_real *data, int i, bool all, bool as_energy, constrained *c,
                                     wide *weight)
 {
@@ -360,16 +337,15 @@ KERNEL_INLINE wide joint_counts(const sinew_real *data, int i, bool as_energy, c
 static void joint_constrain(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++)
-        several_constrain(kernel, group, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_moves);
+        several_constrain(kernel, group, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_moves);
 }
 
 static void joint_jacobian(const sinew_jacobian_kernel *kernel)
 {
-    several_jacobian(kernel, JOINT_DATA_COUNT, JOINT_POINTS, JOINT_CONSTRAINTS, joint_counts);
+    several_jacobian(kernel, DATA_COUNT, POINTS, JOINT_CONSTRAINTS, joint_counts);
 }
 
-/* B, row-major, += lambda times the block of vertices p and q of the second derivatives of constraint i; of half its
- * square if `as_energy`. */
+/* B += lambda times block (p, q), row-major, of the second derivatives of constraint i; `as_energy`: of C^2 / 2. */
 KERNEL_INLINE void joint_curve(const joint_now *s, const sinew_real *data, int i, bool as_energy, wide lambda, int p,
                                int q, wide B[9])
 {
@@ -387,13 +363,13 @@ static void joint_curvature(const sinew_jacobian_kernel *kernel)
 {
     const bool as_energy = kernel->form == SINEW_FORM_ENERGY;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
-        const sinew_real *data = group_data(&kernel->groups, group, JOINT_DATA_COUNT);
-        sinew_real *blocks = curvature_blocks(kernel, group, JOINT_POINTS);
+        const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
+        sinew_real *blocks = curvature_blocks(kernel, group, POINTS);
         wide x[JOINT_SIZE];
         joint_now s;
-        dense_gather(kernel->x, group_vertex(&kernel->groups, group, JOINT_POINTS), JOINT_POINTS, x);
+        dense_gather(kernel->x, group_vertex(&kernel->groups, group, POINTS), POINTS, x);
         joint_geometry(x, data, &s);
-        for (int p = 0; p < JOINT_POINTS; p++)
+        for (int p = 0; p < POINTS; p++)
             for (int q = 0; q <= p; q++) {
                 wide B[9] = {0};
                 for (int i = 0; i < JOINT_CONSTRAINTS; i++)
@@ -405,14 +381,12 @@ static void joint_curvature(const sinew_jacobian_kernel *kernel)
 }
 
 #define JOINT_INFO                                                                                                     \
-    .stencil = SINEW_STENCIL_FRAMES, .vertex_count = JOINT_POINTS, .parameters = parameters,                           \
+    .stencil = SINEW_STENCIL_FRAMES, .vertex_count = POINTS, .parameters = parameters,                                 \
     .parameter_count = sizeof parameters / sizeof parameters[0],                                                       \
     .capabilities = SINEW_CAN_CONSTRAINT | SINEW_CAN_JACOBIAN
 
 #define JOINT_OPS                                                                                                      \
-    .data_count = JOINT_DATA_COUNT, .tangent_count = DENSE_COUNT(JOINT_POINTS), .target_slot = -1,                     \
-    .value = joint_value, .gradient = joint_gradient, .linearise = joint_linearise, .product = joint_product_by,       \
-    .hessian = joint_hessian, .constraint_count = JOINT_CONSTRAINTS, .constrain = joint_constrain,                     \
-    .jacobian = joint_jacobian, .curvature = joint_curvature
+    DENSE_OPS, .constraint_count = JOINT_CONSTRAINTS, .constrain = joint_constrain, .jacobian = joint_jacobian,        \
+               .curvature = joint_curvature
 
 #endif

@@ -2,15 +2,15 @@
  *
  * joint_limit.c: limits of a joint (joint.c), as two inequalities C >= 0 (joint.h):
  *
- *     angle   C_0 = r sin(theta - low)    C_1 = r sin(high - theta)      theta: B's turn about the axis, from rest
+ *     angle   C_0 = r sin(theta - low)    C_1 = r sin(high - theta)      theta: rotation of B about the axis from rest
  *     slide   C_0 = z - low               C_1 = high - z                 z = P.e_3, along the axis
  *
- * psi = k/2 sum min(C_i, 0)^2. Sines are unique within half a turn only, so that the distance of low and high must be
- * less, and a joint must not cross the opposite side in one step.
+ * psi = k/2 sum min(C_i, 0)^2. Sines are unique only within half a turn. The range from low to high must therefore be
+ * smaller, and a joint must not cross the opposite side in one step.
  */
 #define JOINT_CONSTRAINTS 2
 #define JOINT_FIRST       1
-#define JOINT_DATA_COUNT  (JOINT_END + 4 * JOINT_CONSTRAINTS)
+#define DATA_COUNT        (JOINT_END + 4 * JOINT_CONSTRAINTS)
 #define JOINT_ONE_SIDED   true
 #include "energy/joint/joint.h"
 #include "energy/limits.h"
@@ -32,7 +32,7 @@ static const sinew_parameter parameters[LIMIT_COUNT] = {
     [LIMIT_HIGH] = LIMIT("high", 0.5, "rad or m, from the rest shape; at least `low`"),
 };
 
-/* Coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the constant. */
+/* Data of each constraint: coefficients of f_1.e_1, f_1.e_2 and P.e_3, then the constant. */
 static const char *joint_limit_prepare(const sinew_element *element, sinew_real *data)
 {
     const double low = (double)element->parameters[LIMIT_LOW], high = (double)element->parameters[LIMIT_HIGH];

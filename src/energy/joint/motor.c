@@ -2,18 +2,17 @@
  *
  * motor.c: drives a joint (joint.c) to its target at the end of each step (joint.h):
  *
- *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: B's turn about the axis, from rest
+ *     angle   C = r sin(theta - theta_t)      theta_t = target + speed t      theta: rotation of B about the axis
  *     slide   C = z - z_t                     z_t = target + speed t          z = P.e_3, along the axis
  *
- * psi = k/2 C^2: a servo whose torque is its multiplier, k r C at most; a hard motor reaches its target with any
- * torque. It should be within a quarter turn of its target, where the sine increases; half a turn away its torque is
- * zero.
+ * psi = k/2 C^2: a servo with a torque of at most k r C. A hard motor reaches its target with any torque. The joint
+ * should stay within a quarter turn of the target, where the sine increases; half a turn away the torque is zero.
  *
- * The numbers of the target are shared by all elements and set when a step begins, so that an energy has one target.
+ * All elements share the target, which is set at the start of each step; an energy therefore has one target.
  */
 #define JOINT_CONSTRAINTS 1
 #define JOINT_FIRST       5
-#define JOINT_DATA_COUNT  JOINT_END
+#define DATA_COUNT        JOINT_END
 #define JOINT_ONE_SIDED   false
 #include "base/base.h"
 #include "energy/joint/joint.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.c: the energies of one SIMD variant. A new energy is one line here.
+ * table.c: the table of energies of one SIMD variant. A new energy adds one line.
  */
 #include "energy/energy.h"
 #include "math/simd.h"

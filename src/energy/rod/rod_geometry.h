@@ -4,7 +4,7 @@
  * derivatives. Points x0 x1 x2 p0 p1: segment j runs from x_j to x_j+1 and has the director point p_j.
  *
  *     e = x_j+1 - x_j,  l = |e|,  t = e / l           the segment's direction
- *     m = p_j - (x_j + x_j+1) / 2 = mu t + rho d      d is the frame's first axis across it, n = t x d the second
+ *     m = p_j - (x_j + x_j+1) / 2 = mu t + rho d      d: the frame's first axis, perpendicular to t; n = t x d
  *
  * With a = (t, d, n) of segment 0 and b of segment 1, and chi = 1 + t_a . t_b,
  *
@@ -15,8 +15,8 @@
  * kappa are the components of the curvature binormal 2 t_a x t_b / chi in the mean of both frames (Bergou et al.,
  * Discrete elastic rods, 2008), tau the angle between the frames after parallel transport from t_a to t_b.
  *
- * Derivatives go through rotations. A step (de, dm) turns a frame by w = t x E + t (n . Q), E = de / l and Q = (dm -
- * (mu / l) de) / rho; frames turned by w_a and w_b change a strain s by v . (w_a - w_b), where
+ * Derivatives go through rotations. A step (de, dm) rotates a frame by w = t x E + t (n . Q), with E = de / l and
+ * Q = (dm - (mu / l) de) / rho. Rotations w_a and w_b of the frames change a strain s by v . (w_a - w_b), where
  *
  *     v_1 = (d_a x t_b - t_a x d_b - kappa_1 t_a x t_b) / chi,   v_2 with n for d,   v_3 = -(t_a + t_b) / chi
  *
@@ -24,9 +24,9 @@
  *
  *     w' = (-2 Q_n Q_d - 2 Q_t E_n - E_d E_n,  Q_n E_d + 2 E_t E_n,  Q_n E_n - 2 E_t E_d)
  *
- * Limits: where the rod is folded back on itself (chi = 0) kappa has no direction; chi counts as no less than
- * ROD_CHI_FLOOR. Lengths l and rho count as no less than ROD_FLOOR of those at rest. tau jumps by 2 pi where it differs
- * by pi from its rest value.
+ * Limits: if the rod is folded back on itself (chi = 0), kappa has no direction; chi has the lower bound ROD_CHI_FLOOR.
+ * Lengths l and rho have the lower bound ROD_FLOOR times their rest values. tau jumps by 2 pi where it differs by pi
+ * from its rest value.
  */
 #ifndef SINEW_SRC_ENERGY_ROD_ROD_GEOMETRY_H
 #define SINEW_SRC_ENERGY_ROD_ROD_GEOMETRY_H
@@ -40,7 +40,7 @@
 enum {
     ROD_POINTS = 5,
     ROD_STRAINS = 3,
-    ROD_AXES = 9, /* t, d, n: three numbers each */
+    ROD_AXES = 9, /* numbers of the axes t, d, n of a frame */
     ROD_SIZE = 3 * ROD_POINTS
 };
 
@@ -56,15 +56,15 @@ enum {
 typedef struct rod_frame {
     wide axis[3][3]; /* t, d, n */
     wide l, rho;
-    wide slant; /* mu / l */
+    wide slant; /* mu / l: offset of the director point along the edge */
 } rod_frame;
 
 typedef struct rod_now {
     rod_frame f[2];
     wide chi;
     wide strain[ROD_STRAINS];   /* kappa_1, kappa_2 and tau minus their rest values */
-    wide kappa[2];              /* kappa_1 and kappa_2 */
-    wide slope[ROD_STRAINS][3]; /* v */
+    wide kappa[2];              /* bending strains kappa_1 and kappa_2 */
+    wide slope[ROD_STRAINS][3]; /* v_1 v_2 v_3: derivatives of the strains by rotations */
     wide turn[3];               /* t_a x t_b */
 } rod_now;
 
@@ -74,7 +74,7 @@ enum {
 };
 static const int rod_vertex[2][ROD_SLOTS] = {{0, 1, 3}, {1, 2, 4}};
 
-/* Derivative of a frame by a vertex: E = e dx, Q = q dx. */
+/* Derivative of a frame by a vertex: E = weights.e dx, Q = weights.q dx. */
 typedef struct rod_weights {
     wide e, q;
 } rod_weights;
@@ -103,7 +103,7 @@ KERNEL_INLINE void rod_frame_geometry(const wide *a, const wide *b, const wide *
     f->slant = mu / f->l;
 }
 
-/* kappa_k and v_k: k = 1 with d, 2 with n */
+/* Computes kappa_k and v_k: k = 1 with d, 2 with n. */
 KERNEL_INLINE void rod_bend(rod_now *s, int k)
 {
     const wide *ta = s->f[0].axis[0], *tb = s->f[1].axis[0], *da = s->f[0].axis[k], *db = s->f[1].axis[k];
@@ -116,7 +116,7 @@ KERNEL_INLINE void rod_bend(rod_now *s, int k)
     s->kappa[k - 1] = kappa;
 }
 
-/* x[ROD_SIZE], rest in the layout of ROD_REST_... */
+/* Computes frames and strains at x[ROD_SIZE]; rest has the layout of ROD_REST_... */
 KERNEL_INLINE void rod_geometry(const wide *x, const sinew_real *rest, rod_now *s)
 {
     wide r[ROD_REST_COUNT];
@@ -150,7 +150,7 @@ KERNEL_INLINE rod_weights rod_weights_of(const rod_frame *f, int slot)
     return (rod_weights){zero, q};
 }
 
-/* g += force on a vertex of a spatial torque on a frame: e (t x)^T torque + q n (t . torque) */
+/* g += force on a vertex that corresponds to a torque on a frame: e (t x)^T torque + q n (t . torque) */
 KERNEL_INLINE void rod_force(const rod_frame *f, rod_weights weights, const wide torque[3], wide g[3])
 {
     wide along[3];
@@ -160,7 +160,7 @@ KERNEL_INLINE void rod_force(const rod_frame *f, rod_weights weights, const wide
         g[i] += weights.e * along[i] + twist * f->axis[2][i];
 }
 
-/* g[ROD_SIZE] = the forces of opposite torques on both frames; torque = v gives a strain's gradient. */
+/* g[ROD_SIZE] = forces of opposite torques on both frames; torque = v gives the gradient of a strain. */
 KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
 {
     const wide back[3] = {-torque[0], -torque[1], -torque[2]};
@@ -175,8 +175,8 @@ KERNEL_INLINE void rod_gradient(const rod_now *s, const wide torque[3], wide *g)
 
 typedef struct rod_curve {
     wide torque[3];     /* torque on frame a: sum k strain v */
-    wide same[9];       /* Hessian over rotations: of either frame with itself ... */
-    wide other[9];      /* ... and rows of frame b, columns of frame a */
+    wide same[9];       /* Hessian over rotations of either frame with itself */
+    wide other[9];      /* Hessian over rotations: rows of frame b, columns of frame a */
     wide bend[2][3][9]; /* v . w' of each frame as a form over (E, E), (E, Q) and (Q, Q) */
 } rod_curve;
 
@@ -208,7 +208,7 @@ KERNEL_INLINE void rod_mixed(const rod_now *s, const wide force[ROD_STRAINS], wi
     }
 }
 
-/* The Hessian over rotations. stiffness[ROD_STRAINS] are the k. */
+/* Computes the Hessian over rotations. stiffness[ROD_STRAINS] are the k. */
 KERNEL_INLINE void rod_rotations(const rod_now *s, const wide *stiffness, rod_curve *c)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
@@ -237,7 +237,7 @@ KERNEL_INLINE void rod_rotations(const rod_now *s, const wide *stiffness, rod_cu
     }
 }
 
-/* The forms of w' of one frame on which `torque` acts. */
+/* bend = the quadratic forms of w' of one frame on which `torque` acts. */
 KERNEL_INLINE void rod_frame_curve(const rod_frame *f, const wide torque[3], wide bend[3][9])
 {
     const wide half = wide_set((sinew_real)0.5), *t = f->axis[0], *d = f->axis[1], *n = f->axis[2];
@@ -261,7 +261,7 @@ KERNEL_INLINE void rod_curve_geometry(const rod_now *s, const wide *stiffness, r
     rod_frame_curve(&s->f[1], back, c->bend[1]);
 }
 
-/* K = e [t x] + q t n^T: how a vertex turns a frame */
+/* K = e [t x] + q t n^T: rotation of a frame per displacement of a vertex */
 KERNEL_INLINE void rod_turning(const rod_frame *f, rod_weights weights, wide K[9])
 {
     const wide *t = f->axis[0], zero = wide_set(0);
@@ -270,7 +270,7 @@ KERNEL_INLINE void rod_turning(const rod_frame *f, rod_weights weights, wide K[9
         K[i] = weights.e * cross[i] + weights.q * t[i / 3] * f->axis[2][i % 3];
 }
 
-/* B += the block of a vertex with `row` in frame j and one with `column` in frame k. */
+/* B += block of a vertex with weights `row` in frame j and a vertex with weights `column` in frame k. */
 static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_weights row, int k, rod_weights column,
                              wide B[9])
 {
@@ -279,7 +279,7 @@ static inline void rod_block(const rod_now *s, const rod_curve *c, int j, rod_we
     rod_turning(&s->f[j], row, L);
     rod_turning(&s->f[k], column, R);
     for (int i = 0; i < 9; i++) {
-        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* other^T for a with b */
+        const int y = i / 3, z = i % 3, step = j < k ? 3 : 1, first = j < k ? y : 3 * y; /* W^T for frame a with b */
         WR[i] = W[first] * R[z] + W[first + step] * R[3 + z] + W[first + 2 * step] * R[6 + z];
     }
     for (int i = 0; i < 9; i++)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * corotated.c: distance to the rotations, and a penalty on the change of volume.
+ * corotated.c: squared distance to the rotations, and a penalty on the change of volume.
  *
  *     psi = mu |F - R|^2 + lambda/2 (J - 1)^2        P = 2 mu (F - R) + lambda (J - 1) cof F
  *
- * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. Defined for every F; P jumps where sigma1 + sigma2 =
- * 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element has no lower bound.
+ * PBNG (7), the "fixed" corotated energy of Stomakhin et al. 2012. psi is defined for every F; P jumps where
+ * sigma1 + sigma2 = 0 (isotropic.h). Poisson's ratio is not negative: with lambda < 0 the energy of a growing element
+ * has no lower bound.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -14,7 +15,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
@@ -72,7 +73,7 @@ static void corotated_constrain(const sinew_constrain_kernel *kernel)
     tet_rotated_constrain(kernel, DATA_COUNT, 1, stress, corotated_rotated_stress, no_offset);
 }
 
-/* Adds the gradient and the approximate block, which depend on R only by R b. */
+/* Adds the gradient and the approximate block, which depend on R only through R b. */
 KERNEL_INLINE void corotated_add_cheap(const incidence *v, const wide F[9], const wide R[9], const wide b[3],
                                        incidence_sum *sum)
 {

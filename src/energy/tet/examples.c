@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * examples.c: strain from a rest shape that is a blend of examples.
+ * examples.c: strain relative to a rest shape that is a blend of example shapes.
  *
  *     psi = k/2 |F - R H(w)|^2,  H(w) = 1 + sum_i w_i E_i,  E_i = R_i G_i - 1
  *
- * Bouaziz et al. 2014, (17), (18), (27). G_i is the deformation gradient of example i, R_i the rotation that aligns it
- * with the rest shape, the transpose of that of its polar decomposition: so 1 + E_i is its stretch, a symmetric matrix,
- * and an element keeps six numbers for each. R is any rotation; the weights w are free in each element, or given.
- * Deformations that are a blend of the examples have no energy. Without examples psi is that of strain.
+ * Bouaziz et al. 2014, (17), (18), (27). G_i is the deformation gradient of example i. R_i aligns it with the rest
+ * shape: the transpose of the rotation of its polar decomposition. So 1 + E_i is its stretch, a symmetric matrix of six
+ * numbers. R is any rotation; the weights w are free in each element, or given. Deformations that are a blend of the
+ * examples have no energy. Without examples psi is that of the energy strain.
  *
  * psi is the squared distance to the set of all R H(w) (tet_distance.h). R and w are computed alternately, as in (27):
  * R by the polar decomposition of F H, w by a linear system, from the best of a few starts. The result is a local
- * minimum; far from all examples another one may be nearer. Where the nearest rotation jumps, P does.
+ * minimum; far from all examples another one may be nearer. P jumps where the nearest rotation jumps.
  *
- * Second derivatives: with F' = R^T F, tangents t of the set, [e_a] H by rotations and E_i by weights, and M = t^T t
- * minus the curvature term of the set, dP/dF = R (1 - t M^-1 t^T) R^T. For rotations M has tr(S) 1 - S, S = F' H; for
- * weights E_i : E_j; between the two ax(E_i H - D E_i), D = F' - H.
+ * Second derivatives, with F' = R^T F: dP/dF = R (1 - t M^-1 t^T) R^T. t are the tangents of the set, [e_a] H for
+ * rotations and E_i for weights. M is t^T t minus the curvature term of the set: tr(S) 1 - S, S = F' H, for rotations,
+ * E_i : E_j for weights, and ax(E_i H - D E_i), D = F' - H, between them.
  */
 #include "energy/example_shapes.h"
 #include "energy/tet/tet_distance.h"
@@ -27,7 +27,7 @@ enum {
     WEIGHTS = GIVEN + 1,
     DATA_COUNT = TET_MATERIAL + WEIGHTS + EXAMPLES,
     UNKNOWNS = 3 + EXAMPLES,
-    PACKED = 45, /* the lower triangle of 9 rows */
+    PACKED = 45, /* numbers of the lower triangle of a 9x9 matrix */
     TANGENT_ROTATION = PACKED,
     TANGENT_COUNT = PACKED + 9
 };
@@ -35,7 +35,7 @@ enum {
     STIFFNESS = 0,
     MODE = 1,
     WEIGHT = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define TURNS_MAX 200
 
@@ -68,7 +68,7 @@ static const sinew_parameter parameters[] = {
 
 static const int symmetric_at[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
 
-/* out = Q^T E Q, axis[i] the i-th column of Q */
+/* out = Q^T E Q, where axis[i] is column i of Q */
 static void turn_symmetric(const double E[6], double axis[3][3], double out[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -108,7 +108,7 @@ typedef struct blend {
     wide_mask given;
 } blend;
 
-/* H = 1 + sum w E */
+/* H = 1 + sum w E, the stretch of the blended rest shape */
 KERNEL_INLINE void blend_shape(blend *b)
 {
     for (int i = 0; i < 9; i++) {
@@ -126,7 +126,7 @@ KERNEL_INLINE wide matrix_dot(const wide A[9], const wide B[9])
     return sum;
 }
 
-/* The weights that are best for a rotation: sum_j (E_i : E_j) w_j = E_i : (R^T F - 1). */
+/* The best weights for the rotation R: sum_j (E_i : E_j) w_j = E_i : (R^T F - 1). */
 KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide apart[9], gram[6], slope[EXAMPLES];
@@ -143,7 +143,8 @@ KERNEL_INLINE void blend_weights(const blend *b, const wide F[9], wide w[EXAMPLE
     solve_definite(gram, wide_set(0), slope, w);
 }
 
-/* One alternation: R for the weights of b, then the weights w for that R; returns the distance of F from the blend. */
+/* One alternation: R for the weights of b, then weights w for this R. Returns the squared distance of F from the
+ * blend. */
 KERNEL_INLINE wide blend_turn(blend *b, const wide F[9], wide w[EXAMPLES])
 {
     wide M[9], left[9];
@@ -202,7 +203,7 @@ static __attribute__((noinline)) void find_blend(const wide F[9], const sinew_re
         }
         busy = wide_lt(2 * WIDE_EPSILON * size, change);
     }
-    blend_turn(b, F, w); /* the rotation of its final weights, independent of other lanes */
+    blend_turn(b, F, w); /* the rotation for the final weights */
     blend_shape(b);
 }
 
@@ -219,8 +220,7 @@ static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *
 
 /* ---- Second derivatives ---------------------------------------------------------------------- */
 
-/* Tangents of the set in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Weights that the user gives have no
- * tangents. */
+/* Tangents of the set in the frame of R: t[a] = [e_a] H, t[3 + i] = E_i. Given weights have no tangents. */
 KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
 {
     for (int a = 0; a < 3; a++)
@@ -235,7 +235,7 @@ KERNEL_INLINE void blend_tangents(const blend *b, wide t[UNKNOWNS][9])
             t[3 + e][i] = wide_select(b->given, wide_set(0), b->E[e][i]);
 }
 
-/* out[a] = A : [e_a] */
+/* out[a] = A : [e_a], the axial vector of A */
 KERNEL_INLINE void axial(const wide A[9], wide out[3])
 {
     out[0] = A[7] - A[5];
@@ -243,7 +243,7 @@ KERNEL_INLINE void axial(const wide A[9], wide out[3])
     out[2] = A[3] - A[1];
 }
 
-/* M, its lower triangle in place. Absent directions have 1 on the diagonal. */
+/* The lower triangle of M. Directions without a tangent have 1 on the diagonal. */
 KERNEL_INLINE void blend_metric(const blend *b, const wide F[9], wide t[UNKNOWNS][9], wide M[UNKNOWNS][UNKNOWNS])
 {
     const wide zero = wide_set(0), one = wide_set(1), half = wide_set((sinew_real)0.5);
@@ -269,7 +269,8 @@ KERNEL_INLINE void blend_metric(const blend *b, const wide F[9], wide t[UNKNOWNS
     }
 }
 
-/* t = L^-1 t with M = L L^T. Pivots are bounded from below, as the nearest rotation is not unique where one is zero. */
+/* t = L^-1 t with M = L L^T. Pivots have a lower bound, because a zero pivot means that the nearest rotation is not
+ * unique. */
 KERNEL_INLINE void blend_reduce(wide M[UNKNOWNS][UNKNOWNS], wide t[UNKNOWNS][9])
 {
     const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
@@ -290,7 +291,7 @@ KERNEL_INLINE void blend_reduce(wide M[UNKNOWNS][UNKNOWNS], wide t[UNKNOWNS][9])
     }
 }
 
-/* H9 = 1 - t M^-1 t^T in the frame of R, packed; exact, or the nearest semi-definite matrix. */
+/* H9 = 1 - t M^-1 t^T in the frame of R, as packed lower triangle; exact, or the nearest semi-definite matrix. */
 static __attribute__((noinline)) void blend_curvature(const wide F[9], const sinew_real *material, bool exact,
                                                       wide R[9], wide H9[PACKED])
 {
@@ -384,7 +385,7 @@ static void examples_hessian(const sinew_kernel *kernel)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++) {
                 vertex_block(H9, R, gradient[a], gradient[b], K);
-                for (int i = 0; i < 9; i++) /* diagonal blocks are symmetric to the last bit */
+                for (int i = 0; i < 9; i++) /* makes diagonal blocks symmetric to the last bit */
                     wide_store(blocks + (block_index(a, b) * 9 + i) * SIMD_WIDTH,
                                K[a == b && i % 3 < i / 3 ? 3 * (i % 3) + i / 3 : i]);
             }
@@ -449,5 +450,5 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_examples) = {
     .incidence = examples_incidence,
     .vertex = examples_vertex,
     .vertex_change = material_change,
-    .vertex_bounds = 0, /* after a long step turns may end in another minimum than the nearest */
+    .vertex_bounds = 0, /* after a long step the alternation may end in another minimum than the nearest */
 };

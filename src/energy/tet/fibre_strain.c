@@ -4,13 +4,13 @@
  *
  *     psi = k/2 (|F a| - s)^2,  s = |F a| clamped to [minimum, maximum],  a a unit vector of the rest shape
  *
- * The distance of F to the matrices T whose |T a| is between the limits (Bouaziz et al. 2014, (16), for the anisotropic
- * sets of 5.1). T = F + (s - |F a|) n a^T with n = F a / |F a| is the nearest of these. Together with strain_limit,
- * which is isotropic, it limits the stretch along a separately; several of them model several families of fibres. The
- * nearest point of the intersection of such sets has no closed form, so that they are separate energies.
+ * psi is the squared distance of F to the matrices T with |T a| between the limits (Bouaziz et al. 2014, (16), for the
+ * anisotropic sets of 5.1); the nearest is T = F + (s - |F a|) n a^T with n = F a / |F a|. Together with the isotropic
+ * strain_limit it limits the stretch along a separately. Several of these energies model several families of fibres:
+ * the nearest point of the intersection of their sets has no closed form, so the energies are separate.
  *
- * F a = sum m_a x_a with m = Dm^-1 a: a tet acts as an edge between weighted points (edge/edge.h). At |F a| = 0 the
- * direction is undefined, as with edges.
+ * F a = sum m_a x_a with m = Dm^-1 a, so a tet acts like an edge between weighted points (edge/edge.h). If |F a| = 0,
+ * the direction is undefined, as for edges.
  */
 #include "energy/tet/tet.h"
 
@@ -19,8 +19,8 @@
 #include "energy/edge/edge.h"
 #include "energy/limits.h"
 
-/* Data: weight and L as for every tet, the limits, m of the vertices except the first. An incidence stores m of its
- * node and of the others instead of L. */
+/* Data: weight and L like every tet, the limits, and m of all vertices except the first. An incidence stores m of
+ * its node and of the other vertices instead of L. */
 enum {
     FIBRE_M = EDGE_GREATEST + 1,
     DATA_COUNT = FIBRE_M + 3,
@@ -34,7 +34,7 @@ enum {
     MINIMUM = 1,
     MAXIMUM = 2,
     DIRECTION = 3
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -67,7 +67,7 @@ static const char *fibre_strain_prepare(const sinew_element *element, sinew_real
 
 static const int fibre_other_vertices[3] = {1, 2, 3}; /* all vertices except the first */
 
-/* z = sum m_a (x_a - x_0) */
+/* z = F a = sum m_a (x_a - x_0), the deformed fibre direction */
 KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, const wide m[3], wide z[3])
 {
     wide edge[3][3];
@@ -76,7 +76,7 @@ KERNEL_INLINE void fibre_gather(const sinew_real *x, const int32_t *vertex, cons
         z[i] = m[0] * edge[0][i] + m[1] * edge[1][i] + m[2] * edge[2][i];
 }
 
-/* Computes z with the data of the group; returns |z|. */
+/* Computes z = F a with the group's data; returns |z|. */
 KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const sinew_real *x, wide m[3], wide z[3])
 {
     load_wide_array(group_data(groups, group, DATA_COUNT) + FIBRE_M * SIMD_WIDTH, 3, m);
@@ -84,7 +84,7 @@ KERNEL_INLINE wide fibre_span(const sinew_groups *groups, int32_t group, const s
     return wide_sqrt(dot3(z, z));
 }
 
-/* g += D^T f */
+/* Adds D^T f, with f the gradient by z = F a, to the gradient g of the vertices. */
 KERNEL_INLINE void fibre_scatter(sinew_real *g, const int32_t *vertex, const wide m[3], const wide f[3])
 {
     wide force[3][3];
@@ -123,7 +123,7 @@ static double fibre_strain_gradient(const sinew_kernel *kernel)
     return fibre_evaluate(kernel, true);
 }
 
-/* Tangent: the block of z, and m. */
+/* The tangent is the block of z, then m. */
 static void fibre_strain_linearise(const sinew_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -214,7 +214,8 @@ static void fibre_strain_prox(const sinew_reduced_kernel *kernel)
 
 /* ---- Constraints ----------------------------------------------------------------------------- */
 
-/* r times the gradient of |F a| in c, r = |F a| or its lower bound near zero; returns |F a|. w: sum of w_a m_a^2. */
+/* Writes r times the gradient of |F a| to c, r = |F a| or its lower bound near zero; returns |F a|. w = sum of w_a
+ * m_a^2. */
 KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide *r, wide *w)
 {
     wide m[4], z[3] = {wide_set(0), wide_set(0), wide_set(0)};
@@ -227,7 +228,7 @@ KERNEL_INLINE wide fibre_length_of(const sinew_real *data, constrained *c, wide 
             z[i] += m[a] * (c->x[4 * a + i] - c->x[i]);
     }
     const wide l = wide_sqrt(dot3(z, z));
-    /* A non-finite value gives no direction. */
+    /* A value that is not finite has no direction: the gradient is zero. */
     const wide_mask known = wide_le(l, wide_set(WIDE_HUGE));
     for (int i = 0; i < 12; i++)
         c->gradient[i] = wide_select(known, m[i / 3] * z[i % 3], wide_set(0));
@@ -288,7 +289,7 @@ static void fibre_strain_incidence(const sinew_real *data, const int32_t *partic
         }
 }
 
-/* z in terms of the node of the incidence, and m of the node; returns |z|. */
+/* z relative to the node of the incidence, and m of the node; returns |z|. */
 KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3])
 {
     *own = wide_load(v->data + INCIDENCE_M * SIMD_WIDTH);
@@ -304,7 +305,7 @@ KERNEL_INLINE wide fibre_incidence_span(const incidence *v, wide *own, wide z[3]
     return wide_sqrt(dot3(z, z));
 }
 
-/* The block of an edge (edge.h), scaled by m^2 of the node. */
+/* The block of an edge (edge.h), multiplied by m^2 of the node. */
 KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide m, z[3];
@@ -322,7 +323,7 @@ KERNEL_INLINE void fibre_add(const incidence *v, bool exact, incidence_sum *sum)
         sum->A[i] += m * m * H[i];
 }
 
-/* |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|): no cancellation for a small step. */
+/* The form |z'| - |z| = (|z'|^2 - |z|^2) / (|z'| + |z|) avoids cancellation for a small step. */
 KERNEL_INLINE wide fibre_difference(const incidence *v, const wide step[3], wide *noise)
 {
     wide m, z[3];

@@ -3,19 +3,19 @@
  * green_strain.c: the six Green strains of a tet as one vector constraint with a compliance matrix.
  *
  *     C = (E_00, E_11, E_22, 2 E_01, 2 E_02, 2 E_12),  E = (F^T F - 1)/2        psi = 1/2 C^T alpha^-1 C
- *     alpha = K^-1 / V,  K = [lambda + 2 mu on the diagonal and lambda beside it for the first three; mu for the rest]
+ *     alpha = K^-1 / V,  K = [lambda + 2 mu on the diagonal and lambda off it for the first three; mu for the others]
  *
- * As an energy it is st_venant_kirchhoff. As constraints it is not: that energy has one, the root of psi, whose
- * gradient is undefined where it is zero; here each strain has a multiplier, a stress times the volume. Six hard
- * strains make a tet rigid. A sweep solves for the six of an element together (XPBD (26) with matrices):
+ * psi equals st_venant_kirchhoff, but the constraints differ: that energy has one constraint, the root of psi, whose
+ * gradient is undefined where it is zero. Here each strain has a multiplier, a stress times the volume. Six hard
+ * strains make a tet rigid. A sweep solves for the six multipliers of an element together (XPBD (26) with matrices):
  *
  *     (A + c S^-1) dlambda = -S^-1 (K V C + c lambda + b J (x - x_old)),   A = J W J^T,  S = K V + b 1
  *
- * with c = 1/h^2 and b = beta/h; S is isotropic, so its inverse is known. F belongs to a rest shape rotated by Q
- * (tet.h), so the strains are along rotated axes; K is invariant.
+ * with c = 1/h^2 and b = beta/h. S is isotropic, so its inverse has a closed form. F belongs to a rest shape rotated by
+ * Q (tet.h), so the strains are along rotated axes; K is invariant.
  *
- * Known limits: as st_venant_kirchhoff. Hard strains of an element whose particles are mostly pinned are dependent;
- * redundant ones are left out.
+ * Known limits: those of st_venant_kirchhoff. If most particles of an element are pinned, its hard strains are
+ * dependent; redundant strains are skipped.
  */
 #include "energy/tet/stvk_law.h"
 
@@ -27,8 +27,8 @@ enum {
 
 static const int strain_row[STRAINS] = {0, 1, 2, 0, 0, 1}, strain_column[STRAINS] = {0, 1, 2, 1, 2, 2};
 
-/* The strains at the points in c, and g[p][3 a + i] their gradients. Returns the mask of finite strains; others are set
- * to zero. */
+/* The strains C at the points in c, and their gradients g[p][3 a + i]. Returns the mask of finite strains; other
+ * strains are set to zero. */
 KERNEL_INLINE wide_mask strains_of(const constrained *c, const wide lower[6], wide C[STRAINS], wide g[STRAINS][12])
 {
     wide F[9], l[4][3];
@@ -63,7 +63,7 @@ KERNEL_INLINE void stiffness_apply(wide w, wide r, wide shift, bool inverse, con
     }
 }
 
-/* Solves M d = t by L D L^T, which overwrites M, semi-definite. Dependent rows have no step. */
+/* Solves M d = t for a semi-definite M by L D L^T, which overwrites M. Dependent rows have d = 0. */
 KERNEL_INLINE void strain_solve(wide M[STRAINS][STRAINS], const wide t[STRAINS], wide d[STRAINS])
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -91,7 +91,7 @@ KERNEL_INLINE void strain_solve(wide M[STRAINS][STRAINS], const wide t[STRAINS],
     }
 }
 
-/* A = J W J^T + c S^-1, the lower triangle. */
+/* The lower triangle of A = J W J^T + c S^-1. */
 KERNEL_INLINE void strain_matrix(const constrained *c, const wide g[STRAINS][12], wide w, wide r, wide shift,
                                  wide compliance, wide A[STRAINS][STRAINS])
 {
@@ -108,7 +108,7 @@ KERNEL_INLINE void strain_matrix(const constrained *c, const wide g[STRAINS][12]
     }
 }
 
-/* K V C + c lambda + b J (x - x_old) */
+/* f = K V C + c lambda + b J (x - x_old): elastic, multiplier and damping terms of the six strains */
 KERNEL_INLINE void strain_force(const sinew_constrain_kernel *kernel, const int32_t *vertex, const constrained *c,
                                 const wide g[STRAINS][12], wide w, wide r, const wide C[STRAINS],
                                 const wide lambda[STRAINS], wide f[STRAINS])
@@ -125,7 +125,7 @@ KERNEL_INLINE void strain_force(const sinew_constrain_kernel *kernel, const int3
     }
 }
 
-/* One group: the six multipliers together. Elements without weight do not change. */
+/* Projects one group: solves for the six multipliers together. Elements of weight zero do not change. */
 KERNEL_INLINE void strain_constrain_group(const sinew_constrain_kernel *kernel, int32_t group)
 {
     const sinew_real *data = group_data(&kernel->groups, group, DATA_COUNT);
@@ -202,7 +202,7 @@ static void strain_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* Factors of the strains: lambda, or lambda_0 times the stress, as psi has dpsi/dC = K C. */
+/* Factors s of the second derivatives of the strains: lambda; with SINEW_FORM_ENERGY lambda_0 times dpsi/dC = K C. */
 KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t group, const sinew_real *data,
                                   const wide C[STRAINS], wide s[STRAINS])
 {
@@ -213,8 +213,8 @@ KERNEL_INLINE void strain_factors(const sinew_jacobian_kernel *kernel, int32_t g
         s[p] = as_energy ? lambda * s[p] : curvature_factor(kernel, group, p, STRAINS, weight);
 }
 
-/* A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the symmetric matrix of the factors. psi
- * itself (C = psi per unit of weight) has C^T K C / 2 and with it the squares of the strains' gradients. */
+/* A strain is a product of columns of F: block (a, b) = l_a^T S l_b 1, S the symmetric matrix of the factors. With
+ * SINEW_FORM_ENERGY the constraint is C^T K C / 2 per unit of weight, which adds products of the strains' gradients. */
 static void strain_curvature(const sinew_jacobian_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

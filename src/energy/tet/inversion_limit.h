@@ -4,8 +4,8 @@
  *
  *     det(F + t D) = c0 + c1 t + c2 t^2 + c3 t^3,   c0 = det F, c1 = cof F : D, c2 = F : cof D, c3 = det D
  *
- * with D the gradient of the direction, as F of the positions. The first positive root is bracketed by the zeros of the
- * slope: in between the cubic is monotone, and bisection cannot fail. In double in both precisions.
+ * with D the gradient of the direction, as F is of the positions. The zeros of the slope bracket the first positive
+ * root: between them the cubic is monotone, and bisection cannot fail. Computed in double in both precisions.
  */
 #ifndef SINEW_SRC_ENERGY_TET_INVERSION_LIMIT_H
 #define SINEW_SRC_ENERGY_TET_INVERSION_LIMIT_H
@@ -58,7 +58,7 @@ static inline int cubic_turns(const double c[4], double turns[2])
     return count;
 }
 
-/* The root between low, where the cubic is positive, and high, where it is not, rounded down. */
+/* The root between low, where the cubic is positive, and high, where it is not positive, rounded down. */
 static inline double cubic_bisect(const double c[4], double low, double high)
 {
     for (int i = 0; i < 200; i++) {
@@ -73,7 +73,7 @@ static inline double cubic_bisect(const double c[4], double low, double high)
     return low;
 }
 
-/* The first root in (0, most], or most: c[0] > 0, most may be infinite. */
+/* The first root in (0, max], or max if there is none. c[0] > 0; max may be infinite. */
 static inline double cubic_root(const double c[4], double max)
 {
     double turns[2], low = 0;
@@ -83,7 +83,7 @@ static inline double cubic_root(const double c[4], double max)
             return cubic_bisect(c, low, turns[i]);
         low = turns[i];
     }
-    /* The cubic is monotonic from here on. */
+    /* Beyond `low` the cubic is monotone. */
     const double slope = c[3] != 0 ? c[3] : c[2] != 0 ? c[2] : c[1];
     double high = isfinite(max) ? max : 2 * low + 1;
     while (!isfinite(max) && slope < 0 && high < 1e150 && cubic_at(c, high) > 0)
@@ -91,7 +91,7 @@ static inline double cubic_root(const double c[4], double max)
     return cubic_at(c, high) <= 0 ? cubic_bisect(c, low, high) : max;
 }
 
-/* First t <= max at which det F is zero along p. Only lanes that may invert before are solved. */
+/* The first t <= max at which det F of an element is zero along p, or max. Skips elements with det F <= 0 at x. */
 KERNEL_INLINE double tet_step_limit(const sinew_kernel *kernel, int data_count, double max)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

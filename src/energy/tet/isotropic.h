@@ -10,8 +10,8 @@
  *     U (e_i e_j^T + e_j e_i^T) V^T    even_ij = (psi_i - psi_j) / (sigma_i - sigma_j)
  *     U (e_i e_j^T - e_j e_i^T) V^T    odd_ij  = (psi_i + psi_j) / (sigma_i + sigma_j)
  *
- * A material gives A, even and odd with the divisions carried out on paper, so that nothing cancels where singular
- * values meet. These nine directions are orthonormal up to scale, so clamping their eigenvalues at zero gives the
+ * A material computes A, even and odd with the divisions carried out symbolically, so that nothing cancels if singular
+ * values coincide. These nine directions are orthonormal up to scale, so clamping their eigenvalues at zero gives the
  * positive semi-definite matrix nearest to dP/dF in the Frobenius norm.
  */
 #ifndef SINEW_SRC_ENERGY_TET_ISOTROPIC_H
@@ -20,7 +20,7 @@
 #include "energy/tet/tet.h"
 #include "math/small/decompose.h"
 
-/* Pairs in the order 01 02 12. */
+/* Pairs are in the order 01 02 12. */
 typedef struct isotropic_eigen {
     wide A[6]; /* A00 A11 A22 A01 A02 A12 */
     wide even[3];
@@ -30,16 +30,16 @@ typedef struct isotropic_eigen {
 /* The material's second derivatives at the signed singular values sigma (sigma0 >= sigma1 >= |sigma2|). */
 typedef void isotropic_curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen);
 
-/* Where an energy measures the distance to the nearest rotation, odd_ij grows without bound as sigma_i + sigma_j goes
- * to zero: the nearest rotation jumps there. The sum has this lower bound; rounding in F is then at most about 1e-10
- * (single 1e-4) of the result. */
+/* If an energy measures the distance to the nearest rotation, odd_ij is unbounded as sigma_i + sigma_j goes to zero,
+ * where the nearest rotation jumps. The sum has this lower bound; the effect of rounding in F is then at most about
+ * 1e-10 (single 1e-4) of the result. */
 #ifdef SINEW_SINGLE
 #define ISOTROPIC_SUM_BOUND 1e-3f
 #else
 #define ISOTROPIC_SUM_BOUND 1e-6
 #endif
 
-/* 2 / (sigma_i + sigma_j) for the three pairs, bounded as above. */
+/* 2 / (sigma_i + sigma_j) for the three pairs, with ISOTROPIC_SUM_BOUND as lower bound of the sums. */
 KERNEL_INLINE void isotropic_rotation_term(const wide sigma[3], wide term[3])
 {
     const wide bound = wide_set(ISOTROPIC_SUM_BOUND);
@@ -48,8 +48,8 @@ KERNEL_INLINE void isotropic_rotation_term(const wide sigma[3], wide term[3])
     term[2] = 2 / wide_max(sigma[1] + sigma[2], bound);
 }
 
-/* psi with psi_i = a sigma_i + b cof_i, cof = (s1 s2, s0 s2, s0 s1): A = a 1 + b d(cof)/dsigma + c cof cof^T and the
- * pairs. All energies of |F|^2 and J have this form, up to terms in A. */
+/* A, even and odd of a psi with psi_i = a sigma_i + b cof_i, cof = (s1 s2, s0 s2, s0 s1):
+ * A = a 1 + b d(cof)/dsigma + c cof cof^T. All energies of |F|^2 and J have this form, up to further terms in A. */
 KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wide c, isotropic_eigen *eigen)
 {
     const wide cof[3] = {sigma[1] * sigma[2], sigma[0] * sigma[2], sigma[0] * sigma[1]};
@@ -64,7 +64,7 @@ KERNEL_INLINE void isotropic_volume_form(const wide sigma[3], wide a, wide b, wi
     }
 }
 
-/* Raises negative eigenvalues of A to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of A, even and odd to zero; a semi-definite A keeps its bits. */
 KERNEL_INLINE void isotropic_project(isotropic_eigen *eigen)
 {
     const wide zero = wide_set(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isotropic_material.h: common operations of isotropic materials, from the file's DATA_COUNT, stress and curvature: a
- * template that an energy's file includes once, below these three. See tet_material.h.
+ * isotropic_material.h: common operations of isotropic materials. This header is a template: the file of an energy
+ * includes it once, after defining DATA_COUNT, stress and curvature. See tet_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TET_ISOTROPIC_MATERIAL_H
 #define SINEW_SRC_ENERGY_TET_ISOTROPIC_MATERIAL_H
@@ -28,7 +28,7 @@ static inline void material_prox(const sinew_reduced_kernel *kernel)
     isotropic_prox(kernel, DATA_COUNT, stress, curvature);
 }
 
-/* Adds an incidence with the exact second derivatives, projected to definite. */
+/* Adds the gradient of an incidence and its exact block, projected to positive semi-definite. */
 KERNEL_INLINE void material_exact(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

@@ -4,10 +4,11 @@
  *
  *     e = (F + F^T)/2 - 1      psi = mu |e|^2 + lambda/2 (tr e)^2      P = 2 mu e + lambda tr(e) 1
  *
- * PBNG (38), (39). Quadratic in the positions, its Hessian constant and positive semi-definite. Not invariant under
- * rotation: a rotated element swells. For small displacements, and as a reference for comparisons.
+ * PBNG (38), (39). psi is quadratic in the positions, with a constant, positive semi-definite Hessian. It is not
+ * invariant under rotation: a rotated element swells. Use it for small displacements, and as a reference for
+ * comparisons.
  *
- * Kernels store F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and the derivative by F Q is P Q.
+ * Kernels have F Q, Q the frame of the rest shape (tet.h): F = (F Q) Q^T, and the derivative by F Q is P Q.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -18,7 +19,7 @@ enum {
     RATIO = 0,
     FRAME = 1,
     DATA_COUNT = TET_MATERIAL + FRAME + 9
-}; /* lambda / mu, Q */
+}; /* numbers of the material: lambda / mu, Q */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -77,7 +78,7 @@ static void linear_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is a line already. */
+/* dpsi/dsigma (sigma, 1, 1) = (2 mu + lambda) (sigma - 1) is linear, so no fit is needed. */
 static void linear_stiffness(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -87,7 +88,7 @@ static void linear_stiffness(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* With E = e(Z) and D = e(Y): (2 w + w2) E + lambda w tr(E) 1 = w2 D; the skew part of Y stays. */
+/* With E = e(Z), D = e(Y) and w = mu V: (2 w + w2) E + (lambda / mu) w tr(E) 1 = w2 D; the skew part of Y is kept. */
 static void linear_local_prox(const sinew_reduced_kernel *kernel)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0), one = wide_set(1);
@@ -128,7 +129,7 @@ static void linear_incidence(const sinew_real *data, const int32_t *particles, i
     }
 }
 
-/* The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, b rotated back. */
+/* The block is constant: |b|^2 1 + (1 + lambda/mu) b b^T, with b rotated back by Q. */
 KERNEL_INLINE void linear_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;

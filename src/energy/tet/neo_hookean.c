@@ -5,12 +5,12 @@
  *     psi = mu/2 |F|^2 + l/2 (J - 1 - mu/l)^2 - const = mu/2 (|F|^2 - 3) - mu (J - 1) + l/2 (J - 1)^2
  *     P   = mu F + (l (J - 1) - mu) cof F
  *
- * PBNG (8) after Macklin and Mueller 2021, with l = lambda + mu, which makes it linear elasticity at rest. The thesis
- * (3.15) has l = lambda; the rest shape then has the Lame parameter lambda - mu. `matched` = no selects that, to
- * reproduce the thesis; it needs poisson > 1/8, below which the rest shape is not stable.
+ * PBNG (8) after Macklin and Mueller 2021, with l = lambda + mu, which makes psi linear elasticity at rest. The thesis
+ * (3.15) has l = lambda; the rest shape then has the Lame parameter lambda - mu. `matched` = no selects the form of the
+ * thesis; it needs poisson > 1/8, below which the rest shape is not stable.
  *
- * Defined for every F and smooth. With poisson < 0 (matched; < 1/4 not matched) an element collapsed to a point has
- * less energy than at rest, and stays collapsed.
+ * psi is smooth and defined for every F. With poisson < 0 (matched; < 1/4 not matched) an element collapsed to a point
+ * has less energy than at rest, and stays collapsed.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/tet/tet_curvature.h"
@@ -21,7 +21,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* l / mu */
+}; /* number of the material: l / mu */
 enum {
     MATCHED = LAME_PARAMETER_COUNT
 };
@@ -65,7 +65,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* psi + this = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
+/* The constant for which psi + constant = |F|^2/2 + l/(2 mu) (J - 1 - mu/l)^2, the sum of squares of thesis (4.32) */
 KERNEL_INLINE wide neo_hookean_offset(const sinew_real *material)
 {
     return (sinew_real)1.5 + (sinew_real)0.5 / wide_load(material);
@@ -98,14 +98,14 @@ static void neo_hookean_constrain_split(const sinew_constrain_kernel *kernel)
     }
 }
 
-/* Computes the same stress, and psi without cancellation, so that its root is as exact as psi. */
+/* The same stress, with psi computed without cancellation, so that the root of psi is as accurate as psi. */
 KERNEL_INLINE wide neo_hookean_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide plain = stress(F, material, P);
     return neo_hookean_near_rest(F, wide_load(material), plain);
 }
 
-/* C = J - 1: the limit of (4.32) for l to infinity and alpha to zero, thesis (4.33). */
+/* C = J - 1: the limit of thesis (4.32) for l to infinity and alpha to zero, thesis (4.33). */
 static void neo_hookean_constrain_volume(const sinew_constrain_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -135,8 +135,8 @@ static void neo_hookean_constrain(const sinew_constrain_kernel *kernel)
         tet_constrain(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
-/* The two constraints of constrain_split, both at x; constrain_split evaluates the second after the first has moved x.
- */
+/* The two constraints of neo_hookean_constrain_split(), both at x. The sweep evaluates the second one after the
+ * first has moved x. */
 static void neo_hookean_jacobian_split(const sinew_jacobian_kernel *kernel)
 {
     const bool hard = kernel->form == SINEW_FORM_INCOMPRESSIBLE;
@@ -187,7 +187,7 @@ static void neo_hookean_jacobian(const sinew_jacobian_kernel *kernel)
         tet_jacobian(kernel, DATA_COUNT, CONSTRAINT_COUNT, neo_hookean_stress_near_rest, no_offset);
 }
 
-/* C = |F| and C = J: second derivatives of the two. */
+/* Second derivatives of C = |F| and C = J. */
 KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_COUNT], tet_second *s)
 {
     const wide inverse = 1 / wide_max(wide_sqrt(norm3(F)), wide_set(WIDE_EPSILON));
@@ -197,14 +197,14 @@ KERNEL_INLINE void curves_split(const wide F[9], const wide lambda[CONSTRAINT_CO
     memcpy(s->P, F, sizeof s->P);
 }
 
-/* C = J - 1 alone. */
+/* Second derivatives of C = J - 1 alone. */
 KERNEL_INLINE void curves_volume(const wide F[9], wide lambda, tet_second *s)
 {
     s->volume = lambda;
     memcpy(s->P, F, sizeof s->P);
 }
 
-/* psi = |F|^2/2 + (r (J - 1) - 1) (J - 1) - ..., and its root: (d2psi - P P^T / C^2) / C */
+/* Second derivatives of psi (neo_hookean_law.h) plus `shift`, or of its root: (d2psi - P P^T / C^2) / C */
 KERNEL_INLINE void curves_joined(const wide F[9], const sinew_real *material, bool as_energy, wide shift, wide lambda,
                                  tet_second *s)
 {
@@ -248,7 +248,8 @@ static void neo_hookean_incidence(const sinew_real *data, const int32_t *particl
     volume_incidence(data, particles, node, false, out, others);
 }
 
-/* psi is quadratic in one node, so a Newton step with the exact block (factor 1 instead of 2) reaches its minimum. */
+/* psi is quadratic in one node, so a Newton step with the exact block (factor 1 of |b|^2, not 2) reaches its
+ * minimum. */
 KERNEL_INLINE void neo_hookean_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH);

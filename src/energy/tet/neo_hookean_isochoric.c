@@ -5,10 +5,10 @@
  *     psi = mu/2 (J^(-2/3) |F|^2 - 3) + kappa/2 (J - 1)^2
  *     P   = a F + b cof F,  a = mu J^(-2/3),  b = kappa (J - 1) - a |F|^2 / (3 J)
  *
- * CalculiX and Abaqus call it NEO HOOKE, with C10 = mu/2 and D1 = 2/kappa. It is linear elasticity at rest with kappa =
- * lambda + 2/3 mu. Infinite for J <= 0, where J^(-2/3) has no meaning as a material: value and gradient return +inf
- * there, the element adds nothing to g and has a zero tangent. Unlike neo_hookean_log it resists a collapse to a point
- * with finite energy: for equal stretches the first term is zero, and the second kappa/2.
+ * CalculiX and Abaqus call it NEO HOOKE, with C10 = mu/2 and D1 = 2/kappa. It is linear elasticity at rest with
+ * kappa = lambda + 2/3 mu. psi is infinite for J <= 0, where J^(-2/3) has no physical meaning: value and gradient
+ * return +inf, the element adds nothing to g and its tangent is zero. Unlike neo_hookean_log, a collapse to a point
+ * costs finite energy: for equal stretches the first term is zero, and the second kappa/2.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -19,7 +19,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* kappa / mu */
+}; /* number of the material: kappa / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -75,7 +75,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* The same where psi is defined, else the energy of neo_hookean with the same rest shape and moduli: sweeps start at
+/* stress() where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps start at
  * q_tilde, which may be inverted, and need a gradient there. */
 static __attribute__((noinline)) wide stress_anywhere(const wide F[9], const sinew_real *material, wide P[9])
 {
@@ -83,7 +83,7 @@ static __attribute__((noinline)) wide stress_anywhere(const wide F[9], const sin
     const wide_mask defined = wide_le(psi, wide_set(WIDE_HUGE));
     if (__builtin_expect(!wide_any(~defined), 1))
         return psi;
-    wide other[9]; /* data of neo_hookean, whose l/mu is lambda/mu + 1 */
+    wide other[9]; /* stress of neo_hookean with l/mu = lambda/mu + 1 = kappa/mu + 1/3 */
     const wide beyond = neo_hookean_stress(F, wide_load(material) + (sinew_real)(1.0 / 3), other);
     for (int i = 0; i < 9; i++)
         P[i] = wide_select(defined, P[i], other[i]);
@@ -105,7 +105,7 @@ static double isochoric_step_limit(const sinew_kernel *kernel, double max)
     return tet_step_limit(kernel, DATA_COUNT, max);
 }
 
-/* The approximate block of neo_hookean, which has the same moduli at rest: no bound. */
+/* The approximate block of neo_hookean, which has the same moduli at rest. It is no upper bound. */
 KERNEL_INLINE void isochoric_add_cheap(const incidence *v, bool exact, incidence_sum *sum)
 {
     (void)exact;
@@ -124,7 +124,7 @@ static void isochoric_vertex(const sinew_vertex_kernel *kernel)
         incidence_run(kernel, 3, DATA_COUNT, false, isochoric_add_cheap);
 }
 
-/* Where psi is not defined it counts as infinite, so every step to a defined point is a decrease. */
+/* An undefined psi counts as infinite, so every step to a defined point is a decrease. */
 KERNEL_INLINE wide isochoric_difference(const incidence *v, const wide d[3], wide *noise)
 {
     const wide huge = wide_set(WIDE_HUGE), change = tet_incidence_difference(v, d, stress, noise);

@@ -4,8 +4,8 @@
  *
  *     psi = 1/2 (|F|^2 - 3) - (J - 1) + r/2 (J - 1)^2        P = F + (r (J - 1) - 1) cof F,  r = l / mu
  *
- * It is the energy neo_hookean and the matrix around fibres. It also replaces energies that are undefined for J <= 0,
- * where constraints need a gradient.
+ * The law is the energy neo_hookean and the matrix of reinforced. It also replaces energies that are undefined for
+ * J <= 0, where constraints need a gradient.
  */
 #ifndef SINEW_SRC_ENERGY_TET_NEO_HOOKEAN_LAW_H
 #define SINEW_SRC_ENERGY_TET_NEO_HOOKEAN_LAW_H
@@ -23,13 +23,12 @@ KERNEL_INLINE wide neo_hookean_stress(const wide F[9], wide ratio, wide P[9])
     return half * (norm3(F) - 3) + growth * (half * ratio * growth - 1);
 }
 
-/* psi without the differences of large numbers that its root would show: with E = (F^T F - 1)/2, |F|^2 - 3 = 2 tr E and
+/* psi without cancellation, whose round-off its root would magnify: with E = (F^T F - 1)/2, |F|^2 - 3 = 2 tr E and
  * J^2 - 1 = 2 tr E + 4 II(E) + 8 III(E), so that
  *
  *     (|F|^2 - 3)/2 - (J - 1) = (tr E (J - 1) - 4 II(E) - 8 III(E)) / (J + 1)
  *
- * in which every term is a square of strain. Where the volume has changed by half, `plain` is exact enough.
- */
+ * in which every term is quadratic in strain. If the volume has changed by half, `plain` is accurate enough. */
 KERNEL_INLINE wide neo_hookean_near_rest(const wide F[9], wide ratio, wide plain)
 {
     const wide half = wide_set((sinew_real)0.5);

@@ -4,9 +4,9 @@
  *
  *     psi = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2        P = mu F + (lambda log J - mu) / J cof F
  *
- * Thesis (3.14). Infinite for J <= 0: value and gradient return +inf there, and the element adds nothing to g and has
- * a zero tangent, so that the rest of the result stays finite. Poisson's ratio is not negative: with lambda < 0 the
- * energy would fall without bound as J goes to 0.
+ * Thesis (3.14). psi is infinite for J <= 0: value and gradient return +inf, the element adds nothing to g and its
+ * tangent is zero, so that the rest of the result stays finite. Poisson's ratio is not negative: with lambda < 0 the
+ * energy would be unbounded from below as J goes to 0.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -16,7 +16,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER};
 
@@ -64,8 +64,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* The same where psi is defined, else the energy of neo_hookean with the same rest and moduli: sweeps start at q_tilde,
- * which may be inverted, and need a gradient there. */
+/* stress() where psi is defined, else the energy neo_hookean with the same rest shape and moduli: sweeps start at
+ * q_tilde, which may be inverted, and need a gradient there. */
 KERNEL_INLINE wide stress_anywhere(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide huge = wide_set(WIDE_HUGE), psi = stress(F, material, P);
@@ -100,9 +100,9 @@ static void log_incidence(const sinew_real *data, const int32_t *particles, int 
     volume_incidence(data, particles, node, false, out, others);
 }
 
-/* phi'' = (1 + r - r log J) / J^2 of phi = -log J + r/2 (log J)^2, r = lambda/mu, grows without bound towards J = 0: no
- * bound. It is not negative up to J = e and a little beyond, beyond which phi'' counts as zero, or as r in the
- * approximate block. */
+/* phi = -log J + r/2 (log J)^2, r = lambda/mu, has phi'' = (1 + r - r log J) / J^2. It is unbounded toward J = 0, so
+ * the block is no upper bound. For log J > 1 + 1/r it is negative and counts as zero; in the approximate block it is
+ * at least r. */
 KERNEL_INLINE void log_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), zero = wide_set(0), one = wide_set(1);

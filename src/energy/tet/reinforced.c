@@ -5,13 +5,13 @@
  *     psi = mu/2 (|F|^2 - 3) - mu (J - 1) + l/2 (J - 1)^2 + k/8 (I4 - 1)^2,   l = lambda + mu,  I4 = |F a|^2
  *     P   = mu F + (l (J - 1) - mu) cof F + k/2 (I4 - 1) (F a) a^T
  *
- * The matrix is neo_hookean (PBNG (8)); the fibres, along the unit vector a of the rest shape, are the anisotropic St.
+ * The matrix is neo_hookean (PBNG (8)). The fibres, along the unit vector a of the rest shape, have the anisotropic St.
  * Venant-Kirchhoff energy (Bonet and Burton 1998; Kim, De Goes, Iben 2019). k is their contribution to Young's modulus
- * along them. `compress` = no omits them where they are shortened, as thin fibres buckle: the stiffness then jumps at
- * I4 = 1. Fibres that resist compression lose their stiffness below a stretch of 0.577.
+ * along a. `compress` = no ignores shortened fibres, as thin fibres buckle; the stiffness then jumps at I4 = 1. Fibres
+ * that resist compression lose their stiffness below a stretch of 0.577.
  *
- * Defined for every F. Not isotropic: kernels hold F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a). dP = ... + (K dF
- * a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected one by one.
+ * psi is defined for every F. It is not isotropic: kernels have F Q (tet.h) and Q^T a, so that F a = (F Q) (Q^T a).
+ * dP = ... + (K dF a) a^T with K = k ((I4 - 1)/2 1 + (F a)(F a)^T); matrix and fibres are projected separately.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/direction.h"
@@ -19,6 +19,7 @@
 #include "energy/tet/neo_hookean_law.h"
 #include "energy/tet/tet_reduced.h"
 #include "energy/tet/tet_vertex_kernel.h"
+#include "math/vec3.h"
 
 enum {
     RATIO = 0,
@@ -26,12 +27,12 @@ enum {
     SLACK = 2, /* lower bound of I4 - 1: -1, or 0 for fibres without compression */
     AXIS = 3,
     DATA_COUNT = TET_MATERIAL + AXIS + 3
-}; /* l / mu, k / mu, slack, Q^T a */
+}; /* numbers of the material: l / mu, k / mu, slack, Q^T a */
 enum {
     FIBRE = LAME_PARAMETER_COUNT,
     COMPRESS,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 enum {
     TANGENT_REACH = TET_TANGENT_COUNT,
     TANGENT_K = TANGENT_REACH + 3,
@@ -76,7 +77,7 @@ static const char *reinforced_prepare(const sinew_element *element, sinew_real *
     return NULL;
 }
 
-/* Adds the fibres' P, returns their psi. */
+/* Adds P of the fibres and returns their psi. */
 KERNEL_INLINE wide fibre_stress(const wide F[9], const wide a[3], const sinew_real *material, wide P[9])
 {
     const wide k = wide_load(material + STRENGTH * SIMD_WIDTH), slack = wide_load(material + SLACK * SIMD_WIDTH);
@@ -96,7 +97,7 @@ KERNEL_INLINE wide stress(const wide F[9], const sinew_real *material, wide P[9]
     return psi + fibre_stress(F, a, material, P);
 }
 
-/* Computes psi without cancellation, so that its root is as exact as psi; for constraints. */
+/* Stress with psi computed without cancellation, so that its root is as accurate as psi; for constraints. */
 KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real *material, wide P[9])
 {
     wide a[3];
@@ -105,7 +106,7 @@ KERNEL_INLINE wide reinforced_stress_near_rest(const wide F[9], const sinew_real
     return neo_hookean_near_rest(F, ratio, plain) + fibre_stress(F, a, material, P);
 }
 
-/* Second derivatives of the matrix alone. */
+/* Second derivatives of the rubber matrix, without fibres. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     const wide ratio = wide_load(material), growth = sigma[0] * sigma[1] * sigma[2] - 1;
@@ -114,8 +115,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/tet_material.h"
 
-/* K += scale times the fibres' second derivatives: (I4 - 1)/2 across, twice, and I4 more along F a. Projected, neither
- * is negative. Fibres without compression have none while slack. */
+/* K += scale times the second derivatives of the fibres: (I4 - 1)/2 in all directions, and I4 more along F a. If
+ * projected, no eigenvalue is negative. Fibres without compression have no stiffness while they are slack. */
 KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide scale, bool project, wide K[6])
 {
     const wide zero = wide_set(0), one = wide_set(1), third = wide_set((sinew_real)(1.0 / 3));
@@ -134,7 +135,7 @@ KERNEL_INLINE void add_fibres(const wide F[9], const sinew_real *material, wide 
     block_add(K, strength * across, strength * along, Fa);
 }
 
-/* The kernel of one group, whose tangent starts with that of the matrix alone. */
+/* The kernel of one group; its tangent starts with the tangent of the rubber matrix. */
 KERNEL_INLINE sinew_kernel one_group(const sinew_kernel *kernel, int32_t group)
 {
     sinew_kernel one = *kernel;
@@ -162,7 +163,7 @@ static void reinforced_linearise(const sinew_kernel *kernel)
     }
 }
 
-/* The fibres' K as a full matrix, and the derivative of F a by each vertex except the first. */
+/* K of the fibres as a full matrix, and the derivative of F a by each vertex except the first. */
 KERNEL_INLINE void load_fibres(const sinew_kernel *one, wide reach[3], wide full[9])
 {
     static const int padded_index[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -207,7 +208,8 @@ static void reinforced_hessian(const sinew_kernel *kernel)
     }
 }
 
-/* One stiffness for all directions: that along the fibres, the largest. */
+/* psi and stress with fibres along the first axis, along which tet_fit_stiffness() stretches. The stiffness along the
+ * fibres, which is the largest, then serves for all directions. */
 KERNEL_INLINE wide stress_along(const wide F[9], const sinew_real *material, wide P[9])
 {
     const wide zero = wide_set(0), a[3] = {wide_set(1), zero, zero};
@@ -240,10 +242,10 @@ static void reinforced_incidence(const sinew_real *data, const int32_t *particle
     double q[3][3];
     tet_incidence(data, DATA_COUNT, particles, node, out, others, q);
     for (int i = 0; i < 3; i++)
-        out[TET_MATERIAL + AXIS + i] = (sinew_real)dot_of(q[i], direction);
+        out[TET_MATERIAL + AXIS + i] = (sinew_real)vec3_dot(q[i], direction);
 }
 
-/* The matrix is a quadratic as one node moves, the fibres are a quartic: no bound. */
+/* As one node moves, psi of the rubber is quadratic and psi of the fibres quartic, so the block is no upper bound. */
 KERNEL_INLINE void reinforced_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const sinew_real *material = v->data + TET_MATERIAL * SIMD_WIDTH;

@@ -4,8 +4,8 @@
  *
  *     E = (F^T F - 1)/2      psi = mu |E|^2 + lambda/2 (tr E)^2      P = F (2 mu E + lambda tr(E) 1)
  *
- * Defined for every F and a polynomial. It does not depend on orientation, so an inverted element may be at rest, and
- * under compression beyond sigma = 0.577 of a bar it softens and collapses: for small strains and large rotations.
+ * psi is a polynomial, defined for every F. It does not depend on orientation, so an inverted element may be at rest. A
+ * bar compressed beyond sigma = 0.577 softens and collapses. Use it for small strains and large rotations.
  */
 #include "energy/tet/stvk_law.h"
 

@@ -7,7 +7,8 @@
  *     P   = m I/(1 + I) F + (l (J - 1) - 3m/4) cof F
  *
  * PBNG (10), with the factor l/2 that is missing there. m = 4mu/3 and l = lambda + 5mu/6 make it linear elasticity at
- * rest. Defined for every F and smooth; the logarithm keeps P from vanishing slower than F at a point.
+ * rest. psi is smooth and defined for every F. With the logarithm the first term of P vanishes faster than the second
+ * as F goes to zero, so that an element does not stay collapsed at a point.
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/lame.h"
@@ -16,9 +17,9 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* l / mu */
+}; /* number of the material: l / mu */
 
-/* m / mu */
+/* m / mu, the factor of the shear terms */
 #define SHEAR ((sinew_real)(4.0 / 3.0))
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
@@ -48,7 +49,7 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
     const wide I = sigma[0] * sigma[0] + sigma[1] * sigma[1] + sigma[2] * sigma[2];
     const wide inverse = 1 / (I + 1);
     isotropic_volume_form(sigma, shear * I * inverse, ratio * growth - 1, ratio, eigen);
-    /* d(scale)/dsigma_j sigma_i */
+    /* Adds sigma_i d(scale)/dsigma_j. */
     const wide extra = 2 * shear * inverse * inverse;
     for (int i = 0; i < 3; i++)
         eigen->A[i] += extra * sigma[i] * sigma[i];
@@ -65,8 +66,8 @@ static void stable_incidence(const sinew_real *data, const int32_t *particles, i
     volume_incidence(data, particles, node, true, out, others);
 }
 
-/* The exact block is semi-definite; it adds 2m/(1 + I)^2 F b (F b)^T from the scale of the |F|^2 term. That term is at
- * most 9/8 m = 3/2 mu, below the 2 mu of the approximate block. */
+/* The exact block is semi-definite. It adds 2m/(1 + I)^2 F b (F b)^T, the derivative of the factor I/(1 + I). The
+ * terms with m are at most 9/8 m = 3/2 mu, below the 2 mu of the approximate block. */
 KERNEL_INLINE void stable_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + VOLUME_MATERIAL * SIMD_WIDTH), shear = wide_set(SHEAR), zero = wide_set(0);

@@ -4,9 +4,9 @@
  *
  *     psi = k/2 |F - R|^2 = k/2 sum (sigma_i - 1)^2        P = k (F - R)
  *
- * Thesis (3.13), after Bouaziz et al. 2014. R is the rotation nearest to F (a proper one, so that psi keeps growing
- * through an inversion). At rest it is linear elasticity with mu = k/2 and lambda = 0: it has no separate resistance to
- * change of volume. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
+ * Thesis (3.13), after Bouaziz et al. 2014. R is the proper rotation nearest to F, so psi keeps growing through an
+ * inversion. At rest psi is linear elasticity with mu = k/2 and lambda = 0, without separate resistance to change of
+ * volume. P jumps where sigma1 + sigma2 = 0 (isotropic.h).
  */
 #include "energy/tet/tet_constraint.h"
 #include "energy/tet/tet_reduced.h"
@@ -77,7 +77,7 @@ static void strain_stiffness(const sinew_reduced_kernel *kernel)
     tet_weight_stiffness(kernel, DATA_COUNT);
 }
 
-/* g += w D^T R */
+/* PD's projection: g += w D^T R, R the rotation nearest to F */
 static void strain_local_project(const sinew_reduced_kernel *kernel)
 {
     wide F[TET_TILE][9], R[TET_TILE][9];

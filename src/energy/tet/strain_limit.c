@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * strain_limit.c: strain of tets without energy between limits.
+ * strain_limit.c: strain of tets, with zero energy between limits.
  *
  *     psi = k/2 |F - T|^2,  T = U diag(s) V^T,  s_i = sigma_i clamped to [minimum, maximum]
  *
- * Bouaziz et al. 2014, (16), (22), (23). Singular values are signed, the last one negative where det F < 0, so that an
- * inverted element returns through zero, as in appendix A. With minimum = maximum = 1 it is strain. P jumps where
- * sigma1 + sigma2 = 0 (isotropic.h).
+ * Bouaziz et al. 2014, (16), (22), (23). Singular values are signed, the last one negative if det F < 0, so that an
+ * inverted element returns through zero, as in appendix A. With minimum = maximum = 1 it is the energy strain. P jumps
+ * where sigma1 + sigma2 = 0 (isotropic.h).
  */
 #include "energy/limits.h"
 #include "energy/tet/tet_distance.h"
@@ -20,7 +20,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 static const sinew_parameter parameters[] = {
     LIMITS_STIFFNESS_PARAMETER,
@@ -43,13 +43,13 @@ KERNEL_INLINE void clamped(const wide sigma[3], const sinew_real *material, wide
         s[i] = wide_min(wide_max(sigma[i], min), greatest);
 }
 
-/* Not inlined: the decomposition is a call anyway. */
+/* Not inlined, because the decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     return tet_set_stress(F, material, clamped, P);
 }
 
-/* At a limit the derivative is that beyond the limit. */
+/* At a limit the derivative is the one beyond the limit. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

@@ -4,8 +4,8 @@
  *
  *     E = (F^T F - 1)/2      psi = mu |E|^2 + lambda/2 (tr E)^2      P = F (2 mu E + lambda tr(E) 1)
  *
- * Parameters, prepare, stress, curvature and incidences: a template that an energy's file includes once. The two differ
- * as constraints.
+ * This header has parameters, prepare, stress, curvature and incidences. It is a template, which the file of an energy
+ * includes once. The two energies differ as constraints.
  */
 #ifndef SINEW_SRC_ENERGY_TET_STVK_LAW_H
 #define SINEW_SRC_ENERGY_TET_STVK_LAW_H
@@ -17,7 +17,7 @@
 
 enum {
     DATA_COUNT = TET_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER};
 
@@ -62,8 +62,8 @@ KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, is
 
 #include "energy/tet/isotropic_material.h"
 
-/* The second derivatives grow with the stretch, the approximate block only across the stretch: the block is no
- * bound. */
+/* The second derivatives grow with the stretch; the approximate block grows only perpendicular to it. The block is
+ * no upper bound. */
 KERNEL_INLINE void stvk_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[9], b[3];

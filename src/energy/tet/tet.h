@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet.h: common code of energies on tetrahedra: from positions to F, from the stress P to forces, the tangent.
+ * tet.h: common code of energies on tetrahedra: F from positions, forces from the stress P, and the tangent.
  *
  *     Ds = [x1-x0  x2-x0  x3-x0]     F = Ds L,  L = (Q^T Dm)^-1 of the rest shape        thesis (3.12)
  *     E  = w psi(F)                  [f1 f2 f3] = w P L^T,  f0 = -(f1 + f2 + f3),  P = dpsi/dF
  *
- * The rotation Q turns each rest shape so that Dm, and with it its inverse, is lower triangular: x3-x0 along the third
- * axis, x2-x0 in the plane of the last two. Isotropic energies are invariant, psi(F Q) = psi(F), and an element has six
- * numbers instead of nine: a third less memory traffic and arithmetic. F at rest is Q, not 1. The linear energy, which
- * is not isotropic for large F, stores Q and rotates back.
+ * The rotation Q turns each rest shape so that Dm and its inverse are lower triangular: x3-x0 lies along the third
+ * axis, x2-x0 in the plane of the last two. Isotropic energies are invariant, psi(F Q) = psi(F), and an element stores
+ * six numbers instead of nine: a third less memory traffic and arithmetic. F at rest is Q, not 1. The linear energy,
+ * which is not isotropic for large F, stores Q and rotates back.
  *
  * psi is written per unit of one modulus (mu, or the stiffness): the weight w = modulus x rest volume carries the unit,
- * and a material has one dimensionless number. Data: w, L (6), then the material's own numbers.
+ * and the numbers of a material have no unit. Data: w, L (6), then the material's own numbers.
  *
  * The tangent. In the frames U, V of F = U diag(sigma) V^T the 9x9 matrix dP/dF of an isotropic energy splits into one
  * 3x3 block A for the diagonal and, per pair i < j, a 2x2 block [s t; t s] for the entries ij and ji. So 30 numbers are
@@ -19,10 +19,10 @@
  *
  *     H p:   M = U^T (Ds(p) W),  N = (A, s, t) M,  f = (U N) W^T
  *
- * is 108 multiply-adds and some 20 more against 135, and a Newton step streams the tangent through memory in each
- * product, so 30 against 51 numbers count for more. The linear energy has the same form with U = 1, V = Q^T.
+ * takes 108 multiply-adds and some 20 more, against 135. A Newton step streams the tangent through memory in each
+ * product, so 30 against 51 numbers matter more. The linear energy has the same form with U = 1, V = Q^T.
  *
- * A tetrahedron numbered inside out is the same tetrahedron: F and |volume| do not depend on the order of vertices.
+ * The orientation of a tetrahedron does not matter: F and |volume| do not depend on the order of vertices.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_H
 #define SINEW_SRC_ENERGY_TET_TET_H
@@ -35,7 +35,7 @@ enum {
     TET_WEIGHT = 0,
     TET_LOWER = 1,
     TET_MATERIAL = 7
-}; /* data */
+}; /* indices in data: weight, L, numbers of the material */
 enum {
     TET_U = 0,
     TET_W = 9,
@@ -43,9 +43,9 @@ enum {
     TET_S = 24,
     TET_T = 27,
     TET_TANGENT_COUNT = 30
-}; /* tangent */
+}; /* indices in the tangent */
 
-/* The second derivatives in the frames of the singular value decomposition. Pairs in the order 01 02 12. */
+/* The second derivatives in the frames of the singular value decomposition. Pairs are in the order 01 02 12. */
 typedef struct tet_tangent {
     wide A[6]; /* A00 A11 A22 A01 A02 A12 */
     wide s[3];
@@ -61,7 +61,8 @@ typedef wide tet_rotated_stress(const wide F[9], const wide R[9], const sinew_re
 #define sinew_tet_product SINEW_SIMD_SYMBOL(sinew_tet_product)
 #define sinew_tet_hessian SINEW_SIMD_SYMBOL(sinew_tet_hessian)
 
-/* data = modulus x rest volume, L. NULL or the reason for refusal. `frame` is NULL or receives Q, row-major. */
+/* data = modulus x filled rest volume, L. Returns NULL or a reason to refuse. `frame` is NULL or receives Q, row-major.
+ * With element->rest_known only the weight is computed, from element->size. */
 const char *sinew_tet_prepare(const sinew_element *element, double modulus, sinew_real *data, double *frame);
 void sinew_tet_product(const sinew_kernel *kernel);
 void sinew_tet_hessian(const sinew_kernel *kernel);
@@ -73,7 +74,7 @@ void sinew_tet_hessian(const sinew_kernel *kernel);
 static const int tet_fan_vertex[SINEW_FAN + 2] = {1, 2, 3, 7, 11};
 static const int tet_fan_edge[SINEW_FAN][3] = {{0, 1, 2}, {0, 1, 3}, {0, 3, 4}};
 
-/* Ds of the tets of one fan. */
+/* Ds = [x1-x0  x2-x0  x3-x0] of the tets of one fan. */
 KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, int fan, wide Ds[][9])
 {
     wide edge[SINEW_FAN + 2][3];
@@ -84,8 +85,8 @@ KERNEL_INLINE void tet_gather_fan(const sinew_real *x, const int32_t *vertex, in
             Ds[k][i] = edge[tet_fan_edge[k][i % 3]][i / 3];
 }
 
-/* g += the nodal vectors of the tets of one fan: the columns of f[k], and at their common vertex minus all of them. The
- * sums are tet_fan_edge written out, without additions to zero. */
+/* g += the nodal vectors of the tets of one fan: the columns of f[k], and minus their sum at the common vertex. The
+ * sums are those of tet_fan_edge written out, without additions to zero. */
 KERNEL_INLINE void tet_scatter_fan(sinew_real *g, const int32_t *vertex, int fan, const wide f[][9])
 {
     wide sum[SINEW_FAN + 2][3];
@@ -114,7 +115,7 @@ KERNEL_INLINE void tet_deformation(const sinew_real *x, const int32_t *vertex, c
     multiply3_lower(Ds[0], lower, F);
 }
 
-/* g += the forces of P. */
+/* Adds the gradient P L^T of a stress P to g of the four vertices. */
 KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide P[9], const wide lower[6])
 {
     wide f[1][9];
@@ -124,13 +125,13 @@ KERNEL_INLINE void tet_scatter(sinew_real *g, const int32_t *vertex, const wide 
 
 /* ---- Tiles ------------------------------------------------------------------------------------ */
 
-/* Gather, material and scatter each run over a few groups before the next one starts. In one loop they would be a chain
- * of dependent instructions longer than the reorder window of a processor; separate loops overlap groups. */
+/* Gather, material and scatter each run over a few groups before the next stage starts. In one loop they would be a
+ * chain of dependent instructions longer than a processor's reorder window; separate loops overlap groups. */
 enum {
     TET_TILE = SINEW_POLAR_TILE
 };
 
-/* Groups that a kernel takes at once: fans of one size. */
+/* Consecutive groups that a kernel processes together: fans of one size. */
 typedef struct tet_tile {
     int32_t first, count;
     int fan;
@@ -146,15 +147,15 @@ KERNEL_INLINE tet_tile tet_tile_at(const sinew_groups *groups, int32_t first)
     return (tet_tile){first, left < max ? left : max, fan};
 }
 
-/* Prefetches `size` bytes. The address may be past the end of the array, so it is no pointer. */
+/* Prefetches `size` bytes. The address may be beyond the end of the array, so it is an integer, not a pointer. */
 KERNEL_INLINE void tet_prefetch(uintptr_t address, uintptr_t size)
 {
     for (uintptr_t line = 0; line < size; line += 64)
         __builtin_prefetch((const void *)(address + line));
 }
 
-/* Prefetches data of a group two tiles ahead, maybe of the next chunk: the stages of a tile read them in an order that
- * hardware prefetching does not detect. Of the later groups of a fan only the last vertex is read. */
+/* Prefetches the data of a group two tiles ahead, possibly of the next chunk: the stages of a tile read data in an
+ * order that hardware prefetching does not detect. Only the last vertex of the later groups of a fan is read. */
 KERNEL_INLINE void tet_prefetch_group(const sinew_groups *groups, int32_t group, int data_count, bool later)
 {
     const uintptr_t data = (uintptr_t)data_count * sizeof(wide), row = SIMD_WIDTH * sizeof(int32_t);
@@ -200,7 +201,7 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
         for (int i = 0; i < fan; i++) {
             const sinew_real *data = group_data(groups, tile->first + k + i, data_count);
             const wide weight = wide_load(data + TET_WEIGHT * SIMD_WIDTH);
-            wide lower[6]; /* w L: six products in place of the nine of w P, and later in the chain */
+            wide lower[6]; /* w L: six products instead of the nine of w P, and later in the chain */
             load_wide_array(data + TET_LOWER * SIMD_WIDTH, 6, lower);
             for (int j = 0; weighted && j < 6; j++)
                 lower[j] *= weight;
@@ -210,7 +211,7 @@ KERNEL_INLINE void tet_scatter_fans(const sinew_groups *groups, sinew_real *g, c
     }
 }
 
-/* g += the forces of w P, or of P. */
+/* g += the forces of w P, or of P if not `weighted`. */
 KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, const tet_tile *tile, int data_count,
                                     bool weighted, const wide P[TET_TILE][9])
 {
@@ -222,7 +223,7 @@ KERNEL_INLINE void tet_scatter_tile(const sinew_groups *groups, sinew_real *g, c
         tet_scatter_fans(groups, g, tile, 1, data_count, weighted, P);
 }
 
-/* Value, and gradient if requested. rotated: NULL, or used instead of stress. */
+/* Returns the value; also adds the gradient if `scatter`. rotated: NULL, or used instead of stress. */
 KERNEL_INLINE double tet_evaluate(const sinew_kernel *kernel, int data_count, bool scatter, tet_stress *stress,
                                   tet_rotated_stress *rotated)
 {
@@ -270,7 +271,7 @@ KERNEL_INLINE double tet_rotated_gradient(const sinew_kernel *kernel, int data_c
     return tet_evaluate(kernel, data_count, true, stress, rotated);
 }
 
-/* Writes the tangent of one group, W = L V. */
+/* Writes the tangent of one group; W = L V. */
 KERNEL_INLINE void tet_store_tangent(sinew_real *to, wide weight, const wide U[9], const wide W[9],
                                      const tet_tangent *tangent)
 {

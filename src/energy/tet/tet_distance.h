@@ -5,14 +5,14 @@
  *
  *     psi = 1/2 |F - T|^2 = 1/2 sum (sigma_i - s_i)^2        P = F - T,  T = U diag(s) V^T
  *
- * s is the point of the set nearest to sigma. U and V are rotations and sigma2 is negative where det F is, so that of
- * all matrices with the singular values s this T is the nearest (von Neumann's trace inequality). T is stationary, so
- * it does not contribute to P; second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j)
- * and odd_ij = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
+ * s is the point of the set nearest to sigma. U and V are rotations and sigma2 has the sign of det F, so that T is the
+ * nearest of all matrices with the singular values s (von Neumann's trace inequality). T is stationary, so it does not
+ * contribute to P. Second derivatives have A = 1 - ds/dsigma, even_ij = 1 - (s_i - s_j)/(sigma_i - sigma_j) and
+ * odd_ij = 1 - (s_i + s_j)/(sigma_i + sigma_j) (isotropic.h).
  *
- * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is optimal
- * for a given T, with the remainder |T - Y|^2 times a constant. The distance never exceeds 1/2 |F - T0|^2 for any T0 of
- * the set, so the unit matrix bounds its second derivatives.
+ * The squared distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is
+ * optimal for a given T, and leaves |T - Y|^2 times a constant. The squared distance never exceeds |F - T0|^2 for any
+ * T0 of the set, so the unit matrix bounds the second derivatives of psi.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
 #define SINEW_SRC_ENERGY_TET_TET_DISTANCE_H
@@ -24,7 +24,7 @@
 /* s = the point of the set nearest to sigma (sigma0 >= sigma1 >= |sigma2|), sorted in the same way. */
 typedef void tet_set_nearest(const wide sigma[3], const sinew_real *material, wide s[3]);
 
-/* psi and P = U diag(sigma - s) V^T: zero to the last bit where F is in the set. */
+/* psi and P = U diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
 KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, tet_set_nearest *nearest, wide P[9])
 {
     wide U[9], sigma[3], V[9], s[3], psi = wide_set(0);
@@ -40,7 +40,7 @@ KERNEL_INLINE wide tet_set_stress(const wide F[9], const sinew_real *material, t
     return psi;
 }
 
-/* g += w D^T T */
+/* PD's projection: g += w D^T T, T the matrix of the set nearest to F */
 KERNEL_INLINE void tet_set_project(const sinew_reduced_kernel *kernel, int data_count, tet_stress *stress)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_distance_energy.h: the operations of an energy that is the squared distance of F to a set (tet_distance.h), from
- * the file's DATA_COUNT and stress: a template that an energy's file includes once, below these two. Isotropic ones
- * include isotropic_material.h before, for linearise and the exact block, and take TET_SET_ISOTROPIC_OPS too.
+ * tet_distance_energy.h: the operations of an energy that is the squared distance of F to a set (tet_distance.h). This
+ * header is a template: the file of an energy includes it once, after defining DATA_COUNT and stress. Isotropic
+ * energies include isotropic_material.h before, for linearise and the exact block, and also use TET_SET_ISOTROPIC_OPS.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H
 #define SINEW_SRC_ENERGY_TET_TET_DISTANCE_ENERGY_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_material.h: common operations of materials of tets, from the file's DATA_COUNT and stress: a template that an
- * energy's file includes once, below these two (with tet_constraint.h, tet_reduced.h and tet_vertex_kernel.h above
- * them). isotropic_material.h is the template for materials with a curvature.
+ * tet_material.h: common operations of materials of tets. This header is a template: the file of an energy includes it
+ * once, after tet_constraint.h, tet_reduced.h and tet_vertex_kernel.h and after defining DATA_COUNT and stress.
+ * isotropic_material.h is the template for materials with a curvature.
  *
- * The table of a material starts with TET_MATERIAL_INFO, which takes the file's `parameters`, and TET_MATERIAL_OPS; its
- * own prepare and vertex follow, named after the energy. Incidences of the general layout (tet_vertex_kernel.h) are
- * INCIDENCE_ANY_OPS; energies in the volume form have their own. All other operations are optional.
+ * The table of a material starts with TET_MATERIAL_INFO, which uses the file's `parameters`, and TET_MATERIAL_OPS,
+ * followed by its own prepare and vertex. Incidences of the general layout (tet_vertex_kernel.h) use INCIDENCE_ANY_OPS;
+ * energies in the volume form have their own incidences. All other operations are optional.
  */
 #ifndef SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
 #define SINEW_SRC_ENERGY_TET_TET_MATERIAL_H
@@ -37,7 +37,7 @@ static inline double material_gradient(const sinew_kernel *kernel)
     return tet_gradient(kernel, DATA_COUNT, stress);
 }
 
-/* One constraint an element. */
+/* One constraint per element. */
 static inline void material_constrain(const sinew_constrain_kernel *kernel)
 {
     tet_constrain(kernel, DATA_COUNT, 1, stress, no_offset);

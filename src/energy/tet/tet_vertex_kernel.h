@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * tet_vertex_kernel.h: tetrahedra as functions of one vertex. The vertex is put first, x0 with the rest gradient b of
- * its shape function; moving it by d changes F by d b^T. With c = dJ/dx0 = cof(F) b:
+ * tet_vertex_kernel.h: tetrahedra as functions of one vertex. This vertex is x0, with the rest gradient b of its shape
+ * function; a displacement d of x0 changes F by d b^T. With c = dJ/dx0 = cof(F) b:
  *
  *     gradient  w P b
  *     block     w (2 |b|^2 1 + l/mu c c^T)          approximate, PBNG (32), (33), l the factor of (J - 1)^2 / 2 in psi
  *
  * J is linear in x0, so c does not depend on x0. An energy a/2 |F|^2 + phi(J) has the exact block
- * w (a |b|^2 1 + phi'' c c^T). Hence the approximate block is no smaller than the exact one of corotated
- * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), of strain, and of the Neo-Hookean energies, whose l is
+ * w (a |b|^2 1 + phi'' c c^T). The approximate block is therefore no smaller than the exact one for corotated
+ * (|F - R|^2 is the minimum of |F - Q|^2 over rotations Q), for strain, and for the Neo-Hookean energies, whose l is
  * lambda + mu and lambda + 5mu/6. PBNG uses l = lambda; nearly auxetic rubber under large stretch could then overshoot.
  *
- * Two layouts of an incidence's numbers. General: those of the element (tet.h), L for the order of the incidence; F
- * is formed. Volume form, for energies of |F|^2 and J alone: F is not formed, as
+ * An incidence has one of two layouts. General: data of the element (tet.h), with L for the vertex order of the
+ * incidence, from which F is computed. Volume form, for energies of |F|^2 and J alone, which do not need F:
  *
  *     c = -det(L) n,  n = (x2 - x1) x (x3 - x1)       J = det(L) n . (x1 - x0)
  *     F b = sum_k K_0k (x_k - x0),  K_ab = b_a . b_b      |F|^2 = -sum_{a<b} K_ab |x_a - x_b|^2
@@ -22,9 +22,9 @@
 
 #include "energy/tet/isotropic.h"
 #include "energy/vertex_kernel.h"
+#include "math/vec3.h"
 
-/* The other three vertices after the vertex of this incidence. All four are an even permutation, so J keeps its
- * sign. */
+/* The other three vertices, in order, after the node. All four orders are even permutations, so J keeps its sign. */
 static const int tet_incidence_order[4][3] = {{1, 2, 3}, {0, 3, 2}, {3, 0, 1}, {2, 1, 0}};
 
 static inline void tet_incidence_others(const int32_t *particles, int node, int32_t *others)
@@ -43,39 +43,34 @@ static inline void tet_rest_gradient(const sinew_real *data, int vertex, double 
         b[i] = vertex > 0 ? rows[vertex - 1][i] : -(rows[0][i] + rows[1][i] + rows[2][i]);
 }
 
-static inline double dot_of(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* ---- General --------------------------------------------------------------------------------- */
 
-/* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in the
- * frame q of their Gram-Schmidt basis. Rows of q: its axes in the element's frame. */
+/* Rotates the rest shape for the vertex order of the incidence: the rows of L are the rest gradients of x1 x2 x3 in
+ * the frame q of their Gram-Schmidt basis. The rows of q are its axes in the element's frame. */
 static inline void tet_incidence_frame(double b[3][3], double lower[6], double q[3][3])
 {
-    const double first = sqrt(dot_of(b[0], b[0]));
+    const double first = vec3_norm(b[0]);
     double rest[3] = {b[1][0], b[1][1], b[1][2]};
     for (int i = 0; i < 3; i++)
         q[0][i] = b[0][i] / first;
-    for (int pass = 0; pass < 2; pass++) { /* applied twice: orthogonal up to round-off for any two gradients */
-        const double along = dot_of(q[0], rest);
+    for (int pass = 0; pass < 2; pass++) { /* twice: orthogonal up to round-off for any two gradients */
+        const double along = vec3_dot(q[0], rest);
         for (int i = 0; i < 3; i++)
             rest[i] -= along * q[0][i];
     }
-    const double second = sqrt(dot_of(rest, rest));
+    const double second = vec3_norm(rest);
     for (int i = 0; i < 3; i++)
         q[1][i] = rest[i] / second;
     for (int i = 0; i < 3; i++)
         q[2][i] = q[0][(i + 1) % 3] * q[1][(i + 2) % 3] - q[0][(i + 2) % 3] * q[1][(i + 1) % 3];
     lower[0] = first;
-    lower[1] = dot_of(b[1], q[0]);
-    lower[2] = dot_of(b[1], q[1]);
+    lower[1] = vec3_dot(b[1], q[0]);
+    lower[2] = vec3_dot(b[1], q[1]);
     for (int k = 0; k < 3; k++)
-        lower[3 + k] = dot_of(b[2], q[k]);
+        lower[3 + k] = vec3_dot(b[2], q[k]);
 }
 
-/* q is left for materials that are not isotropic. */
+/* Writes an incidence in the general layout; q is the frame that anisotropic materials need. */
 static inline void tet_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                  sinew_real *out, int32_t *others, double q[3][3])
 {
@@ -89,7 +84,7 @@ static inline void tet_incidence(const sinew_real *data, int data_count, const i
         out[TET_LOWER + i] = (sinew_real)lower[i];
 }
 
-/* F and b of the incidence. */
+/* Deformation gradient F of the incidence, and rest gradient b of its node. */
 KERNEL_INLINE void tet_incidence_deformation(const incidence *v, wide F[9], wide b[3])
 {
     wide D[9], L[6], xa[3];
@@ -111,7 +106,7 @@ KERNEL_INLINE void apply3(const wide M[9], const wide b[3], wide out[3])
         out[i] = dot3(M + 3 * i, b);
 }
 
-/* sum += the gradient w P b */
+/* Adds the gradient w P b of psi by the node to sum. */
 KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], const wide b[3], tet_stress *stress,
                                           incidence_sum *sum)
 {
@@ -123,7 +118,7 @@ KERNEL_INLINE void tet_incidence_gradient(const incidence *v, const wide F[9], c
         sum->g[i] += weight * f[i];
 }
 
-/* sum += w (shear |b|^2 1 + bulk c c^T) */
+/* Adds the approximate block w (shear |b|^2 1 + bulk c c^T), c = dJ/dx0, to sum. */
 KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], const wide b[3], wide shear, wide bulk,
                                        incidence_sum *sum)
 {
@@ -134,10 +129,9 @@ KERNEL_INLINE void tet_incidence_bound(const incidence *v, const wide F[9], cons
     block_add(sum->A, weight * shear * dot3(b, b), weight * bulk, c);
 }
 
-/* sum += the block of the second derivatives, their negative eigenvalues in F set to zero (isotropic.h): in the frames
- * of the singular value decomposition with a = V^T b, K_ii = A_ii a_i^2 + sum_j s_ij a_j^2, K_ij = (A_ij + t_ij) a_i
- * a_j
- */
+/* sum += block of the second derivatives with their negative eigenvalues in F set to zero (isotropic.h). In the frames
+ * of the singular value decomposition, with a = V^T b: K_ii = A_ii a_i^2 + sum_j s_ij a_j^2,
+ * K_ij = (A_ij + t_ij) a_i a_j. */
 KERNEL_INLINE void tet_incidence_projected(const incidence *v, const wide F[9], const wide b[3],
                                            isotropic_curvature *curvature, incidence_sum *sum)
 {
@@ -181,10 +175,10 @@ KERNEL_INLINE wide tet_incidence_difference(const incidence *v, const wide d[3],
 
 /* ---- General, with the nearest rotation ------------------------------------------------------ */
 
-/* sum += terms of a material that depend on R only by R b. */
+/* sum += terms of a material that depends on R only through R b. */
 typedef void tet_rotated_add(const incidence *v, const wide F[9], const wide R[9], const wide b[3], incidence_sum *sum);
 
-/* Polar decompositions of several incidences at once take a fraction of the time. */
+/* Processes several incidences at once, which takes a fraction of the time per polar decomposition. */
 KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int data_count, tet_rotated_add *add)
 {
     wide F[SINEW_POLAR_TILE][9], R[SINEW_POLAR_TILE][9], b[SINEW_POLAR_TILE][3];
@@ -212,7 +206,7 @@ KERNEL_INLINE void tet_rotated_vertex(const sinew_vertex_kernel *kernel, int dat
 
 /* ---- Volume form ----------------------------------------------------------------------------- */
 
-/* Data: weight, det L, K_01 K_02 K_03, the material's one number; where |F|^2 is needed also K_12 K_13 K_23. */
+/* Data: weight, det L, K_01 K_02 K_03, the material's one number; if |F|^2 is needed, also K_12 K_13 K_23. */
 enum {
     VOLUME_DET = 1,
     VOLUME_OWN = 2,
@@ -227,7 +221,7 @@ static inline double tet_rest_product(const sinew_real *data, int a, int b)
     double first[3], second[3];
     tet_rest_gradient(data, a, first);
     tet_rest_gradient(data, b, second);
-    return dot_of(first, second);
+    return vec3_dot(first, second);
 }
 
 static inline void volume_incidence(const sinew_real *data, const int32_t *particles, int node, bool norm,
@@ -245,7 +239,7 @@ static inline void volume_incidence(const sinew_real *data, const int32_t *parti
             (sinew_real)tet_rest_product(data, order[pair == 2 ? 1 : 0], order[pair == 0 ? 1 : 2]);
 }
 
-/* The quantities that the energy of a volume form depends on, and their derivatives by x0. */
+/* The quantities on which an energy in volume form depends, and their derivatives by x0. */
 typedef struct volume_state {
     wide J, c[3];
     wide fb[3], b2; /* F b, |b|^2: |F|^2 changes by 2 d . F b + |d|^2 |b|^2 */

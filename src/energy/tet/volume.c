@@ -4,18 +4,18 @@
  *
  *     psi = k/2 |F - T|^2,  T = U diag(s) V^T,  s = argmin |s - sigma|^2  with  s0 s1 s2 in [minimum, maximum]
  *
- * Bouaziz et al. 2014, (24)-(26); the bound that is met is chosen by the determinant of F, not of T as (25) has it.
- * Alone it does not resist changes of shape; combine it with strain.
+ * Bouaziz et al. 2014, (24)-(26). The determinant of F selects the bound, not the determinant of T as in (25). The
+ * energy does not resist changes of shape; combine it with strain.
  *
- * With c the bound, stationary s have s_i (s_i - sigma_i) = nu for one number nu (Lagrange), so
+ * With c the bound, stationary s satisfy s_i (s_i - sigma_i) = nu for one number nu (Lagrange), so
  *
  *     s_i = (sigma_i + r_i) / 2,  r_i = sqrt(sigma_i^2 + 4 nu),  nu = t (t - sigma2),  t = s2
  *
- * and one equation t s0(t) s1(t) = c is left. From t = sigma2/2 upwards its left side is convex and grows, so that
- * Newton's method from the right of the root (t^3 <= c) converges monotonically; (26) converges in most cases only. If
- * the volume of a tet is more than twice the bound, another branch r2 = 2 t - sigma2 < 0 must be checked: flattening
- * the smallest stretch may be nearer than shortening all three. There T jumps, as it does where sigma1 + sigma2 = 0
- * (isotropic.h).
+ * and one equation t s0(t) s1(t) = c remains. From t = sigma2/2 upwards its left side is convex and increasing, so
+ * Newton's method from the right of the root (t^3 <= c) converges monotonically; (26) converges only in most cases. If
+ * the volume of a tet is more than twice the bound, the branch r2 = 2 t - sigma2 < 0 must be checked, too: flattening
+ * the smallest stretch may be nearer than shortening all three. T jumps between the branches, and where
+ * sigma1 + sigma2 = 0 (isotropic.h).
  */
 #include "energy/limits.h"
 #include "energy/tet/tet_distance.h"
@@ -29,7 +29,7 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define NEWTON_ITERATIONS 60
 #define FLAT_SAMPLES      32
@@ -49,19 +49,19 @@ static const char *volume_prepare(const sinew_element *element, sinew_real *data
     return refusal ? refusal : sinew_tet_prepare(element, (double)element->parameters[STIFFNESS], data, NULL);
 }
 
-/* The singular values s0 and s1 for s2 = t, and r. */
+/* Computes the stationary s with s2 = t, and r_i = 2 s_i - sigma_i. */
 KERNEL_INLINE void others_at(const wide sigma[3], wide t, wide s[3], wide r[3])
 {
     r[2] = 2 * t - sigma[2];
     s[2] = t;
     for (int i = 0; i < 2; i++) {
-        /* sigma_i^2 + 4 nu, as squares and products of nonnegative numbers */
+        /* sigma_i^2 + 4 nu, from squares and products of nonnegative numbers */
         r[i] = wide_sqrt(r[2] * r[2] + (sigma[i] - sigma[2]) * (sigma[i] + sigma[2]));
         s[i] = (sinew_real)0.5 * (sigma[i] + r[i]);
     }
 }
 
-/* The root of t s0 s1 = c on the branch r2 >= 0, from `start`, which is above it. */
+/* The root of t s0 s1 = c on the branch r2 >= 0. `start` is above the root. */
 KERNEL_INLINE wide newton_root(const wide sigma[3], wide c, wide start)
 {
     const wide zero = wide_set(0), one = wide_set(1), tiny = wide_set(WIDE_TINY);
@@ -108,8 +108,8 @@ KERNEL_INLINE wide bisected_root(const wide sigma[3], wide c, wide low, wide hig
     return high;
 }
 
-/* A volume of more than twice the bound: of the roots in (0, sigma2] the first and the last are minima, and the nearer
- * one is taken. Samples bracket both. */
+/* For J > 2 c: the first and the last root t of t s0(t) s1(t) = c in (0, sigma2] are minima of |s - sigma|. Returns the
+ * root with the smaller distance. Samples bracket both. */
 static __attribute__((noinline)) wide flat_root(const wide sigma[3], wide c)
 {
     const wide zero = wide_set(0), step = sigma[2] / (sinew_real)FLAT_SAMPLES;
@@ -151,14 +151,14 @@ static __attribute__((noinline)) void nearest(const wide sigma[3], const sinew_r
         s[i] = wide_select(passed, wide_max(s[i], zero), sigma[i]);
 }
 
-/* Not inlined: the decomposition is a call anyway. */
+/* Not inlined, because the decomposition is a call in any case. */
 static __attribute__((noinline)) wide stress(const wide F[9], const sinew_real *material, wide P[9])
 {
     return tet_set_stress(F, material, nearest, P);
 }
 
-/* r ds = s dsigma + dnu, and sum ds/s = 0: ds_i/dsigma_j = s_i/r_i delta_ij - 1/(r_i r_j K), K = sum 1/(s_i r_i). With
- * e_i = 1/r_i, f_i = 1/s_i bounded away from infinity, which they reach where T jumps or is flat. */
+/* r ds = s dsigma + dnu and sum ds/s = 0 give ds_i/dsigma_j = s_i/r_i delta_ij - 1/(r_i r_j K), K = sum 1/(s_i r_i).
+ * 1/r_i and 1/s_i have upper bounds, because they are infinite where T jumps or is flat. */
 KERNEL_INLINE void curvature(const wide sigma[3], const sinew_real *material, isotropic_eigen *eigen)
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};

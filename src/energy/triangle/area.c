@@ -2,18 +2,18 @@
  *
  * area.c: the squared distance of F to shapes whose area is within bounds.
  *
- *     psi = k/2 |F - T|^2 = k/2 sum (sigma_i - s_i)^2 per rest area,  s nearest to sigma with s0 s1 in [minimum,
- * maximum]
+ *     psi = k/2 |F - T|^2 = k/2 sum (sigma_i - s_i)^2 per rest area
+ *     s: the point nearest to sigma with s0 s1 in [minimum, maximum]
  *
- * Bouaziz et al. 2014, (24) to (26) in the plane: the bound c to be met is that which the current sigma0 sigma1 is
- * beyond. With s1 = c / s0 the distance is stationary where
+ * Bouaziz et al. 2014, (24) to (26) in the plane: c is the bound that sigma0 sigma1 violates. With s1 = c / s0 the
+ * distance is stationary where
  *
  *     q(x) = x^4 - sigma0 x^3 + c sigma1 x - c^2 = 0,  x = s0
  *
- * For sigma0 >= sigma1 the nearest point has x >= sqrt(c), and there q has one root beside sqrt(c) itself, which is one
- * where sigma0 = sigma1. q is convex from sigma0/2 on, q(sigma0/2) <= 0 and q(sigma0 + sqrt(c)) >= 0: Newton's method
- * from there comes down to the root without overshooting. The multiplier l of s0 s1 = c gives the rest: sigma0 = x + l
- * y, sigma1 = y + l x with y = s1, so that sigma0 - sigma1 = (1 - l)(x - y) and sigma0 + sigma1 = (1 + l)(x + y).
+ * For sigma0 >= sigma1 the nearest point has x >= sqrt(c), where q has one root besides sqrt(c), which is a root only
+ * if sigma0 = sigma1. q is convex from sigma0/2 on, q(sigma0/2) <= 0 and q(sigma0 + sqrt(c)) >= 0: Newton's method from
+ * there converges to the root without overshooting. l is the multiplier of s0 s1 = c: sigma0 = x + l y, sigma1 = y + l
+ * x with y = s1, so that sigma0 - sigma1 = (1 - l)(x - y) and sigma0 + sigma1 = (1 + l)(x + y).
  */
 #include "energy/limits.h"
 #include "energy/triangle/membrane.h"
@@ -27,13 +27,13 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
 /* Number of Newton steps. Convergence is quadratic except near the triple root x = y = sigma0/2, where each step
  * removes a third of the error. */
 #define AREA_ITERATIONS 60
 
-/* Mask of areas beyond a bound or with equal bounds, and that bound; elsewhere 1. */
+/* Mask of elements whose area is beyond a bound, or whose bounds are equal. *c = the bound; 1 for other elements. */
 KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, wide *c)
 {
     const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH), area = sigma[0] * sigma[1];
@@ -42,7 +42,7 @@ KERNEL_INLINE wide_mask beyond(const wide sigma[2], const sinew_real *material, 
     return outside;
 }
 
-/* The largest root of q, its slope there in *slope. */
+/* The largest root of q; *slope = q' there. */
 KERNEL_INLINE wide largest_root(const wide sigma[2], wide c, wide *slope)
 {
     wide x = sigma[0] + wide_sqrt(c);
@@ -67,7 +67,7 @@ KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide
     s[1] = wide_select(outside, c / x, sigma[1]);
 }
 
-/* psi_0 = sigma0 - x = l y, psi_1 = l x, and dx from q = 0. */
+/* psi_0 = sigma0 - x = l y, psi_1 = l x; dx follows from q = 0. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide zero = wide_set(0);

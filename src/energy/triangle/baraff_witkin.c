@@ -4,13 +4,13 @@
  *
  *     psi = k_u/2 (|u| - 1)^2 + k_v/2 (|v| - 1)^2 + k_s/2 (u.v)^2 per rest area
  *
- * Baraff and Witkin 1998, section 4.2, u and v the columns of F: the images of unit vectors along warp and weft. The
- * paper scales the conditions by the area, so that stiffness depends on the size of triangles; here psi is per area.
- * Each condition is a constraint of its own in xpbd and pbd.
+ * Baraff and Witkin 1998, section 4.2. u and v are the columns of F: the images of unit vectors along warp and weft.
+ * The paper scales the conditions by the area, so that stiffness depends on the size of triangles; here psi is per
+ * area. In xpbd and pbd each condition is one constraint.
  *
- * Across a shortened column the modulus 1 - 1/|u| is negative, and shear has the moduli +-k_s u.v for turning:
- * projected derivatives clamp the conditions one by one. At |u| = 0 the direction is undefined: the gradient is zero
- * there, and lengths count as no less than LENGTH_BOUND in second derivatives.
+ * Perpendicular to a shortened column the modulus 1 - 1/|u| is negative, and shear has the moduli +-k_s u.v of
+ * rotation: projected derivatives clamp each condition separately. If |u| = 0, the direction is undefined: the gradient
+ * is zero, and lengths in second derivatives have the lower bound LENGTH_BOUND.
  */
 #include "energy/curvature.h"
 #include "energy/triangle/directional.h"
@@ -26,7 +26,7 @@ enum {
     STRETCH_WEFT,
     SHEAR,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
@@ -64,7 +64,7 @@ static const char *weave_prepare(const sinew_element *element, sinew_real *data)
     return directional_prepare(element, warp, DIRECTION, data);
 }
 
-/* Lengths of the columns and their product. */
+/* Lengths of the columns u and v of F, and their dot product. */
 KERNEL_INLINE void measures(const wide F[6], wide l[2], wide *product)
 {
     wide C[3];
@@ -89,7 +89,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return half * (u * u + weft * v * v + shear * c * c);
 }
 
-/* Projected, the three conditions one by one: [0 c; c 0] becomes |c|/2 [1 +-1; +-1 1]. */
+/* The projection treats the three conditions separately: [0 c; c 0] becomes |c|/2 [1 +-1; +-1 1]. */
 KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
@@ -120,7 +120,7 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 /* ---- Constraints ---------------------------------------------------------------------------------- */
 
-/* Condition number i at the points in c: returns C, leaves r, the weight 1 / alpha, and r times the gradient in c. */
+/* Condition i at the points in c: returns C and writes r, the weight 1 / alpha, and r times the gradient to c. */
 KERNEL_INLINE wide condition(const sinew_real *data, int i, constrained *c, wide *r, wide *weight)
 {
     const wide zero = wide_set(0);
@@ -178,8 +178,8 @@ static void weave_jacobian(const sinew_jacobian_kernel *kernel)
     }
 }
 
-/* The parts of the second derivatives: K of u and of v, the factor of the block [0 1; 1 0] that shear has between
- * them, and the factor of the square of its gradient, which psi has. */
+/* Terms of the second derivatives: K of u and of v, the factor of the block [0 1; 1 0] of shear between u and v,
+ * and, for SINEW_FORM_ENERGY, the factor of the square of the shear gradient. */
 typedef struct weave_second {
     wide K[2][6], mixed, square;
 } weave_second;

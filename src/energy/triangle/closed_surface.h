@@ -4,8 +4,8 @@
  *
  *     V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
  *
- * V does not depend on c where the surface is closed; c is the mean of the corners, which keeps the numbers small.
- * Scalar code over sinew_global_constraint (energy.h), for energies that are not a sum over elements.
+ * V does not depend on c if the surface is closed; c is the mean of the corners, which keeps the numbers small. Scalar
+ * code over sinew_global_constraint (energy.h), for energies that are not a sum over elements.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_CLOSED_SURFACE_H
@@ -17,7 +17,7 @@
 #include "math/simd.h"
 #include "mesh/topology/facets.h"
 
-/* Six times the volume of the tetrahedron of one triangle and c. */
+/* Six times the signed volume of the tetrahedron of one triangle and c. */
 static inline double closed_six_volumes(const sinew_real *points, const int32_t *corner, const double c[3])
 {
     double x[3][3];
@@ -28,7 +28,7 @@ static inline double closed_six_volumes(const sinew_real *points, const int32_t 
            x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0]);
 }
 
-/* The volume inside; centre: the mean of the corners. */
+/* The enclosed volume; centre = mean of the corners. */
 static inline double closed_volume(const sinew_global_constraint *all, const sinew_real *points, double centre[3])
 {
     double sum = 0;
@@ -43,7 +43,7 @@ static inline double closed_volume(const sinew_global_constraint *all, const sin
     return sum / 6;
 }
 
-/* The greatest distance along an axis from the centre. */
+/* The largest distance of a corner from the centre along an axis. */
 static inline double closed_reach(const sinew_global_constraint *all, const sinew_real *points, const double centre[3])
 {
     double max = 0;
@@ -55,10 +55,11 @@ static inline double closed_reach(const sinew_global_constraint *all, const sine
 
 typedef struct closed_edges {
     const int32_t *triangles;
-    int32_t open, turned, crowded; /* edges of one triangle; of two with the same orientation; of more */
+    int32_t open, turned, crowded; /* edges with one triangle; with two of inconsistent orientation; with more */
 } closed_edges;
 
-/* Whether a triangle goes from the lower to the higher vertex of its edge opposite to a corner. */
+/* Whether a triangle traverses an edge from the lower to the higher vertex. use = 3 triangle + corner opposite to
+ * the edge. */
 static inline bool closed_goes_up(const int32_t *triangles, int64_t use)
 {
     const int32_t *t = triangles + use / 3 * 3;
@@ -98,8 +99,8 @@ static inline sinew_status closed_check_edges(const sinew_global_constraint *all
     return SINEW_OK;
 }
 
-/* Checks that the surface is closed, that parameters are common to all triangles, and that triangles face outwards at
- * rest. volume: at rest, 0 if the surface is flat. instead: advice for surfaces without an inside. */
+/* Checks that the surface is closed, that all triangles have the same parameters, and that triangles face outwards
+ * at rest. *volume = rest volume, 0 if the surface is flat. instead: advice for surfaces that enclose no volume. */
 static inline sinew_status closed_check(const sinew_global_constraint *all, const char *name, const char *instead,
                                         double *volume, const sinew_allocator *allocator, sinew_error *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * corner_volume.h: s r_0 . (r_1 x r_2) of a triangle's corners r, with its derivatives: with s = 1/6 the volume between
- * the triangle and the origin. Linear in each corner, so that the Hessian has no diagonal blocks and is indefinite.
+ * corner_volume.h: s r_0 . (r_1 x r_2) of a triangle's corners r, with its derivatives. With s = 1/6 it is the volume
+ * between the triangle and the origin. It is linear in each corner, so the Hessian has no diagonal blocks and is
+ * indefinite.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_CORNER_VOLUME_H
 #define SINEW_SRC_ENERGY_TRIANGLE_CORNER_VOLUME_H
@@ -15,7 +16,7 @@ KERNEL_INLINE void corner_cross(wide s, const wide a[3], const wide b[3], wide o
         out[i] = s * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
 }
 
-/* The volume and, unless g is NULL, its gradient g[9]. */
+/* Returns the volume and, unless g is NULL, writes its gradient g[9]. */
 KERNEL_INLINE wide corner_volume(wide s, const wide r[9], wide *g)
 {
     wide up[3];

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * directional.h: energies on triangles with directions of warp and weft, whose images are the columns u and v of F. For
- * all of them d2psi is
+ * directional.h: energies on triangles with warp and weft directions, whose images are the columns u and v of F. Their
+ * second derivatives have the form
  *
  *     H_uu = S_uu 1 + c_uu u u^T + s v v^T      H_vv = S_vv 1 + c_vv v v^T + s u u^T
  *     H_uv = S_uv 1 + c_uv u v^T + s v u^T
  *
- * S is the in-plane stress (second Piola-Kirchhoff), which rotates columns, c and s are moduli: s that of shear, whose
- * strain u.v has the gradient (v, u).
+ * S is the in-plane stress (second Piola-Kirchhoff), which acts on rotations of the columns. c and s are moduli; s
+ * belongs to shear, whose strain u.v has the gradient (v, u).
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_H
 
 #include "energy/triangle/membrane.h"
 
-#define DIRECTIONAL_ITERATIONS 40 /* Newton's method of the proximal map */
-#define DIRECTIONAL_HALVINGS   30
-
 typedef struct directional_moduli {
-    wide S[3]; /* uu vv uv */
-    wide c[3]; /* uu vv uv */
+    wide S[3]; /* S_uu S_vv S_uv */
+    wide c[3]; /* c_uu c_vv c_uv */
     wide shear;
 } directional_moduli;
 
-/* The moduli at F, exact or such that d2psi is semi-definite. */
+/* The moduli at F, exact or projected so that d2psi is semi-definite. */
 typedef void directional_curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m);
 
 /* ---- Parameters ----------------------------------------------------------------------------------- */
@@ -38,7 +35,7 @@ typedef void directional_curvature(const wide F[6], const sinew_real *material, 
     DIRECTIONAL_WARP_PARAMETER("warp_x", "x", 1), DIRECTIONAL_WARP_PARAMETER("warp_y", "y", 0),                        \
         DIRECTIONAL_WARP_PARAMETER("warp_z", "z", 0)
 
-/* Calls sinew_triangle_prepare with the direction that begins at parameter number `first`. */
+/* Calls sinew_triangle_prepare() with the direction in parameters first .. first + 2. */
 static inline const char *directional_prepare(const sinew_element *element, double modulus, int first, sinew_real *data)
 {
     const sinew_real *p = element->parameters + first;
@@ -48,7 +45,7 @@ static inline const char *directional_prepare(const sinew_element *element, doub
 
 /* ---- Second derivatives --------------------------------------------------------------------------- */
 
-/* K += scale H_uu + ... : the block of two vertices with rest gradients a and b. */
+/* K = a_u b_u H_uu + a_v b_v H_vv + ..., the block of two vertices with rest gradients a and b. */
 KERNEL_INLINE void directional_block(const directional_moduli *m, const wide F[6], const wide a[2], const wide b[2],
                                      wide K[9])
 {
@@ -89,8 +86,8 @@ KERNEL_INLINE void directional_incidence(const incidence *v, const wide F[6], co
     triangle_incidence_block(v, K, sum);
 }
 
-/* An approximate block: the moduli of warp, weft and shear at rest, which do not depend on F, in every direction of
- * space. */
+/* Adds an approximate block: the moduli of warp, weft and shear in every direction of space, and the square of the
+ * gradient of the shear strain. */
 KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const wide b[2], wide weft, wide shear,
                                      incidence_sum *sum)
 {
@@ -103,7 +100,7 @@ KERNEL_INLINE void directional_cheap(const incidence *v, const wide F[6], const 
 
 /* ---- Proximal map --------------------------------------------------------------------------------- */
 
-/* M = d2psi + r 1 over the six numbers of F, row by row. */
+/* M = d2psi + r 1 over the six entries of F, row-major. */
 KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[6], wide r, wide M[36])
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -117,7 +114,7 @@ KERNEL_INLINE void directional_matrix(const directional_moduli *m, const wide F[
         }
 }
 
-/* Solves M d = -g by Cholesky, which overwrites M, positive definite. */
+/* Solves M d = -g for a positive definite M by L D L^T, which overwrites M. */
 KERNEL_INLINE void directional_solve(wide M[36], const wide g[6], wide d[6])
 {
     wide inverse[6];
@@ -155,8 +152,9 @@ KERNEL_INLINE wide directional_prox_value(const wide Z[6], const wide Y[6], wide
     return psi + wide_set((sinew_real)0.5) * r * norm32(apart);
 }
 
-/* Newton's direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion of the
- * columns out of the plane. So S + 0.999 r is projected to semi-definite, which hardly changes it at a minimum. */
+/* The Newton direction. The moduli are semi-definite, and at a minimum S >= -r, because only S and r resist motion
+ * of the columns out of the plane. S + 0.999 r is therefore projected to semi-definite, which hardly changes it at a
+ * minimum. */
 KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sinew_real *material,
                                               directional_curvature *curvature, const wide g[6], wide d[6])
 {
@@ -171,12 +169,17 @@ KERNEL_INLINE void directional_prox_direction(const wide Z[6], wide r, const sin
     directional_solve(M, g, d);
 }
 
-/* Start of the iteration: Y, or columns of at least a quarter of their rest length if that is lower, or if a column of
- * Y is zero and has no direction. */
-KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
-                                          wide Z[6], wide g[6])
+/* No other F is equivalent: warp and weft distinguish the columns. */
+KERNEL_INLINE void directional_prox_canonical(wide *Z)
 {
-    const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0);
+    (void)Z;
+}
+
+/* Start of the iteration: Y. Columns of at least a quarter of their rest length replace Y if the value is lower, or
+ * if a column of Y is nearly zero and has no direction. */
+KERNEL_INLINE void directional_prox_start(const prox_problem *p, prox_iterate *at)
+{
+    const wide min = wide_set((sinew_real)0.25), tiny = wide_set((sinew_real)1e-6), zero = wide_set(0), *Y = p->y;
     wide_mask apart = wide_eq(zero, zero);
     wide inner[6];
     for (int c = 0; c < 2; c++) {
@@ -187,46 +190,24 @@ KERNEL_INLINE wide directional_prox_start(const wide Y[6], wide r, const sinew_r
         for (int i = 0; i < 3; i++)
             inner[2 * i + c] = wide_select(some, scale * Y[2 * i + c], i == c ? min : zero);
     }
-    const wide outside = directional_prox_value(Y, Y, r, material, stress, g);
-    const wide inside = directional_prox_value(inner, Y, r, material, stress, g);
-    const wide_mask stay = apart & wide_le(outside, inside);
-    for (int i = 0; i < 6; i++)
-        Z[i] = wide_select(stay, Y[i], inner[i]);
-    return directional_prox_value(Z, Y, r, material, stress, g);
+    prox_start(p, inner, apart, at);
 }
 
-/* Z = argmin psi(Z) + r/2 |Z - Y|^2, by Newton's method and a line search; all lanes iterate until the last one has
- * converged. */
+/* Proximal map over the entries of F: Z = argmin psi(Z) + r/2 |Z - Y|^2 */
 KERNEL_INLINE void directional_prox_solve(const wide Y[6], wide r, const sinew_real *material, triangle_stress *stress,
                                           directional_curvature *curvature, wide Z[6])
 {
-    const wide zero = wide_set(0);
-    wide g[6], d[6], value = directional_prox_start(Y, r, material, stress, Z, g);
-    wide_mask busy = wide_eq(zero, zero);
-    for (int k = 0; k < DIRECTIONAL_ITERATIONS && wide_any(busy); k++) {
-        directional_prox_direction(Z, r, material, curvature, g, d);
-        wide slope = zero;
-        for (int i = 0; i < 6; i++)
-            slope += g[i] * d[i];
-        busy &= wide_lt((4 * WIDE_EPSILON * WIDE_EPSILON) * norm32(Z), norm32(d));
-        wide alpha = wide_select(busy, wide_set(1), zero), T[6], tg[6], tv;
-        for (int half = 0;; half++) {
-            for (int i = 0; i < 6; i++)
-                T[i] = Z[i] + alpha * d[i];
-            tv = directional_prox_value(T, Y, r, material, stress, tg);
-            /* Round-off of the values must not reject a step along a negative slope. */
-            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
-            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (half == DIRECTIONAL_HALVINGS || !wide_any(poor))
-                break;
-            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
-        }
-        for (int i = 0; i < 6; i++) {
-            Z[i] = T[i];
-            g[i] = tg[i];
-        }
-        value = tv;
+    const prox_problem p = {6, Y, r, material, stress, directional_prox_value, directional_prox_canonical};
+    prox_iterate at;
+    wide d[6];
+    directional_prox_start(&p, &at);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(at.busy); k++) {
+        directional_prox_direction(at.s, r, material, curvature, at.g, d);
+        at.busy &= wide_lt((4 * WIDE_EPSILON * WIDE_EPSILON) * norm32(at.s), norm32(d));
+        prox_step(&p, d, &at);
     }
+    for (int i = 0; i < 6; i++)
+        Z[i] = at.s[i];
 }
 
 KERNEL_INLINE void directional_prox(const sinew_reduced_kernel *kernel, int data_count, triangle_stress *stress,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * directional_material.h: common operations of materials with warp and weft, from the file's DATA_COUNT, stress,
- * curvature and cheap: a template that an energy's file includes once, below these. See triangle_material.h.
+ * directional_material.h: common operations of materials with warp and weft. This header is a template: the file of an
+ * energy includes it once, after defining DATA_COUNT, stress, curvature and cheap. See triangle_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_MATERIAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_DIRECTIONAL_MATERIAL_H

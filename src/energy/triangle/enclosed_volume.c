@@ -4,13 +4,14 @@
  *
  *     C = V(x) - f V_0,   V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6      psi = C^2 / (2 alpha)
  *
- * with alpha = V_0 / k, V_0 the volume at rest, f the pressure factor (Mueller et al. 2007, "Position based dynamics",
- * 4.4): k is a bulk modulus, and -k C / V_0 the pressure. V is linear in each corner; c is the mean of the corners when
- * a step begins, as V does not depend on it (closed_surface.h).
+ * with alpha = V_0 / k, V_0 the rest volume, f the pressure factor (Mueller et al. 2007, "Position based dynamics",
+ * 4.4): k is a bulk modulus, and -k C / V_0 the pressure. V is linear in each corner. c is the mean of the corners at
+ * the start of a step; V does not depend on it (closed_surface.h).
  *
  * All triangles are coupled, so psi is no sum over elements: see `global_constraint` in energy/energy.h.
  *
- * Known limits: one volume for all components of the surface; the diagonal block of a particle has no curvature of V.
+ * Known limits: all components of the surface have one common volume; the diagonal block of a particle lacks the
+ * curvature of V.
  */
 #include <math.h>
 
@@ -20,7 +21,7 @@
 #include "energy/curvature.h"
 
 enum {
-    DATA_WEIGHT, /* 1 / alpha */
+    DATA_WEIGHT, /* weight 1 / alpha */
     DATA_CENTRE,
     DATA_REST_VOLUME = DATA_CENTRE + 3, /* contribution of a triangle to f V_0 */
     DATA_COUNT
@@ -48,7 +49,8 @@ static const sinew_parameter parameters[] = {
                 .meaning = "f, the volume that is wanted over that at rest; above 1 it blows the surface up"},
 };
 
-/* All numbers are shared: they are computed for the whole surface when a step begins or the state is measured. */
+/* All elements share all numbers, which are computed for the whole surface when a step begins or the state is
+ * measured. */
 static const char *enclosed_prepare(const sinew_element *element, sinew_real *data)
 {
     data[DATA_WEIGHT] = element->parameters[STIFFNESS];
@@ -83,7 +85,7 @@ static void enclosed_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface */
 KERNEL_INLINE void enclosed_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)
@@ -146,7 +148,7 @@ static void enclosed_hessian(const sinew_kernel *kernel)
     dense_hessian(kernel, 3);
 }
 
-/* ---- Its share of the row --------------------------------------------------------------------- */
+/* ---- Contribution to the constraint ------------------------------------------------------------ */
 
 static void enclosed_jacobian(const sinew_jacobian_kernel *kernel)
 {

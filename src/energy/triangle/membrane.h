@@ -10,18 +10,18 @@
  *     [u0 u1] (e0 e1^T - e1 e0^T) V^T        odd  = (psi_0 + psi_1) / (sigma0 + sigma1)
  *     n e_i^T V^T                            out_i = psi_i / sigma_i
  *
- * The last two turn the triangle out of its plane and are negative under compression: a sheet without stiffness against
- * bending buckles. A material gives all of these with the divisions carried out on paper, so that nothing cancels where
- * singular values meet. The six are orthonormal up to scale: clamping at zero is the nearest semi-definite matrix.
+ * The last two rotate the triangle out of its plane and are negative under compression: a sheet without bending
+ * stiffness buckles. A material computes all of them with the divisions carried out symbolically, so that nothing
+ * cancels if singular values coincide. The six are orthonormal up to scale, so clamping at zero gives the nearest
+ * semi-definite matrix.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_H
 
+#include "energy/prox_newton.h"
 #include "energy/triangle/triangle.h"
 
-#define MEMBRANE_ITERATIONS 40 /* Newton's method of the proximal map */
-#define MEMBRANE_HALVINGS   30
-#define MEMBRANE_INTERVALS  128 /* Simpson's rule */
+#define MEMBRANE_INTERVALS 128 /* intervals of Simpson's rule */
 
 typedef struct membrane_eigen {
     wide A[3]; /* A00 A11 A01 */
@@ -32,22 +32,22 @@ typedef struct membrane_eigen {
 /* The material's second derivatives at sigma0 >= sigma1 >= 0. */
 typedef void membrane_curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen);
 
-/* Where an energy measures the distance to stretched shapes, odd and out grow without bound as a singular value goes to
- * zero: the nearest shape jumps there. Divisors count as no less than this; rounding in F is then at most about 1e-10
- * (single 1e-4) of the result. */
+/* If an energy measures the distance to stretched shapes, odd and out are unbounded as a singular value goes to
+ * zero, where the nearest shape jumps. Divisors have this lower bound; the effect of rounding in F is then at most
+ * about 1e-10 (single 1e-4) of the result. */
 #ifdef SINEW_SINGLE
 #define MEMBRANE_BOUND 1e-3f
 #else
 #define MEMBRANE_BOUND 1e-6
 #endif
 
-/* 1 / a, bounded as above. */
+/* 1 / a, with MEMBRANE_BOUND as lower bound of a. */
 KERNEL_INLINE wide membrane_inverse(wide a)
 {
     return 1 / wide_max(a, wide_set(MEMBRANE_BOUND));
 }
 
-/* Lifts the negative eigenvalues of the symmetric matrix A (00 11 01) to zero; a semi-definite A keeps its bits. */
+/* Sets negative eigenvalues of the symmetric matrix A (00 11 01) to zero; a semi-definite A keeps its bits. */
 KERNEL_INLINE void membrane_lift(wide A[3])
 {
     const wide half = wide_set((sinew_real)0.5), zero = wide_set(0);
@@ -71,7 +71,7 @@ KERNEL_INLINE void membrane_project(membrane_eigen *eigen)
         eigen->out[i] = wide_max(eigen->out[i], zero);
 }
 
-/* K = the block of d2psi for two vertices whose rest gradients times V are a and b. */
+/* K = block of d2psi for two vertices, a and b being their rest gradients times V. */
 KERNEL_INLINE void membrane_block(const membrane_eigen *eigen, const wide U[9], const wide a[2], const wide b[2],
                                   wide K[9])
 {
@@ -110,7 +110,7 @@ KERNEL_INLINE void membrane_linearise(const sinew_kernel *kernel, int data_count
     }
 }
 
-/* sum += the block of the second derivatives, their negative eigenvalues in F set to zero. */
+/* sum += block of the second derivatives, with their negative eigenvalues in F set to zero. */
 KERNEL_INLINE void membrane_incidence_projected(const incidence *v, const wide F[6], const wide b[2],
                                                 membrane_curvature *curvature, incidence_sum *sum)
 {
@@ -126,15 +126,15 @@ KERNEL_INLINE void membrane_incidence_projected(const incidence *v, const wide F
 
 /* ---- Reduced coordinates ------------------------------------------------------------------------ */
 
-/* weights = k w, the slope of the line through (1, 0) that fits dpsi/ds at F = diag(s, 1) best, thesis (4.64); where
- * `both`, the larger of that and of diag(1, s). */
+/* weights = k w, k the slope of the line through (1, 0) that fits dpsi/ds at F = diag(s, 1) best, thesis (4.64). If
+ * `both`, k is the larger of the slopes for diag(s, 1) and diag(1, s). */
 KERNEL_INLINE void triangle_fit_stiffness(const sinew_reduced_kernel *kernel, int data_count, bool both,
                                           triangle_stress *stress)
 {
     const double low = kernel->stretch_low, step = (kernel->stretch_high - low) / MEMBRANE_INTERVALS;
     for (int32_t group = 0; group < kernel->groups.count; group++) {
         const sinew_real *data = group_data(&kernel->groups, group, data_count);
-        /* The lower bound handles extreme intervals: the mean stress of every material is positive. */
+        /* The fitted slope of every material is positive; the lower bound is for extreme intervals. */
         wide best = wide_set((sinew_real)0.01);
         for (int axis = 0; axis < (both ? 2 : 1); axis++) {
             wide top = wide_set(0), bottom = wide_set(0);
@@ -167,8 +167,8 @@ KERNEL_INLINE wide membrane_prox_value(const wide s[2], const wide s0[2], wide r
     return psi + wide_set((sinew_real)0.5) * r * (d[0] * d[0] + d[1] * d[1]);
 }
 
-/* Solves (A + r 1) d = -g, with the exact A if A + r 1 is positive definite, else with negative eigenvalues of A
- * raised. */
+/* Solves (A + r 1) d = -g, with the exact A if A + r 1 is positive definite, else with negative eigenvalues of A set
+ * to zero. */
 KERNEL_INLINE void membrane_prox_direction(wide A[3], wide r, const wide g[2], wide d[2])
 {
     const wide zero = wide_set(0);
@@ -183,62 +183,41 @@ KERNEL_INLINE void membrane_prox_direction(wide A[3], wide r, const wide g[2], w
     d[1] = (A[2] * g[0] - A[0] * g[1]) * bottom;
 }
 
-/* s0 >= s1 >= 0: the energy is the same in any order and with any signs, and of all equivalent points the sorted one is
- * nearest to Y, whose singular values are sorted. */
-KERNEL_INLINE void membrane_prox_step(const wide s[2], wide alpha, const wide d[2], wide t[2])
+/* Sorts s0 >= s1 >= 0. The energy is invariant under permutations and sign changes, and the sorted point is nearest to
+ * Y, whose singular values are sorted. */
+KERNEL_INLINE void membrane_prox_canonical(wide s[2])
 {
-    const wide a = wide_abs(s[0] + alpha * d[0]), b = wide_abs(s[1] + alpha * d[1]);
-    t[0] = wide_max(a, b);
-    t[1] = wide_min(a, b);
+    const wide a = wide_abs(s[0]), b = wide_abs(s[1]);
+    s[0] = wide_max(a, b);
+    s[1] = wide_min(a, b);
 }
 
-/* Start of the iteration: s0, or the nearest point well inside the domain if that is lower, if the energy is infinite
- * or nearly so at s0, or if the shape nearest to s0 is not unique (s1 = 0). */
-KERNEL_INLINE wide membrane_prox_start(const wide s0[2], wide r, const sinew_real *material, triangle_stress *stress,
-                                       wide s[2], wide g[2])
+/* Start of the iteration: s0. The nearest point well inside the domain replaces s0 if its value is lower, or if the
+ * shape nearest to s0 is not unique (s1 = 0). */
+KERNEL_INLINE void membrane_prox_start(const prox_problem *p, prox_iterate *at)
 {
-    const wide bound = wide_set((sinew_real)0.25);
+    const wide bound = wide_set((sinew_real)0.25), *s0 = p->y;
     const wide inner[2] = {wide_max(s0[0], bound), wide_max(s0[1], bound)};
-    const wide outside = membrane_prox_value(s0, s0, r, material, stress, g);
-    const wide inside = membrane_prox_value(inner, s0, r, material, stress, g);
-    const wide_mask stay =
-        wide_le(outside, wide_set(WIDE_HUGE)) & wide_le(outside, inside) & wide_lt(wide_set((sinew_real)1e-3), s0[1]);
-    for (int i = 0; i < 2; i++)
-        s[i] = wide_select(stay, s0[i], inner[i]);
-    return membrane_prox_value(s, s0, r, material, stress, g);
+    prox_start(p, inner, wide_lt(wide_set((sinew_real)1e-3), s0[1]), at);
 }
 
-/* s = argmin psi(s) + r/2 |s - s0|^2, by Newton's method and a line search; all lanes iterate until the last one has
- * converged. */
+/* Proximal map over the singular values: s = argmin psi(s) + r/2 |s - s0|^2 */
 KERNEL_INLINE void membrane_prox_solve(const wide s0[2], wide r, const sinew_real *material, triangle_stress *stress,
                                        membrane_curvature *curvature, wide s[2])
 {
-    const wide zero = wide_set(0);
-    wide g[2], d[2], value = membrane_prox_start(s0, r, material, stress, s, g);
-    wide_mask busy = wide_eq(zero, zero);
-    for (int k = 0; k < MEMBRANE_ITERATIONS && wide_any(busy); k++) {
+    const prox_problem p = {2, s0, r, material, stress, membrane_prox_value, membrane_prox_canonical};
+    prox_iterate at;
+    wide d[2];
+    membrane_prox_start(&p, &at);
+    for (int k = 0; k < PROX_ITERATIONS && wide_any(at.busy); k++) {
         membrane_eigen eigen;
-        curvature(s, material, &eigen);
-        membrane_prox_direction(eigen.A, r, g, d);
-        const wide slope = g[0] * d[0] + g[1] * d[1];
-        busy &= wide_lt(2 * WIDE_EPSILON * (s[0] + s[1]), wide_abs(d[0]) + wide_abs(d[1]));
-        wide alpha = wide_select(busy, wide_set(1), zero), t[2], tg[2], tv;
-        for (int half = 0;; half++) {
-            membrane_prox_step(s, alpha, d, t);
-            tv = membrane_prox_value(t, s0, r, material, stress, tg);
-            /* Round-off of the values must not reject a step along a negative slope. */
-            const wide slack = 8 * WIDE_EPSILON * (wide_abs(value) + 1);
-            const wide_mask poor = ~wide_le(tv, value + (sinew_real)1e-4 * alpha * slope + slack);
-            if (half == MEMBRANE_HALVINGS || !wide_any(poor))
-                break;
-            alpha = wide_select(poor, (sinew_real)0.5 * alpha, alpha);
-        }
-        for (int i = 0; i < 2; i++) {
-            s[i] = t[i];
-            g[i] = tg[i];
-        }
-        value = tv;
+        curvature(at.s, material, &eigen);
+        membrane_prox_direction(eigen.A, r, at.g, d);
+        at.busy &= wide_lt(2 * WIDE_EPSILON * (at.s[0] + at.s[1]), wide_abs(d[0]) + wide_abs(d[1]));
+        prox_step(&p, d, &at);
     }
+    for (int i = 0; i < 2; i++)
+        s[i] = at.s[i];
 }
 
 /* Z = [u0 u1] diag(s) V^T */

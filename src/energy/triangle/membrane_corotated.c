@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_corotated.c: a sheet's distance to isometries, and a penalty on the change of area.
+ * membrane_corotated.c: the squared distance of a sheet to isometries, and a penalty on the change of area.
  *
  *     psi = h (mu |F - R|^2 + lambda/2 (J - 1)^2) per rest area        P = h (2 mu (F - R) + lambda (J - 1) dJ/dF)
  *
- * PBNG (36): R has orthonormal columns and is nearest to F, J = sigma0 sigma1 is the change of area. lambda as in
- * energy/plane_stress.h. Defined for every F; P jumps where sigma1 = 0 (membrane.h). Poisson's ratio is not negative:
- * with lambda < 0 the energy of a growing element has no lower bound.
+ * PBNG (36): R is the matrix with orthonormal columns nearest to F, and J = sigma0 sigma1 the change of area.
+ * energy/plane_stress.h defines lambda. psi is defined for every F; P jumps where sigma1 = 0 (membrane.h). Poisson's
+ * ratio is not negative: with lambda < 0 the energy of a growing element has no lower bound.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_POSITIVE_PARAMETER,
                                              PLANE_THICKNESS_PARAMETER, PLANE_CHOICE_PARAMETER};
@@ -50,7 +50,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = 2 + pressure - 4 * membrane_inverse(sigma[0] + sigma[1]);
 }
 
-/* PBNG 8.1. As one vertex moves J is the distance to a line: (J - 1)^2 curves out of the plane, too, so no bound. */
+/* The block of PBNG 8.1. As one vertex moves, J is the distance to a line and (J - 1)^2 also has curvature out of
+ * the plane, so the block is no upper bound. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     triangle_incidence_bound(v, F, b, wide_set(2), wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH), sum);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_distance.h: sets of 3x2 matrices that are described by singular values: T = [u0 u1] diag(s) V^T with s the
- * point of the set nearest to sigma, as no other T with these singular values is nearer (von Neumann's trace
+ * membrane_distance.h: squared distances to sets of 3x2 matrices described by singular values: T = [u0 u1] diag(s) V^T,
+ * s the point of the set nearest to sigma. No other T with these singular values is nearer (von Neumann's trace
  * inequality).
  *
- * A template on top of triangle_distance.h, made of the file's DATA_COUNT, `nearest` and `curvature`.
+ * This header is a template on top of triangle_distance.h; it needs the file's DATA_COUNT, `nearest` and `curvature`.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_DISTANCE_H
 
-/* P = [u0 u1] diag(sigma - s) V^T: zero to the last bit where F is in the set. */
+/* P = [u0 u1] diag(sigma - s) V^T, which is zero to the last bit if F is in the set. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     wide U[9], sigma[2], V[4], s[2];

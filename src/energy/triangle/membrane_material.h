@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_material.h: common operations of isotropic materials of triangles, from the file's DATA_COUNT, stress,
- * curvature and cheap: a template that an energy's file includes once, below these. See triangle_material.h.
+ * membrane_material.h: common operations of isotropic materials of triangles. This header is a template: the file of an
+ * energy includes it once, after defining DATA_COUNT, stress, curvature and cheap. See triangle_material.h.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_MATERIAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_MEMBRANE_MATERIAL_H
@@ -28,7 +28,8 @@ static inline void triangle_material_prox(const sinew_reduced_kernel *kernel)
     membrane_prox(kernel, DATA_COUNT, stress, curvature);
 }
 
-/* Adds the gradient and a block: the second derivatives projected to definite, or the approximate block of the file. */
+/* Adds the gradient and a block: the second derivatives projected to semi-definite, or the approximate block of the
+ * file. */
 KERNEL_INLINE void triangle_material_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];

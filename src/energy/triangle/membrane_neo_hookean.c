@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_neo_hookean.c: a sheet of incompressible rubber, thinner where it is stretched.
+ * membrane_neo_hookean.c: a sheet of incompressible rubber, which becomes thinner when stretched.
  *
- *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = mu (F - F cof(F^T F) / J^4)
+ *     psi = h mu/2 (|F|^2 + 1/J^2 - 3) per rest area,  J = sigma0 sigma1        P = h mu (F - F cof(F^T F) / J^4)
  *
- * The Neo-Hookean energy of a solid with the third stretch 1/J that keeps the volume, and no stress across: plane
- * stress. mu = E/3. Infinite without area: value and gradient return +inf there, the element adds nothing to g and its
- * tangent is zero. Such shapes are rare: a triangle passes through them only if it inverts within its plane.
+ * The Neo-Hookean energy of a solid in plane stress: the third stretch 1/J preserves the volume, and there is no stress
+ * across the sheet. mu = E/3. psi is infinite without area: value and gradient return +inf, the element adds nothing to
+ * g and its tangent is zero. Such shapes are rare: a triangle has no area only while it inverts within its plane.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
+#include "math/vec3.h"
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL,
@@ -25,11 +26,11 @@ static const char *rubber_prepare(const sinew_element *element, sinew_real *data
     return sinew_triangle_prepare(element, mu * (double)element->parameters[RUBBER_THICKNESS], NULL, data);
 }
 
-/* Smaller squares of J have no finite 1/J^4. */
+/* Lower bound of J^2; smaller values have no finite 1/J^4. */
 #define SQUARE_BOUND WIDE_ROOT_TINY
 
-/* psi near rest without the difference of large numbers that its root would show: with E = (F^T F - 1)/2 and J^2 = 1 +
- * d, d = 2 tr E + 4 det E, it is half of d^2 / (1 + d) - 4 det E. */
+/* Near rest psi is computed without cancellation, whose round-off its root would magnify: with E = (F^T F - 1)/2 and
+ * J^2 = 1 + d, d = 2 tr E + 4 det E, psi is half of d^2 / (1 + d) - 4 det E. */
 KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6])
 {
     (void)material;
@@ -68,8 +69,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = wide_select(defined, 1 - q * root, zero);
 }
 
-/* As one vertex moves, J is a distance, which is convex, and 1/(2 J^2) decreases with it: the omitted term is negative.
- * The block is no bound, as 1/J^2 is unbounded. */
+/* As one vertex moves, J is a distance, which is convex, and 1/(2 J^2) decreases with J: the omitted term is
+ * negative. The block is no upper bound, as 1/J^2 is unbounded. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     wide n[3];
@@ -82,22 +83,16 @@ KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], i
 
 #include "energy/triangle/membrane_material.h"
 
-/* ---- The end of the energy ------------------------------------------------------------------------ */
+/* ---- Step limit ----------------------------------------------------------------------------------- */
 
-static void cross_along(const double a[3], const double b[3], double scale, double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] += scale * (a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
-}
-
-/* c[0] + c[1] t + c[2] t^2, the cross product of the columns of F + t D */
+/* c[0] + c[1] t + c[2] t^2 is the cross product of the columns of F + t D. */
 static void normal_along(const double F[2][3], const double D[2][3], double c[3][3])
 {
     memset(c, 0, 9 * sizeof c[0][0]);
-    cross_along(F[0], F[1], 1, c[0]);
-    cross_along(F[0], D[1], 1, c[1]);
-    cross_along(D[0], F[1], 1, c[1]);
-    cross_along(D[0], D[1], 1, c[2]);
+    vec3_add_cross(F[0], F[1], 1, c[0]);
+    vec3_add_cross(F[0], D[1], 1, c[1]);
+    vec3_add_cross(D[0], F[1], 1, c[1]);
+    vec3_add_cross(D[0], D[1], 1, c[2]);
 }
 
 /* Whether the normal at t is only round-off. */
@@ -111,7 +106,7 @@ static bool vanishes(const double c[3][3], double t)
     return size <= 64 * (double)WIDE_EPSILON * scale;
 }
 
-/* The first t <= max without area: a root of the component of the normal along the normal at 0. */
+/* The first t <= max at which the area is zero: a root of the component of the normal along the normal at 0. */
 static double first_without_area(const double c[3][3], double max)
 {
     double q[3] = {0, 0, 0};
@@ -119,7 +114,7 @@ static double first_without_area(const double c[3][3], double max)
         for (int i = 0; i < 3; i++)
             q[k] += c[k][i] * c[0][i];
     const double under = q[1] * q[1] - 4 * q[2] * q[0];
-    /* A double root may be lost to round-off: the minimum replaces it. */
+    /* Round-off may lose a double root: the minimum replaces it. */
     const double half = -0.5 * (q[1] + copysign(sqrt(fmax(under, 0)), q[1]));
     const double roots[2] = {half / q[2], q[0] / half};
     for (int i = 0; i < 2; i++)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * membrane_stvk.c: a sheet whose energy is that of linear elasticity in Green's strain.
+ * membrane_stvk.c: linear elasticity of a sheet in Green's strain.
  *
- *     E = (F^T F - 1)/2      psi = h (mu |E|^2 + lambda/2 (tr E)^2) per rest area      P = F (2 mu E + lambda tr(E) 1)
+ *     E = (F^T F - 1)/2      psi = h (mu |E|^2 + lambda/2 (tr E)^2) per rest area    P = h F (2 mu E + lambda tr(E) 1)
  *
- * lambda as in energy/plane_stress.h. A polynomial, defined for every F. Under compression beyond sigma = 0.577 it
- * softens and collapses: for small strains and large rotations, as the sheet of a shell.
+ * energy/plane_stress.h defines lambda. psi is a polynomial, defined for every F. Under compression beyond
+ * sigma = 0.577 it softens and collapses. Use it for small strains and large rotations, for instance as the membrane of
+ * a shell.
  */
 #include "energy/triangle/membrane.h"
 #include "energy/plane_stress.h"
 
 enum {
     DATA_COUNT = TRIANGLE_MATERIAL + 1
-}; /* lambda / mu */
+}; /* number of the material: lambda / mu */
 
 static const sinew_parameter parameters[] = {LAME_YOUNG_PARAMETER, LAME_POISSON_PARAMETER, PLANE_THICKNESS_PARAMETER,
                                              PLANE_CHOICE_PARAMETER};
@@ -51,7 +52,7 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
     eigen->odd = squares - product;
 }
 
-/* The second derivatives grow with the stretch, this block only across it: no bound. */
+/* The second derivatives grow with the stretch; this block grows only perpendicular to it, so it is no upper bound. */
 KERNEL_INLINE void cheap(const incidence *v, const wide F[6], const wide b[2], incidence_sum *sum)
 {
     const wide ratio = wide_load(v->data + TRIANGLE_MATERIAL * SIMD_WIDTH);

@@ -7,8 +7,8 @@
  *
  * u and v are the columns of F, the images of unit vectors along warp and weft. Plane stress: Q_uu = E_u / (1 - n),
  * Q_vv = E_v / (1 - n), Q_uv = nu E_v / (1 - n) with n = nu^2 E_v / E_u, nu being the Poisson ratio of a strip in
- * tension along the warp. Projected derivatives clamp the stress, which rotates columns; the terms of the moduli are
- * semi-definite.
+ * tension along the warp. Projected derivatives clamp the stress, which acts on rotations of the columns; the terms of
+ * the moduli are semi-definite.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ enum {
     POISSON,
     THICKNESS,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
 #define MODULUS_PARAMETER(text, value, about)                                                                          \
     {                                                                                                                  \
@@ -75,7 +75,7 @@ static const char *orthotropic_prepare(const sinew_element *element, sinew_real 
     return directional_prepare(element, warp / left * (double)p[THICKNESS], DIRECTION, data);
 }
 
-/* The stress as uu vv uv, per unit of Q_uu; returns psi. */
+/* S = stress as uu vv uv, per unit of Q_uu; returns psi. */
 KERNEL_INLINE wide sheet_stress(const wide F[6], const sinew_real *material, wide S[3])
 {
     const wide half = wide_set((sinew_real)0.5);

@@ -4,20 +4,24 @@
  *
  *     psi = -p V,   V = sum over triangles of (x0 - c) . ((x1 - c) x (x2 - c)) / 6
  *
- * V does not depend on c where the surface is closed; c is the mean of the corners when a step begins, which keeps the
- * numbers small. The force on each vertex is p times a third of the area vectors around it. A triangle's part of V is
- * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks: it is indefinite, and
- * projected element by element (psd_projection.c), which costs a stiffness of about p |x - c|. Gas: with V_0 the volume
- * at rest and p_a the pressure outside, p = (p_a + p_0) (V_0 / V)^k - p_a, V as it is when a step begins.
+ * V does not depend on c if the surface is closed; c is the mean of the corners at the start of a step, which keeps the
+ * numbers small. The force on each vertex is p times a third of the area vectors around it. The term of a triangle is
+ * linear in each corner, so the vertex block is zero and the Hessian has no diagonal blocks. It is indefinite and
+ * projected element by element (psd_projection.c), which adds a stiffness of about p |x - c|. Gas: with the rest volume
+ * V_0 and the ambient pressure p_a, p = (p_a + p_0) (V_0 / V)^k - p_a, V being the volume at the start of a step.
  *
- * Known limits: the gas follows from step to step, not within one (docs/reference/energies/pressure.md has the error);
- * a volume below a thousandth of the one at rest counts as that.
+ * Known limits: the pressure of the gas changes between steps, not within a step (docs/reference/energies/pressure.md
+ * has the error); V has the lower bound V_0 / 1000.
  */
 #include <math.h>
 
 #include "energy/triangle/closed_surface.h"
 #include "energy/triangle/corner_volume.h"
 #include "energy/vertex_kernel.h"
+
+enum {
+    POINTS = 3
+};
 
 enum {
     DATA_WEIGHT, /* |p| */
@@ -101,7 +105,7 @@ static void pressure_update_shared_data(const sinew_global_constraint *all, sine
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* Returns -sign / 6; writes the corners relative to c. */
+/* r = corners of the triangles relative to the centre c of the surface; returns -sign(p) / 6. */
 KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, wide r[9])
 {
     for (int i = 0; i < 9; i++)
@@ -109,48 +113,25 @@ KERNEL_INLINE wide pressure_from_centre(const wide *x, const sinew_real *data, w
     return wide_load(data + DATA_SIGN * SIMD_WIDTH) * (sinew_real)(-1.0 / 6);
 }
 
-KERNEL_INLINE wide pressure_first(const wide *x, const sinew_real *data, wide *g)
+KERNEL_INLINE wide element_first(const wide *x, const sinew_real *data, wide *g)
 {
     wide r[9];
     const wide s = pressure_from_centre(x, data, r);
     return corner_volume(s, r, g);
 }
 
-KERNEL_INLINE void pressure_second(const wide *x, const sinew_real *data, wide *H)
+KERNEL_INLINE void element_second(const wide *x, const sinew_real *data, wide *H)
 {
     wide r[9];
     const wide s = pressure_from_centre(x, data, r);
     corner_volume_second(s, r, H);
 }
 
-static double pressure_value(const sinew_kernel *kernel)
-{
-    return dense_value(kernel, 3, DATA_COUNT, pressure_first);
-}
-
-static double pressure_gradient(const sinew_kernel *kernel)
-{
-    return dense_gradient(kernel, 3, DATA_COUNT, pressure_first);
-}
-
-static void pressure_linearise(const sinew_kernel *kernel)
-{
-    dense_linearise(kernel, 3, DATA_COUNT, pressure_second);
-}
-
-static void pressure_product(const sinew_kernel *kernel)
-{
-    element_dense_product(kernel, 3);
-}
-
-static void pressure_hessian(const sinew_kernel *kernel)
-{
-    dense_hessian(kernel, 3);
-}
+#include "energy/dense_energy.h"
 
 /* ---- Reduced coordinates ---------------------------------------------------------------------- */
 
-/* Both edges from the first corner. The load has no stiffness here: in qn only the L-BFGS pairs include the stiffness
+/* D has both edges from the first corner. Its stiffness is zero: in qn only the L-BFGS pairs include the stiffness
  * of the load. */
 static void pressure_reduce(const sinew_reduced_kernel *kernel)
 {
@@ -176,7 +157,7 @@ static void pressure_incidence(const sinew_real *data, const int32_t *particles,
     others[1] = particles[(node + 2) % 3];
 }
 
-/* dpsi/dx of one corner, which does not depend on that corner, per unit of weight */
+/* dpsi/dx of one corner per unit of weight; it does not depend on this corner. */
 KERNEL_INLINE void corner_force(const incidence *v, wide g[3])
 {
     wide r[2][3];
@@ -220,20 +201,13 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_pressure) = {
     .info = {.name = "pressure",
              .summary = "-p V of a closed surface, p constant or of a gas",
              .stencil = SINEW_STENCIL_TRIANGLE,
-             .vertex_count = 3,
+             .vertex_count = POINTS,
              .parameters = parameters,
              .parameter_count = sizeof parameters / sizeof parameters[0],
              .capabilities = SINEW_CAN_VERTEX | SINEW_CAN_REDUCE},
-    .data_count = DATA_COUNT,
-    .tangent_count = DENSE_COUNT(3),
-    .target_slot = -1,
+    DENSE_OPS,
     .load = true,
     .prepare = pressure_prepare,
-    .value = pressure_value,
-    .gradient = pressure_gradient,
-    .linearise = pressure_linearise,
-    .product = pressure_product,
-    .hessian = pressure_hessian,
     .check_elements = pressure_check_elements,
     .shared_count = DATA_COUNT,
     .update_shared_data = pressure_update_shared_data,

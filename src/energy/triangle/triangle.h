@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle.h: common code of energies on triangles: from positions to F, from the stress P to forces, the tangent.
+ * triangle.h: common code of energies on triangles: F from positions, forces from the stress P, and the tangent.
  *
  *     Ds = [x1-x0  x2-x0]     F = Ds B (3x2),  B = (Q^T Dm)^-1 (2x2) of the rest shape
  *     E  = w psi(F)           [f1 f2] = w P B^T,  f0 = -(f1 + f2),  P = dpsi/dF (3x2)
  *
- * The two columns of Q are unit vectors of the rest triangle's plane: any two for isotropic energies, the directions of
- * warp and weft for the others, so that the columns of F are their images. The order of the vertices does not matter,
- * and a triangle has no inversion: in space a reflection of its plane is a rotation.
+ * The two columns of Q are unit vectors in the plane of the rest triangle: any two for isotropic energies, the
+ * directions of warp and weft for the others, so that the columns of F are their images. The order of the vertices does
+ * not matter. A triangle cannot be inverted: in space a reflection of its plane is a rotation.
  *
  * psi is written per unit of one modulus: the weight w = modulus x rest area carries the unit, N/m x m^2 with the
  * thickness in the modulus. Data: w, B row by row (4), then the material's own numbers. Row a of B is the rest gradient
- * of vertex a+1, and the order of rows is the order of the vertices: an incidence (vertex_kernel.h) puts others first
- * and keeps Q.
+ * of vertex a+1, in the order of the vertices. An incidence (vertex_kernel.h) reorders the vertices and keeps Q.
  *
  * The tangent is w d2psi over the two edges x1-x0 and x2-x0, a symmetric 6x6 matrix: blocks K11 and K22 as 00 11 22 01
  * 02 12 and K21 row by row, 21 numbers. Blocks of vertex 0 follow from translation invariance.
@@ -29,13 +28,13 @@ enum {
     TRIANGLE_WEIGHT = 0,
     TRIANGLE_INVERSE = 1,
     TRIANGLE_MATERIAL = 5
-}; /* data */
+}; /* indices in data: weight, B, numbers of the material */
 enum {
     TRIANGLE_NEAR = 0,
     TRIANGLE_FAR = 6,
     TRIANGLE_MIXED = 12,
     TRIANGLE_TANGENT_COUNT = 21
-}; /* tangent: K11, K22, K21 */
+}; /* indices in the tangent: K11, K22, K21 */
 
 /* A material: psi and P = dpsi/dF per unit of the modulus. `material` is data from TRIANGLE_MATERIAL on. */
 typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P[6]);
@@ -44,7 +43,7 @@ typedef wide triangle_stress(const wide F[6], const sinew_real *material, wide P
 #define sinew_triangle_product SINEW_SIMD_SYMBOL(sinew_triangle_product)
 #define sinew_triangle_hessian SINEW_SIMD_SYMBOL(sinew_triangle_hessian)
 
-/* data = modulus x rest area, B. NULL or the reason for refusal. `along` is NULL or a direction in space, whose
+/* data = modulus x rest area, B. Returns NULL or a reason to refuse. `along` is NULL or a direction in space, whose
  * projection to the plane of the triangle becomes the first column of Q. */
 const char *sinew_triangle_prepare(const sinew_element *element, double modulus, const double *along, sinew_real *data);
 void sinew_triangle_product(const sinew_kernel *kernel);
@@ -84,7 +83,7 @@ KERNEL_INLINE wide norm32(const wide F[6])
     return (F[0] * F[0] + F[2] * F[2] + F[4] * F[4]) + (F[1] * F[1] + F[3] * F[3] + F[5] * F[5]);
 }
 
-/* The cross product of the columns: normal to the triangle; its length is the ratio of the area to the rest area. */
+/* The cross product of the columns: normal to the triangle; its length is the ratio of area to rest area. */
 KERNEL_INLINE void normal32(const wide F[6], wide n[3])
 {
     n[0] = F[2] * F[5] - F[4] * F[3];
@@ -92,8 +91,8 @@ KERNEL_INLINE void normal32(const wide F[6], wide n[3])
     n[2] = F[0] * F[3] - F[2] * F[1];
 }
 
-/* J, the length of the cross product of the columns a, b of F, and G = dJ/dF: b x n and n x a for the columns a, b of F
- * and the unit normal n. G is zero where J is. */
+/* Returns J = |a x b| for the columns a, b of F, and writes G = dJ/dF: b x n and n x a, n being the unit normal. G
+ * is zero if J is zero. */
 KERNEL_INLINE wide growth32(const wide F[6], wide G[6])
 {
     wide n[3];
@@ -110,7 +109,7 @@ KERNEL_INLINE wide growth32(const wide F[6], wide G[6])
     return J;
 }
 
-/* F = diag(s), an element stretched along the axes of Q. */
+/* F = diag(s): an element stretched along the axes of Q. */
 KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
 {
     for (int i = 0; i < 6; i++)
@@ -123,7 +122,7 @@ KERNEL_INLINE void stretch32(const wide s[2], wide F[6])
 
 static const int triangle_other_vertices[2] = {1, 2}; /* indices of the second vertices of the edges in a group */
 
-/* [x1-x0  x2-x0] */
+/* Ds = [x1-x0  x2-x0] */
 KERNEL_INLINE void triangle_edges(const sinew_real *x, const int32_t *vertex, wide Ds[6])
 {
     wide edge[2][3];
@@ -142,14 +141,14 @@ KERNEL_INLINE void triangle_deformation(const sinew_real *x, const int32_t *vert
     multiply32(Ds, inverse, F);
 }
 
-/* g += the columns of f at vertices 1 and 2, and minus both at vertex 0. */
+/* g += columns of f at vertices 1 and 2, minus their sum at vertex 0. */
 KERNEL_INLINE void triangle_balance(sinew_real *g, const int32_t *vertex, const wide f[6])
 {
     const wide at[2][3] = {{f[0], f[2], f[4]}, {f[1], f[3], f[5]}};
     wide_scatter_balanced(g, vertex, triangle_other_vertices, 2, at);
 }
 
-/* g += the forces of scale P. */
+/* Adds the gradient scale P B^T of a stress P to g of the three vertices. */
 KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide scale, const wide P[6],
                                     const wide inverse[4])
 {
@@ -160,7 +159,7 @@ KERNEL_INLINE void triangle_scatter(sinew_real *g, const int32_t *vertex, wide s
     triangle_balance(g, vertex, f);
 }
 
-/* Value, and gradient if requested. */
+/* Returns the value; also adds the gradient if `scatter`. */
 KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_count, bool scatter,
                                        triangle_stress *stress)
 {
@@ -178,7 +177,7 @@ KERNEL_INLINE double triangle_evaluate(const sinew_kernel *kernel, int data_coun
     return value_total(&sum);
 }
 
-/* The three blocks of a tangent, times the weight. */
+/* Writes the three blocks of a tangent, times the weight. */
 KERNEL_INLINE void triangle_store_tangent(sinew_real *to, wide weight, const wide near[9], const wide mixed[9],
                                           const wide far[9])
 {
@@ -215,7 +214,7 @@ KERNEL_INLINE void triangle_weight_stiffness(const sinew_reduced_kernel *kernel,
         wide_store(kernel->weights + group * SIMD_WIDTH, wide_load(group_data(&kernel->groups, group, data_count)));
 }
 
-/* Y = F + u, the dual variable of the group, stored row by row as F. */
+/* Y = F + u, u being the dual variable of the group, row-major like F. */
 KERNEL_INLINE void triangle_shifted(const sinew_reduced_kernel *kernel, int32_t group, const wide F[6], wide Y[6])
 {
     load_wide_array(kernel->u + (size_t)group * (6 * SIMD_WIDTH), 6, Y);
@@ -241,7 +240,7 @@ KERNEL_INLINE void triangle_prox_finish(const sinew_reduced_kernel *kernel, int3
 
 /* ---- Constraints -------------------------------------------------------------------------------- */
 
-/* F of the group's points in c. */
+/* Deformation gradient F at the group's points in c. */
 KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse[4], wide F[6])
 {
     wide Ds[6];
@@ -250,7 +249,7 @@ KERNEL_INLINE void triangle_constrained(const constrained *c, const wide inverse
     multiply32(Ds, inverse, F);
 }
 
-/* The gradient over the vertices from that by F. */
+/* Converts the gradient P by F to the gradient by the vertices. */
 KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inverse[4], constrained *c)
 {
     wide f[6];
@@ -262,7 +261,8 @@ KERNEL_INLINE void triangle_constrained_gradient(const wide P[6], const wide inv
     }
 }
 
-/* C = sqrt(2 psi), or psi itself: one constraint an element. Where psi is not defined, there is no constraint. */
+/* C = sqrt(2 psi) or, with `as_energy`, psi: one constraint per element. If psi is undefined, the constraint is
+ * absent. */
 KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, triangle_stress *stress, constrained *c,
                                        wide *r, wide *weight)
 {
@@ -284,8 +284,7 @@ KERNEL_INLINE wide triangle_constraint(const sinew_real *data, bool as_energy, t
 
 /* ---- Incidences ------------------------------------------------------------------------------------- */
 
-/* The element as seen from vertex `node`: the rows of B are the rest gradients of the other two vertices, in the same
- * Q. */
+/* Incidence of vertex `node`: the rows of B are the rest gradients of the other two vertices, with the same Q. */
 static inline void triangle_incidence(const sinew_real *data, int data_count, const int32_t *particles, int node,
                                       sinew_real *out, int32_t *others)
 {
@@ -299,7 +298,7 @@ static inline void triangle_incidence(const sinew_real *data, int data_count, co
     }
 }
 
-/* F and the rest gradient b of the vertex of this incidence: a displacement d of this vertex changes F by d b^T. */
+/* F and the rest gradient b of the node: a displacement d of the node changes F by d b^T. */
 KERNEL_INLINE void triangle_incidence_deformation(const incidence *v, wide F[6], wide b[2])
 {
     wide D[6], inverse[4], xa[3];
@@ -321,7 +320,7 @@ KERNEL_INLINE void apply32(const wide M[6], const wide b[2], wide out[3])
         out[i] = M[2 * i] * b[0] + M[2 * i + 1] * b[1];
 }
 
-/* sum += the gradient w P b */
+/* Adds the gradient w P b of psi by the node to sum. */
 KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[6], const wide b[2], incidence_sum *sum)
 {
     const wide weight = wide_load(v->data);
@@ -331,8 +330,8 @@ KERNEL_INLINE void triangle_incidence_gradient(const incidence *v, const wide P[
         sum->g[i] += weight * f[i];
 }
 
-/* Adds w (shear |b|^2 1 + bulk c c^T) to the vertex block, c = dJ/dx at the vertex of this incidence: the approximate
- * Hessian block of PBNG 8.1. PBNG's J^2/4 L L is dJ/dF squared. */
+/* sum += w (shear |b|^2 1 + bulk c c^T), c = dJ/dx at the node: the approximate Hessian block of PBNG 8.1. (dJ/dF
+ * squared is PBNG's J^2/4 L L.) */
 KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6], const wide b[2], wide shear, wide bulk,
                                             incidence_sum *sum)
 {
@@ -343,7 +342,7 @@ KERNEL_INLINE void triangle_incidence_bound(const incidence *v, const wide F[6],
     block_add(sum->A, weight * shear * (b[0] * b[0] + b[1] * b[1]), weight * bulk, c);
 }
 
-/* sum += the block K, times w. */
+/* Adds the block w K of second derivatives by the node to sum. */
 KERNEL_INLINE void triangle_incidence_block(const incidence *v, const wide K[9], incidence_sum *sum)
 {
     static const int entry[6] = {0, 4, 8, 1, 2, 5};

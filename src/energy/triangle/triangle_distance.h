@@ -3,12 +3,12 @@
  * triangle_distance.h: squared distances of F to a set of 3x2 matrices, psi = 1/2 |F - T|^2 with T the member nearest
  * to F (Bouaziz et al. 2014, section 5 and appendix A). T is stationary, so P = F - T.
  *
- * The distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is optimal
- * for a given T, with the remainder |T - Y|^2 times a constant. The distance never exceeds 1/2 |F - T0|^2 for any T0 of
- * the set, so the unit matrix bounds its second derivatives, and w |b|^2 1 the block of a vertex.
+ * The squared distance to any closed set has the proximal map Z = (w T + w2 Y) / (w + w2), T nearest to Y: this Z is
+ * optimal for a given T, and leaves |T - Y|^2 times a constant. psi never exceeds 1/2 |F - T0|^2 for any T0 of the set,
+ * so the unit matrix bounds its second derivatives, and w |b|^2 1 bounds the block of a vertex.
  *
- * A template on top of triangle_material.h, from the file's DATA_COUNT, stress and projected (which adds the exact
- * block of an incidence); the file provides linearise.
+ * This header is a template on top of triangle_material.h; it needs the file's DATA_COUNT, stress and projected (which
+ * adds the exact block of an incidence). The file provides linearise.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
 #define SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_DISTANCE_H
@@ -32,7 +32,7 @@ static void distance_set_stiffness(const sinew_reduced_kernel *kernel)
     triangle_weight_stiffness(kernel, DATA_COUNT);
 }
 
-/* g += w D^T T */
+/* PD's projection: g += w D^T T, T the matrix of the set nearest to F */
 static void set_project(const sinew_reduced_kernel *kernel)
 {
     for (int32_t group = 0; group < kernel->groups.count; group++) {
@@ -62,7 +62,7 @@ static void set_prox(const sinew_reduced_kernel *kernel)
     }
 }
 
-/* Adds the gradient and a block: the second derivatives projected to definite, or an upper bound. */
+/* Adds the gradient and a block: the second derivatives projected to semi-definite, or an upper bound. */
 KERNEL_INLINE void set_add(const incidence *v, bool exact, incidence_sum *sum)
 {
     wide F[6], b[2], P[6];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * triangle_material.h: common operations of energies on triangles, from the file's DATA_COUNT and stress: a template
- * that an energy's file includes once, below these two. membrane_material.h does so for isotropic materials,
- * triangle_distance.h for distances to a set of shapes.
+ * triangle_material.h: common operations of energies on triangles. This header is a template: the file of an energy
+ * includes it once, after defining DATA_COUNT and stress. membrane_material.h includes it for isotropic materials,
+ * directional_material.h for materials with warp and weft, triangle_distance.h for distances to a set of shapes.
  *
- * A table starts with TRIANGLE_INFO, which takes the file's `parameters`, and TRIANGLE_OPS; TRIANGLE_CONSTRAINT_OPS are
- * those of one constraint an element.
+ * A table starts with TRIANGLE_INFO, which uses the file's `parameters`, and TRIANGLE_OPS. TRIANGLE_CONSTRAINT_OPS are
+ * the operations of one constraint per element.
  */
 #ifndef SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_MATERIAL_H
 #define SINEW_SRC_ENERGY_TRIANGLE_TRIANGLE_MATERIAL_H
@@ -44,7 +44,7 @@ static inline void triangle_material_reduce(const sinew_reduced_kernel *kernel)
     triangle_reduce(kernel, DATA_COUNT);
 }
 
-/* ---- One constraint an element ------------------------------------------------------------------ */
+/* ---- One constraint per element ----------------------------------------------------------------- */
 
 KERNEL_INLINE wide triangle_material_constraint(const sinew_real *data, bool as_energy, constrained *c, wide *r,
                                                 wide *weight)

@@ -5,8 +5,8 @@
  *     psi = k/2 |F - T|^2 = k/2 sum (sigma_i - s_i)^2 per rest area,  s_i = sigma_i clamped to [minimum, maximum]
  *
  * Bouaziz et al. 2014, (16), with the limits of (22), (23). With both limits 1 the set is that of isometries, and at
- * rest this is a sheet with mu h = k/2 and lambda = 0. Between the limits it costs nothing: a weak strain and a limit
- * are two of these energies. P jumps where a singular value is zero and the lower limit is not (membrane.h).
+ * rest psi is that of a sheet with mu h = k/2 and lambda = 0. Between the limits psi is zero: two of these energies
+ * give a weak strain and a limit. P jumps where a singular value is zero and the lower limit is not (membrane.h).
  */
 #include "energy/limits.h"
 #include "energy/triangle/membrane.h"
@@ -20,9 +20,9 @@ enum {
     STIFFNESS = 0,
     MINIMUM = 1,
     MAXIMUM = 2
-}; /* parameters */
+}; /* indices of the parameters */
 
-/* s_i = sigma_i clamped. */
+/* s_i = sigma_i clamped to [minimum, maximum]. */
 KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide s[2])
 {
     const wide low = wide_load(material), high = wide_load(material + SIMD_WIDTH);
@@ -30,7 +30,7 @@ KERNEL_INLINE void nearest(const wide sigma[2], const sinew_real *material, wide
         s[i] = wide_min(wide_max(sigma[i], low), high);
 }
 
-/* psi_i = sigma_i - s_i, which falls where sigma_i is below the limit and grows above. */
+/* psi_i = sigma_i - s_i has slope 1 beyond the limits and 0 between them. */
 KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, membrane_eigen *eigen)
 {
     const wide zero = wide_set(0), one = wide_set(1);
@@ -44,7 +44,8 @@ KERNEL_INLINE void curvature(const wide sigma[2], const sinew_real *material, me
         eigen->out[i] = apart[i] * membrane_inverse(sigma[i]);
     }
     eigen->A[2] = zero;
-    /* 1 - (s0 - s1)/(sigma0 - sigma1): within the limits the quotient is 1, beyond one of them 0, to the last bit. */
+    /* 1 - (s0 - s1)/(sigma0 - sigma1): the quotient is exactly 1 if both are within the limits, and 0 if both are
+     * beyond one. */
     const wide difference = sigma[0] - sigma[1];
     const wide_mask equal = wide_eq(difference, zero);
     eigen->even = wide_select(equal, eigen->A[0], 1 - (s[0] - s[1]) / wide_select(equal, one, difference));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * woven_strain.c: limits of the stretch along warp and weft, each its own.
+ * woven_strain.c: separate limits of the stretch along warp and weft.
  *
  *     psi = k/2 (|u - p_u|^2 + |v - p_v|^2) per rest area
  *
- * u and v are the columns of F, the images of unit vectors along warp and weft, p_u and p_v the nearest vectors whose
- * lengths are within the limits of the direction: Bouaziz et al. 2014, (16), for a set that leaves shear free, as woven
- * cloth nearly does. The columns are projected independently, so the projection is exact. P jumps where a column
- * vanishes and its lower limit does not.
+ * u and v are the columns of F, the images of unit vectors along warp and weft. p_u and p_v are the nearest vectors
+ * with lengths within the limits of their direction: Bouaziz et al. 2014, (16), for a set that leaves shear free, as
+ * woven cloth nearly does. The columns are projected independently, so the projection is exact. P jumps where a column
+ * is zero and its lower limit is not.
  */
 #include "energy/triangle/directional.h"
 #include "energy/limits.h"
@@ -23,9 +23,9 @@ enum {
     WEFT_MINIMUM,
     WEFT_MAXIMUM,
     DIRECTION
-}; /* parameters */
+}; /* indices of the parameters */
 
-/* Lengths count as no less than this in second derivatives. */
+/* Lower bound of lengths in second derivatives. */
 #define LENGTH_BOUND ((sinew_real)MEMBRANE_BOUND)
 
 /* The length of column c, and its target length. */
@@ -43,7 +43,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     for (int c = 0; c < 2; c++) {
         wide wanted;
         const wide l = column_length(F, c, material, &wanted), apart = l - wanted;
-        /* A column of length zero has no direction; the x axis gives one of the nearest vectors. */
+        /* A column of length zero has no direction; the nearest vector along the x axis is used. */
         const wide_mask nowhere = wide_le(l, wide_set(WIDE_ROOT_TINY));
         const wide force_density = apart / wide_select(nowhere, wide_set(1), l);
         for (int i = 0; i < 3; i++)
@@ -54,7 +54,7 @@ KERNEL_INLINE wide stress(const wide F[6], const sinew_real *material, wide P[6]
     return psi;
 }
 
-/* Along a column the modulus is 1 beyond its limits, 0 between; across it is (l - wanted) / l. */
+/* Along a column the modulus is 1 beyond its limits and 0 between them; perpendicular to it, (l - wanted) / l. */
 KERNEL_INLINE void curvature(const wide F[6], const sinew_real *material, bool project, directional_moduli *m)
 {
     const wide zero = wide_set(0), one = wide_set(1);

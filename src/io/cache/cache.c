@@ -2,10 +2,12 @@
  *
  * cache.c: writes frames of a world for other programs, common code of all formats.
  *
- * open, frame, frame, ..., close. open allocates all buffers. The first failure removes unfinished files immediately
- * (which frees a full disk; a resumable cache keeps them), is stored, and is reported by every later call.
+ * A cache is opened once, receives frames in order and is closed. The first failure
+ * removes unfinished files immediately (which frees a full disk; a resumable cache keeps them), is stored, and is
+ * reported by every later call.
  *
- * Known limit: the number of points is fixed when the cache is opened.
+ * Known limit: bodies must not be added or removed while a cache is open. The number of points changes only if a body
+ * tears and the format has the operation reshape.
  */
 #include "io/cache/cache.h"
 
@@ -89,7 +91,7 @@ static sinew_status cache_check_def(const sinew_cache_def *def, sinew_error *err
     return check_directory(def->directory, error);
 }
 
-/* Frees the common data; the format's own data has been dropped or never opened. */
+/* Frees the common data. The format's own data must be freed before by the operation drop. */
 static void cache_release(sinew_cache *cache)
 {
     sinew_allocator allocator = cache->allocator;
@@ -100,7 +102,7 @@ static void cache_release(sinew_cache *cache)
     sinew_release(&allocator, cache);
 }
 
-/* Allocates and reads the current points of the world. */
+/* Finds the points of the current topology and allocates cache->q and cache->v for them. */
 static sinew_status make_points(sinew_cache *cache, sinew_error *error)
 {
     const sinew_status status = sinew_cache_points_open(cache, error);
@@ -113,7 +115,7 @@ static sinew_status make_points(sinew_cache *cache, sinew_error *error)
     return cache->q && cache->v ? SINEW_OK : sinew_fail_memory(error, "the buffers of a cache");
 }
 
-/* Formats with one shape for all frames refuse bodies that tear, before the first step. */
+/* Fails at open if bodies may tear and all frames of the format share one topology. */
 static sinew_status check_tears(const sinew_cache_def *def, sinew_error *error)
 {
     if (formats[def->format]->reshape || !sinew_cache_tears(def->world))
@@ -137,7 +139,7 @@ static sinew_cache *cache_make(const sinew_cache_def *def, sinew_error *error)
     cache->expected = def->frame_count;
     cache->first = def->first_frame;
     cache->kept = cache->frame_count = cache->synced = def->kept_frames;
-    cache->resumable = def->resumable || def->kept_frames > 0; /* frames that are kept are never lost */
+    cache->resumable = def->resumable || def->kept_frames > 0; /* kept frames must not be deleted */
     cache->frame_time = (double)def->frame_time;
     cache->fields = def->fields;
     cache->fields_if_any = def->fields_if_any;
@@ -170,7 +172,8 @@ sinew_cache *sinew_cache_open(const sinew_cache_def *def, sinew_error *error)
     return cache;
 }
 
-/* The world as it is now, refused where other programs could not show it. */
+/* Sets cache->q, v and time to the state of the world, after a reshape if bodies tore. Fails if bodies were added or
+ * removed, or if a value is not finite. */
 static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
 {
     int32_t count = sinew_world_particle_count(cache->world);
@@ -207,7 +210,7 @@ static sinew_status cache_fetch(sinew_cache *cache, sinew_error *error)
     return SINEW_OK;
 }
 
-/* Keeps the first failure for later calls and lets go of unfinished files at once. */
+/* Stores the first failure for later calls and removes unfinished files immediately, which frees a full disk. */
 static sinew_status cache_fail(sinew_cache *cache, const sinew_error *failure, sinew_error *error)
 {
     cache->failure = *failure;
@@ -258,7 +261,7 @@ sinew_status sinew_cache_close(sinew_cache *cache, sinew_error *error)
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_cache_close: the cache is NULL");
     sinew_error failure = cache->failure;
     if (failure.status == SINEW_OK) {
-        /* Without any frame the files that need a shape show the world as it is. */
+        /* Without a frame, formats whose files need a shape write the current state of the world. */
         if (cache->frame_count == 0)
             cache_fetch(cache, &failure);
         if (failure.status == SINEW_OK)

@@ -18,18 +18,20 @@
 #include "sinew/scene.h"
 
 typedef struct sinew_cache_ops {
-    const char *name; /* as on the command line */
-    size_t own_size;  /* bytes of the format's own part, zeroed before open */
-    bool bodies;      /* writes bodies themselves, also where they have skins */
-    /* Any of them may fail. open finds cache->kept frames in the files and goes on behind them. After a failure drop is
-     * called at once and nothing else. */
+    const char *name; /* name on the command line */
+    size_t own_size;  /* bytes of the format's own data, zeroed before open */
+    bool bodies;      /* the format writes the simulated bodies, not their skins */
+    /* Each operation but drop may fail. open validates the cache->kept frames in the files and appends after them.
+     * After a failure only drop is called. */
     sinew_status (*open)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* lays out cache->q and cache->v */
-    /* Lays out what depends on the world's shape anew; NULL: frames of this format all have the same shape. */
+    sinew_status (*frame)(sinew_cache *cache, sinew_error *error); /* appends cache->q and cache->v */
+    /* Rebuilds the data that depends on the topology of the world; NULL: all frames of this format share one
+     * topology. */
     sinew_status (*reshape)(sinew_cache *cache, sinew_error *error);
-    sinew_status (*sync)(sinew_cache *cache, sinew_error *error);  /* brings the frames so far to the disk */
-    sinew_status (*close)(sinew_cache *cache, sinew_error *error); /* puts the files in place */
-    /* Lets go of unfinished files and frees the own part's memory. Called exactly once, also after close. */
+    sinew_status (*sync)(sinew_cache *cache, sinew_error *error); /* flushes all frames written so far to the disk */
+    /* Completes the files and renames them to their final names. */
+    sinew_status (*close)(sinew_cache *cache, sinew_error *error);
+    /* Removes unfinished files and frees the memory of the format's own data. Called exactly once, also after close. */
     void (*drop)(sinew_cache *cache);
 } sinew_cache_ops;
 
@@ -41,121 +43,127 @@ extern const sinew_cache_ops sinew_cache_csv;
 extern const sinew_cache_ops sinew_cache_npy;
 extern const sinew_cache_ops sinew_cache_usda;
 
-/* The shape that viewers draw, in numbers of points: the faces of every body that has any (of its skin, else of its
- * surface), and the edges of the bodies that have nothing else. Names and texture coordinates are those of skins, of
- * all bodies in one list. */
+/* The shape that viewers draw, in point indices: the faces of each body (of its skin, else of its surface), and the
+ * edges of bodies that consist of edges only. Names and texture coordinates come from skins; all bodies share one
+ * list. */
 typedef struct sinew_cache_shape {
     int64_t face_count;
-    int32_t *starts;      /* [face_count + 1] */
+    int32_t *starts;      /* [face_count + 1] face f has corners[starts[f]] to corners[starts[f + 1] - 1] */
     int32_t *corners;     /* [starts[face_count]] points */
-    int32_t *face_bodies; /* [face_count] place of the body */
+    int32_t *face_bodies; /* [face_count] index of the body in cache->bodies */
     int64_t triangle_count;
-    int32_t *triangles;        /* [3 * triangle_count] points: the faces cut, in their order */
-    int32_t *triangle_corners; /* [3 * triangle_count] entries of `corners` */
-    int32_t *triangle_faces;   /* [triangle_count] */
+    int32_t *triangles;        /* [3 * triangle_count] points: the triangulated faces, in the order of the faces */
+    int32_t *triangle_corners; /* [3 * triangle_count] indices into `corners` */
+    int32_t *triangle_faces;   /* [triangle_count] index of the face that contains the triangle */
     int64_t edge_count;
     int32_t *edges; /* [2 * edge_count] points */
     int64_t uv_count;
-    float *uvs;                                  /* [2 * uv_count], NULL: no body has any */
-    int32_t *corner_uvs;                         /* [starts[face_count]] entries of `uvs` or -1; NULL with uvs */
-    sinew_name_list names[SINEW_SKIN_SET_COUNT]; /* groups, materials */
-    int32_t *face_names[SINEW_SKIN_SET_COUNT];   /* [face_count] -1: none; NULL: no face has one */
-    sinew_name_list libraries;                   /* files with the materials */
+    float *uvs;                                  /* [2 * uv_count]; NULL: no body has texture coordinates */
+    int32_t *corner_uvs;                         /* [starts[face_count]] indices into `uvs`, -1: none; may be NULL */
+    sinew_name_list names[SINEW_SKIN_SET_COUNT]; /* names of groups and of materials */
+    int32_t *face_names[SINEW_SKIN_SET_COUNT];   /* [face_count] index of the name, -1: none; may be NULL */
+    sinew_name_list libraries;                   /* files that define the materials */
 } sinew_cache_shape;
 
-/* A body's points; the place of one that was removed has none. */
+/* The points of one body; the slot of a removed body has no points. */
 typedef struct sinew_cache_body {
     sinew_body body;
     int32_t first_point, point_count;
-    const sinew_skin *skin; /* that its points are the vertices of; NULL: they are the body's own */
+    const sinew_skin *skin; /* the skin whose vertices are the points; NULL: the points are the body's own vertices */
 } sinew_cache_body;
 
 struct sinew_cache {
     const sinew_cache_ops *ops;
-    void *own; /* [ops->own_size] the format's own part */
+    void *own; /* [ops->own_size] data of the format */
     sinew_allocator allocator;
     sinew_world *world;
-    char stem[960];      /* directory/name */
+    char stem[960];      /* directory/name of the cache, without ending */
     const char *name;    /* the part of `stem` after the directory */
-    int32_t expected;    /* frames in the end, 0: not known */
+    int32_t expected;    /* final number of frames, 0: unknown */
     int32_t first;       /* number of the first frame */
-    int32_t kept;        /* frames that were in the files already */
-    bool resumable;      /* unfinished files stay */
-    int32_t frame_count; /* frames so far, kept ones included: the coming one is number first + frame_count */
-    int32_t synced;      /* frames on the disk */
+    int32_t kept;        /* frames that an earlier run left in the files */
+    bool resumable;      /* unfinished files are not deleted */
+    int32_t frame_count; /* frames so far, including kept frames: the next frame has the number first + frame_count */
+    int32_t synced;      /* frames that are flushed to the disk */
     double frame_time;   /* s between frames */
-    uint32_t fields, fields_if_any; /* as the def says */
-    int32_t morph_frames;           /* of glTF at most, 0: all */
+    uint32_t fields, fields_if_any; /* bits of mandatory fields, and of fields that are written if the world has them */
+    int32_t morph_frames;           /* maximum number of morph targets of glTF, 0: unlimited */
     int32_t body_count;
     sinew_cache_body *bodies; /* [body_count] */
-    bool whole_bodies;        /* bodies themselves are written, also where they have skins */
-    bool skinned;             /* some body's points are a skin's */
-    bool by_body;             /* points are numbered body by body without gaps; else by the numbers of particles */
-    const char *noun;         /* what points are, in messages: "particle", "point" */
+    bool whole_bodies;        /* simulated bodies are written, not their skins */
+    bool skinned;             /* the points of at least one body are vertices of a skin */
+    bool by_body;             /* points are numbered body by body without gaps; false: by particle number */
+    const char *noun;         /* noun for a point in messages: "particle", "point" */
     int32_t point_count;
-    int32_t particle_count; /* of the world when it was opened, or has changed its shape since */
-    int64_t shape_version;  /* likewise */
+    int32_t particle_count; /* particles of the world at open or at the last topology change */
+    int64_t shape_version;  /* sinew_world_shape_version at open or at the last topology change */
     double time;            /* s, of the world at this frame */
     sinew_real *q;          /* [3 * point_count] m, of this frame */
     sinew_real *v;          /* [3 * point_count] m/s */
-    sinew_error failure;    /* the first; SINEW_OK while all is well */
+    sinew_error failure;    /* the first failure; SINEW_OK: none */
 };
 
 /* ---- Points and shape of the world (points.c, surface.c) ---------------------------- */
 
-/* Whether some body may tear: its vertices then move to other numbers of particles as it grows. */
+/* True if some body may tear: its vertices then get other particle numbers as it grows. */
 bool sinew_cache_tears(const sinew_world *world);
-/* Finds the points of all bodies, also anew: sets bodies, skinned, by_body, noun and point_count. */
+/* Finds the points of all bodies; may be called again after a topology change. Sets bodies, body_count, skinned,
+ * by_body, noun, point_count, particle_count and shape_version. */
 sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error);
-/* q and v as the world is now. */
+/* Copies the current positions and velocities of the points to q and v. */
 sinew_status sinew_cache_points_fetch(sinew_cache *cache);
 sinew_status sinew_cache_shape_make(const sinew_cache *cache, sinew_cache_shape *shape, sinew_error *error);
-void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape); /* zeroed is fine */
-/* used[i] = 1 for each point that a face or edge of the shape names, 0 for the others. */
+void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape); /* accepts a zeroed shape */
+/* used[i] = 1 for each point that a face or an edge of the shape refers to, else 0. */
 void sinew_cache_shape_used(const sinew_cache *cache, const sinew_cache_shape *shape, uint8_t *used);
 
 /* ---- Checked writing (put.c) ------------------------------------------------------------ */
 
-/* Each reports the path and the system's reason at once, while errno still tells it. */
+/* Each function reports the path and the system's reason immediately, while errno is valid. */
 sinew_status sinew_cache_create(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
-/* A file that grows with the frames: created, or reopened where frames are kept. A resumable cache's is kept. */
+/* Opens a file that grows with the frames: creates it, or reopens it if frames are kept. A resumable cache does not
+ * delete it after a failure. */
 sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, const char *ending, sinew_error *error);
-/* Cuts a reopened text behind so many lines, or a file behind so many bytes; refuses one that has fewer. */
+/* Truncate a reopened file after `lines` lines or `size` bytes; fail if the file is shorter. */
 sinew_status sinew_cache_cut_lines(sinew_writer *writer, int64_t lines, sinew_error *error);
 sinew_status sinew_cache_cut_bytes(sinew_writer *writer, int64_t size, sinew_error *error);
 sinew_status sinew_cache_put(sinew_writer *writer, const void *data, size_t size, sinew_error *error);
 sinew_status sinew_cache_print(sinew_writer *writer, sinew_error *error, const char *format, ...) SINEW_PRINTF(3, 4);
 sinew_status sinew_cache_flush(sinew_writer *writer, sinew_error *error);
-sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset, sinew_error *error); /* from the start */
+sinew_status sinew_cache_seek(sinew_writer *writer, int64_t offset,
+                              sinew_error *error); /* bytes from the file's start */
 
-/* Frames a second; a rate that is a multiple of 1/1000 but for the rounding of the frame time is that multiple. */
+/* Frames per second. The rate is rounded to a multiple of 1/1000 if it differs only by the rounding of the frame
+ * time. */
 double sinew_cache_fps(const sinew_cache *cache);
 
-/* ".0012.obj" for the frame that is `frame` behind the first, of a sequence with that suffix. */
+/* File name ending of the frame `frame` after the first, for example ".0012.obj" for the suffix "obj". */
 void sinew_cache_ending(const sinew_cache *cache, int32_t frame, const char *suffix, char ending[32]);
-/* Removes the files of frames behind the kept ones, which a killed run may have left; refuses where a kept one is
- * missing. */
+/* If frames are kept: removes the files of later frames, which a killed run may have left. Fails if the file of a kept
+ * frame is missing. */
 sinew_status sinew_cache_cut_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 sinew_status sinew_cache_sync_sequence(const sinew_cache *cache, const char *suffix, sinew_error *error);
 
-#define SINEW_CACHE_NUMBER 32 /* bytes that hold any number as text */
-/* As many digits as bring back the same bits, and a point in every locale. Returns the length. */
+#define SINEW_CACHE_NUMBER 32 /* bytes for any number as text */
+/* Writes the number with enough digits to restore the same bits, with a decimal point in every locale. Returns the
+ * length. */
 int sinew_cache_number(char *text, sinew_real value);
 int sinew_cache_number_float(char *text, float value);
-int sinew_cache_number_digits(char *text, double value, int digits); /* so many, for what need not come back */
+int sinew_cache_number_digits(char *text, double value, int digits); /* for values that need not be exact */
 
-/* Little-endian, on any machine. */
+/* Values are little-endian in the file on every machine. */
 void sinew_cache_store32(unsigned char *bytes, uint32_t value);
 void sinew_cache_store_float(unsigned char *bytes, float value);
 uint32_t sinew_cache_load32(const unsigned char *bytes);
 float sinew_cache_load_float(const unsigned char *bytes);
 
-/* Refuses positions that a 32-bit float cannot hold. */
+/* Fails if a coordinate in cache->q is beyond the range of 32-bit floats. */
 sinew_status sinew_cache_check_float(const sinew_cache *cache, sinew_error *error);
 
 /* ---- OBJ text, shared by the OBJ sequence and PC2 (obj.c) -------------------------------- */
 
-/* Vertices: cache->q of every point in order. Elements: the shape's, with texture coordinates, groups, materials. */
+/* Vertices: cache->q of every point in order. Elements: faces and edges of the shape with texture coordinates, groups
+ * and materials. */
 sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cache_shape *shape, sinew_writer *writer,
                                       sinew_error *error);
 sinew_status sinew_cache_obj_elements(const sinew_cache_shape *shape, sinew_writer *writer, sinew_error *error);

@@ -3,11 +3,11 @@
  * fields.c: fields of the world in the order of a cache's particles and tetrahedra.
  *
  * The API numbers values by the elements of an energy, files by the tetrahedra of the bodies. The particles of an
- * element identify its tet: tets are listed by their lowest particle, and an element is compared with those of its own.
- * This is repeated for each frame, because energies may change while a cache is open.
+ * element identify its tet: tets are listed by their lowest particle, and an element is compared with the tets of
+ * its lowest particle. This is repeated for each frame, because energies may change while a cache is open.
  *
- * Known limits: energies over other elements than tets (springs, pairs) have no values here, and elements that are no
- * tet of their body's mesh are skipped.
+ * Known limits: energies whose elements are not tets (springs, pairs) have no values here, and elements that are not
+ * tets of a body's mesh are skipped.
  */
 #include "io/cache/fields.h"
 
@@ -25,7 +25,7 @@ static bool cache_fields_is_over_tets(const sinew_world *world, sinew_energy ene
     return info && info->stencil == SINEW_STENCIL_TET;
 }
 
-/* Whether tets of some body are written. */
+/* True if the tets of some body are written. */
 static bool shows_tets(const sinew_cache *cache)
 {
     bool any = false;
@@ -37,11 +37,11 @@ static bool shows_tets(const sinew_cache *cache)
     return any;
 }
 
-/* Why the world does not have the field, NULL where it does. */
+/* The reason why the world does not have the field; NULL: the world has it. */
 static const char *missing(const sinew_cache *cache, sinew_field_kind field)
 {
     const sinew_world *world = cache->world;
-    if (field == SINEW_FIELD_FORCE)
+    if (field == SINEW_FIELD_FORCE || field == SINEW_FIELD_POSITION_ERROR)
         return NULL;
     if (field == SINEW_FIELD_CONTACT_FORCE)
         return sinew_world_contact(world).on ? NULL : "nothing touches in it: give its scene `contact`";
@@ -58,7 +58,7 @@ static const char *missing(const sinew_cache *cache, sinew_field_kind field)
     return "no energy of it acts on tets: leave the field out";
 }
 
-/* A field that must be there and is not is refused, one that may be missing is left out. */
+/* Fails if a mandatory field is missing; skips a missing optional field. */
 static sinew_status cache_fields_choose(const sinew_cache *cache, uint32_t *chosen, sinew_error *error)
 {
     *chosen = 0;
@@ -101,7 +101,7 @@ static void copy_tets(const sinew_cache *cache, sinew_cache_fields *fields)
     }
 }
 
-/* starts and order: a counting sort of the tets by their lowest particle. */
+/* Fills starts and order by a counting sort of the tets by their lowest particle. */
 static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
 {
     int32_t *starts = fields->starts;
@@ -112,7 +112,7 @@ static void sort_tets(const sinew_cache *cache, sinew_cache_fields *fields)
         starts[p + 1] += starts[p];
     for (int32_t t = fields->tet_count; t-- > 0;)
         fields->order[--starts[cache_fields_lowest(&fields->tets[4 * (size_t)t]) + 1]] = t;
-    /* Every end has moved down to its start: shifted left by one, they are the starts again. */
+    /* starts[p + 1] is now the start of p; the shift by one entry restores starts[p]. */
     memmove(starts, starts + 1, (size_t)cache->particle_count * sizeof *starts);
     starts[cache->particle_count] = fields->tet_count;
 }
@@ -125,7 +125,7 @@ static bool same_corners(const int32_t a[4], const int32_t b[4])
     return same;
 }
 
-/* The tet of these particles, -1: none. */
+/* Index of the tet with these particles, -1: none. */
 static int32_t find_tet(const sinew_cache_fields *fields, const int32_t corners[4])
 {
     const int32_t low = cache_fields_lowest(corners);
@@ -225,7 +225,8 @@ static void fill_unknown(sinew_real *values, size_t count)
         values[i] = (sinew_real)NAN;
 }
 
-/* Takes the values of an energy's elements over to their tets; *found are their tets, not their particles, now. */
+/* Copies fields->found, the values of an energy's elements, to their tets. The energy that owns the tet sets the value;
+ * others only add to SINEW_FIELD_ENERGY. fields->corners[e] is the tet of element e here, -1: none. */
 static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field, int32_t energy_index,
                               int32_t elements)
 {
@@ -242,7 +243,8 @@ static void cache_fields_take(sinew_cache_fields *fields, sinew_field_kind field
     }
 }
 
-/* Finds the tets of an energy's elements; tets without an earlier energy get this one. */
+/* Replaces the particles in fields->corners by the tet of each element, -1: none. Tets without an earlier energy get
+ * this energy as material. */
 static void cache_fields_find_tets(sinew_cache_fields *fields, int32_t energy_index, int32_t elements)
 {
     for (int32_t e = 0; e < elements; e++) {
@@ -292,7 +294,7 @@ sinew_status sinew_cache_fields_fill(const sinew_cache *cache, sinew_cache_field
         if (!info->of_elements)
             status = sinew_world_field(cache->world, (sinew_field_kind)f, 0, cache->particle_count, fields->values[f],
                                        error);
-        /* Before the first step there is neither residual nor reaction nor contact. */
+        /* Before the first step the world has no residuals, reactions or contacts. */
         if (info->of_elements || status == SINEW_ERROR_DATA) {
             fill_unknown(fields->values[f], owners * (size_t)info->component_count);
             status = SINEW_OK;

@@ -5,15 +5,17 @@
  * One mesh, of the vertices and materials of gltf_vertices.c. Its POSITION is the first frame x_0; frame k is
  * morph target k with displacements d_k = x_k - x_0; an animation sets the weights to the k-th unit vector at time k *
  * frame_time and blends linearly in between: x = x_0 + sum_k w_k d_k. Source: Khronos glTF 2.0 specification, 3.7
- * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; nothing is turned.
+ * (meshes, morph targets), 3.11 (animations), 4 (GLB). Y is up, as in the default gravity; coordinates are not
+ * rotated.
  *
  * Displacements are streamed to <name>.glb.bin.partial, since the JSON with their bounds comes first in the file; close
- * puts both together. A cache that goes on takes the kept frames from there, or from the finished file. Targets also
- * have what normals change by: with those of the first frame alone a body that turns would be lit from the wrong side.
+ * puts both together. A resumed cache reads the kept frames from the side file, or from the finished file. Targets
+ * also store changes of normals: with the normals of the first frame alone, a rotated body would be lit from the
+ * wrong side.
  *
- * Viewers take few targets, so of many frames every 2nd, 4th, 8th .. is stored. Powers of two, because then a cache
- * that goes on behind a finished file needs only frames that are in it, and comes to the bytes of one that was never
- * closed; the frames between lie in the side file as bytes of 0xff, which are not a number.
+ * Viewers support few targets, so of many frames every 2nd, 4th, 8th .. is stored. The strides are powers of two: a
+ * cache that resumes after a finished file then needs only frames of this file, and writes the same bytes as an
+ * uninterrupted run. A side file rebuilt from a finished file has bytes of 0xff (NaN) for the omitted frames.
  *
  * Known limits: 32-bit positions; the file is at most 4 GiB (the format), and n frames carry n (n - 1) weights.
  */
@@ -30,18 +32,18 @@
 
 /* ---- Sizes ------------------------------------------------------------------------------------- */
 
-/* Bytes of the arrays that do not move: indices and texture coordinates. */
+/* Bytes of the arrays that are equal in all frames: indices and texture coordinates. */
 static double fixed_bytes(const sinew_gltf *own)
 {
     return 4.0 * (3.0 * (double)own->shape.triangle_count + 2.0 * (double)own->shape.edge_count) +
            (own->uvs ? 8.0 * own->vertex_count : 0);
 }
 
-/* Bytes of the file's binary part with that many frames; double, so that nothing wraps around. */
+/* Bytes of the file's binary chunk with `frames` frames; a double cannot overflow here. */
 static double binary_bytes(const sinew_gltf *own, double frames)
 {
     double animation = frames > 1 ? 4.0 * frames + 4.0 * frames * (frames - 1) : 0;
-    const double arrays = own->shape.triangle_count > 0 ? 2 : 1; /* normals */
+    const double arrays = own->shape.triangle_count > 0 ? 2 : 1; /* positions and normals, or positions alone */
     return 12.0 * own->vertex_count * arrays * frames + fixed_bytes(own) + animation;
 }
 
@@ -53,7 +55,7 @@ int32_t sinew_cache_morph_stride(int32_t frame_count, int32_t max)
     return stride;
 }
 
-/* Frames in the file, of so many that came. */
+/* Number of frames in the file if the run wrote `frames` frames. */
 static int32_t frames_in_file(const sinew_cache *cache, int32_t frames)
 {
     const int32_t every = sinew_cache_morph_stride(frames, cache->morph_frames);
@@ -65,8 +67,8 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
     const sinew_gltf *own = cache->own;
     const int32_t frames = frames_in_file(cache, came);
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
-    /* Both accessors of a frame take less than 768 bytes of JSON, their places in the target list of a primitive less
-     * than 64; a material and its primitive less than 512 with a name in which every character needs an escape. */
+    /* Upper bounds of the JSON: 768 bytes for both accessors of a frame, 64 for its entry in the target list of a
+     * primitive, 512 for a material and its primitive; an escaped name has six bytes per character. */
     double size = binary_bytes(own, frames) + 768.0 * frames + 8192.0 + 2.0 * sizeof cache->stem +
                   64.0 * frames * own->primitive_count + 512.0 * own->primitive_count + 6.0 * (double)names->used;
     if (size <= UINT32_MAX)
@@ -76,7 +78,7 @@ static sinew_status check_size(const sinew_cache *cache, int32_t came, sinew_err
                       cache->stem, (int)frames, size / (1024.0 * 1024.0 * 1024.0));
 }
 
-/* ---- Going on ---------------------------------------------------------------------------------- */
+/* ---- Resume ------------------------------------------------------------------------------------ */
 
 static void store_bounds(float *bounds, size_t axis, float value)
 {
@@ -92,18 +94,18 @@ static void clear_bounds(float *bounds)
     }
 }
 
-/* A frame that a finished file does not have: every byte is 0xff. */
-static bool is_left_out(const unsigned char *bytes)
+/* True for a frame that the finished file omits: its first four bytes are 0xff, which no finite float has. */
+static bool is_omitted_frame(const unsigned char *bytes)
 {
     return sinew_cache_load32(bytes) == UINT32_MAX;
 }
 
-/* Takes base and bounds of frame k from own->bytes; false when they are damaged. */
+/* Computes the bounds of frame k from own->bytes, and base if k = 0; false if a number is not finite. */
 static bool measure_frame(sinew_gltf *own, int32_t k)
 {
     float *bounds = own->bounds + 6 * (size_t)k;
     clear_bounds(bounds);
-    if (k > 0 && is_left_out(own->bytes)) {
+    if (k > 0 && is_omitted_frame(own->bytes)) {
         bounds[0] = NAN;
         return true;
     }
@@ -118,7 +120,8 @@ static bool measure_frame(sinew_gltf *own, int32_t k)
     return true;
 }
 
-/* Base and bounds of the kept frames, of which `stream` has every so many-th; `copy` (may be NULL) receives all. */
+/* Reads the kept frames and sets base and bounds; `stream` holds every `every`-th frame. `copy` (may be NULL) receives
+ * all frames, omitted ones as bytes of 0xff. */
 static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, const char *path, sinew_writer *copy,
                               sinew_error *error)
 {
@@ -128,17 +131,17 @@ static sinew_status read_kept(sinew_cache *cache, FILE *stream, int32_t every, c
     for (int32_t k = 0; k < cache->kept && status == SINEW_OK; k++) {
         memset(own->bytes, 0xff, size);
         if (k % every == 0 && fread(own->bytes, 1, size, stream) != size)
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
-                              path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT,
+                              "%s: does not hold the frames to go on from; start the run again", path);
         if (!measure_frame(own, k))
-            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+            return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
         if (copy)
             status = sinew_cache_put(copy, own->bytes, size, error);
     }
     return status;
 }
 
-/* The side file of a run that was killed, when it holds the kept frames. */
+/* True if a killed run left a side file that holds the kept frames. */
 static bool gltf_cache_side_is_whole(const sinew_cache *cache)
 {
     const sinew_gltf *own = cache->own;
@@ -149,7 +152,8 @@ static bool gltf_cache_side_is_whole(const sinew_cache *cache)
            (double)facts.st_size >= 12.0 * own->vertex_count * (double)cache->kept;
 }
 
-/* Steps over the JSON of a finished file to its binary part; returns how many of the frames it has, 0: it is damaged.
+/* Moves to the data of the binary chunk of a finished file. Returns the stride of its frames, 0: the file is
+ * damaged.
  */
 static int32_t find_frames(FILE *glb)
 {
@@ -165,7 +169,7 @@ static int32_t find_frames(FILE *glb)
     return every >= 1 && every <= INT32_MAX && fseeko(glb, binary, SEEK_SET) == 0 ? (int32_t)every : 0;
 }
 
-/* The frames of a file that was finished lie at the start of its binary part. */
+/* Rebuilds the side file: the frames of a finished file are at the start of its binary chunk. */
 static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
 {
     sinew_gltf *own = cache->own;
@@ -178,7 +182,7 @@ static sinew_status side_from_glb(sinew_cache *cache, sinew_error *error)
         status = sinew_fail(error, SINEW_ERROR_FILE, "%s: cannot read: %s", path, strerror(errno));
     const int32_t every = status == SINEW_OK ? find_frames(glb) : 0;
     if (status == SINEW_OK && every == 0)
-        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; begin anew", path);
+        status = sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is damaged; start the run again", path);
     if (status == SINEW_OK)
         status = read_kept(cache, glb, every, path, &own->side, error);
     if (glb)
@@ -249,7 +253,8 @@ static sinew_status grow_bounds(const sinew_cache *cache, sinew_gltf *own, sinew
     return SINEW_OK;
 }
 
-/* Fills bytes and bounds[6] with the frame's positions (the first) or displacements (all others). */
+/* Fills bytes and bounds[6] with the positions of the first frame or the displacements of a later frame.
+ * Returns false if a value is beyond the range of 32-bit floats. */
 static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float *bounds)
 {
     clear_bounds(bounds);
@@ -258,7 +263,7 @@ static bool gltf_cache_lay_out(const sinew_cache *cache, sinew_gltf *own, float 
         double x = (double)cache->q[3 * (size_t)own->points[i / 3] + axis];
         if (cache->frame_count == 0)
             own->base[i] = (float)x;
-        /* Against the rounded base, so that base + displacement is as near to x as floats can be. */
+        /* The displacement is relative to the rounded base, so that base + displacement is the float nearest to x. */
         float value = cache->frame_count == 0 ? own->base[i] : (float)(x - (double)own->base[i]);
         if (!isfinite(value))
             return false;
@@ -309,7 +314,7 @@ static sinew_status put_indices(sinew_writer *writer, const int32_t *indices, in
     return status;
 }
 
-/* The frame-th frame of the file into own->bytes, out of the side file. */
+/* Reads frame `frame` of the file from the side file into own->bytes. */
 static sinew_status fetch_frame(sinew_gltf *own, FILE *side, int frame, sinew_error *error)
 {
     const size_t size = 12 * (size_t)own->vertex_count;
@@ -330,7 +335,7 @@ static sinew_status put_positions(sinew_gltf *own, FILE *side, int frames, sinew
     return status;
 }
 
-/* Normals of the first frame, then what those of the others differ by. */
+/* Writes the normals of the first frame, then the differences of the other frames' normals from them. */
 static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -348,7 +353,8 @@ static sinew_status put_normals(sinew_gltf *own, FILE *side, int frames, sinew_e
     return status;
 }
 
-/* Key k shows frame k: weight 1 on its target, 0 on the others; frame 0 is the base shape. */
+/* Writes the times and the weights of all key frames. Key frame k has weight 1 on morph target k and 0 on the others;
+ * key frame 0 is the base shape, with all weights 0. */
 static sinew_status put_animation(const sinew_cache *cache, sinew_gltf *own, int frames, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -380,7 +386,8 @@ static sinew_status put_binary(const sinew_cache *cache, sinew_gltf *own, int fr
     return status;
 }
 
-/* File header and the JSON chunk, whose length is known once it is written; then the head of the binary chunk. */
+/* Writes the file header, the JSON chunk and the header of the binary chunk. The JSON length is patched after
+ * writing. */
 static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t binary_size, sinew_error *error)
 {
     static const char blank[glb_header + chunk_header] = {0};
@@ -410,14 +417,14 @@ static sinew_status put_json(sinew_gltf *own, const json_t *root, json_int_t bin
     return status == SINEW_OK ? put32(&own->glb, chunk_bin, error) : status;
 }
 
-/* Refuses where a file that was finished before did not hold all frames that are wanted now. */
+/* Fails if a finished file omits frames that the new stride needs. */
 static sinew_status check_frames(const sinew_cache *cache, const sinew_gltf *own, int frames, sinew_error *error)
 {
     for (int64_t k = 0; k < frames; k++)
         if (isnan(own->bounds[6 * own->every * k]))
             return sinew_fail(error, SINEW_ERROR_FORMAT,
                               "%s.glb: frame %lld was left out when the file was finished before; go on with the same "
-                              "morph_frames and not fewer frames, or begin anew",
+                              "morph_frames and not fewer frames, or start the run again",
                               cache->stem, (long long)own->every * k);
     return SINEW_OK;
 }
@@ -445,7 +452,7 @@ static sinew_status gltf_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->glb, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the file itself holds the frames now */
+        own->side.keep = false; /* the finished file holds the frames */
     return status;
 }
 

@@ -26,35 +26,38 @@ enum {
 };
 
 typedef struct sinew_gltf {
-    sinew_writer side; /* positions, then displacements, frame by frame; never committed */
+    sinew_writer side; /* positions of the first frame, then displacements of the others; never committed */
     sinew_writer glb;
-    sinew_cache_shape shape; /* in numbers of the file's vertices */
+    sinew_cache_shape shape; /* triangles and edges refer to vertices of the file */
     int32_t vertex_count;
     int32_t *points;           /* [vertex_count] point of each vertex */
-    float *uvs;                /* [2 * vertex_count] as glTF has them; NULL: none */
-    int32_t primitive_count;   /* primitives of triangles: one a material, and one of faces without, which is last */
-    int64_t *primitive_starts; /* [part_count + 1] the first triangle of each; empty ones are not written */
-    int32_t group_count;       /* of corners that share a normal */
-    int32_t *groups;           /* [vertex_count] -1: the vertex has no triangle */
-    double *sums;              /* [3 * group_count] for normals */
+    float *uvs;                /* [2 * vertex_count] with glTF's v axis (downwards); NULL: none */
+    int32_t primitive_count;   /* triangle primitives: one per material, then one for faces without a material */
+    int64_t *primitive_starts; /* [primitive_count + 1] first triangle of each primitive; empty ones are not written */
+    int32_t group_count;       /* groups of corners that share a normal */
+    int32_t *groups;           /* [vertex_count] group of each vertex, -1: the vertex has no triangle */
+    double *sums;              /* [3 * group_count] sums of triangle normals */
     int32_t every;             /* stride of frames in the file; set in close */
-    float *base;               /* [3 * vertex_count] the first frame */
-    unsigned char *bytes;      /* [12 * vertex_count] one frame as it is in the file */
-    float *moved, *normals, *base_normals; /* [3 * vertex_count] of one frame, in close */
-    float *bounds; /* [6 * bounds_capacity] min and max of each frame's array; NaN: the frame is omitted */
+    float *base;               /* [3 * vertex_count] positions of the first frame */
+    unsigned char *bytes;      /* [12 * vertex_count] bytes of one frame in the file */
+    /* [3 * vertex_count] positions and normals of one frame, and normals of the first frame; used in close */
+    float *moved, *normals, *base_normals;
+    float *bounds; /* [6 * bounds_capacity] minimum and maximum of each frame's array; NaN: the frame is omitted */
     int32_t bounds_capacity;
 } sinew_gltf;
 
-/* groups[corner] of the triangles [3 * triangle_count], while these are points; sets group_count. */
+/* Fills groups[3 * triangle_count], the group of each triangle corner, and sets group_count. Triangles must refer to
+ * points, not yet to vertices. */
 sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_t *groups, sinew_error *error);
-/* Unit normals of the vertices at these positions, both [3 * vertex_count]. */
+/* Computes unit normals of the vertices for these positions, both [3 * vertex_count]. */
 void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals);
-/* Sets vertex_count, points, uvs, groups and parts; the shape's triangles and edges are vertices from then on. */
+/* Sets vertex_count, points, uvs, groups and primitives; afterwards the shape's triangles and edges refer to
+ * vertices. */
 sinew_status sinew_gltf_vertices(const sinew_cache *cache, sinew_gltf *own, sinew_error *error);
-/* The whole JSON part of a file with so many frames, every own->every-th of those that came; *size receives the bytes
- * of the binary part. NULL: out of memory. */
+/* The JSON of a file with `frames` frames, every own->every-th frame of the run; *size receives the bytes of the binary
+ * chunk. NULL: out of memory. */
 json_t *sinew_gltf_json(const sinew_cache *cache, int frames, json_int_t *size);
-/* Time at which the frame-th frame of the file is shown, s. */
+/* Time at which frame `frame` of the file is shown, s. */
 float sinew_gltf_time(const sinew_cache *cache, int frame);
 
 #endif

@@ -7,10 +7,10 @@
 #include "io/cache/gltf.h"
 #include "io/cache/json.h"
 
-/* Buffer views and accessors, added in the order of their bytes. The first failure sticks. */
+/* Buffer views and accessors, added in the order of their bytes. After the first failure all later calls fail. */
 typedef struct json_tables {
     json_t *views, *accessors;
-    json_int_t size; /* bytes in all views so far */
+    json_int_t size; /* bytes of all views so far */
     bool good;
 } json_tables;
 
@@ -21,13 +21,14 @@ static int gltf_json_append(json_tables *tables, json_t *list, json_t *item)
     return (int)json_array_size(list) - 1;
 }
 
-/* target 0: neither vertices nor indices; stride: of vertices. Returns the view's number. */
+/* Adds a buffer view. target 0: neither vertices nor indices; stride: bytes per vertex. Returns the index of the
+ * view. */
 static int add_strided(json_tables *tables, json_int_t size, int target, int stride)
 {
     json_t *view = json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset", tables->size, "byteLength", size);
     if (target && json_object_set_new(view, "target", json_integer(target)) != 0)
         tables->good = false;
-    /* Several arrays of vertices share a view: then the specification wants the stride said. */
+    /* The specification requires a stride for views that several vertex arrays share. */
     if (target == target_vertices && json_object_set_new(view, "byteStride", json_integer(stride)) != 0)
         tables->good = false;
     tables->size += size;
@@ -47,7 +48,7 @@ static int add_indices(json_tables *tables, int64_t count)
                                       (json_int_t)count, "type", "SCALAR"));
 }
 
-/* One accessor a frame; returns the number of the first. */
+/* Adds one position accessor per frame; returns the index of the first. */
 static int gltf_json_add_positions(json_tables *tables, const sinew_gltf *own, int frames)
 {
     json_int_t frame_size = (json_int_t)12 * own->vertex_count;
@@ -64,7 +65,7 @@ static int gltf_json_add_positions(json_tables *tables, const sinew_gltf *own, i
     return first;
 }
 
-/* Normals of the first frame, then what they change by; -1: there are none. */
+/* Adds the normals of the first frame, then their changes; returns the index of the first accessor, -1: no normals. */
 static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
 {
     const json_int_t frame_size = (json_int_t)12 * own->vertex_count;
@@ -79,7 +80,7 @@ static int add_normals(json_tables *tables, const sinew_gltf *own, int frames)
     return first;
 }
 
-/* -1: there are none. */
+/* Returns the index of the accessor, -1: no texture coordinates. */
 static int gltf_json_add_uvs(json_tables *tables, const sinew_gltf *own)
 {
     if (!own->uvs)
@@ -96,7 +97,7 @@ float sinew_gltf_time(const sinew_cache *cache, int frame)
     return (float)(frame * own->every * cache->frame_time);
 }
 
-/* The animation of all frames; its arrays go into the tables. */
+/* The animation over all frames; adds its arrays to the tables. */
 static json_t *animations(const sinew_cache *cache, json_tables *tables, int frames)
 {
     int view = add_view(tables, (json_int_t)4 * frames, 0);
@@ -114,15 +115,15 @@ static json_t *animations(const sinew_cache *cache, json_tables *tables, int fra
                      "interpolation", "LINEAR");
 }
 
-/* Numbers of the accessors that all primitives share. */
+/* Indices of the accessors that all primitives share. */
 typedef struct vertex_arrays {
-    int positions; /* of the first frame; the others follow */
-    int normals;   /* of the first frame; the others follow. -1: none */
+    int positions; /* accessor of the first frame; accessors of later frames follow */
+    int normals;   /* accessor of the first frame; accessors of later frames follow. -1: none */
     int uvs;       /* -1: none */
     int frames;
 } vertex_arrays;
 
-/* Morph target k: how far places and normals are from the first frame's. Lines have no normals. */
+/* Morph target k: displacements and changes of normals relative to the first frame. Lines have no normals. */
 static json_t *target(const vertex_arrays *arrays, int k, bool triangles)
 {
     if (triangles)
@@ -141,7 +142,7 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
     }
     json_t *result = json_pack("{s:o, s:i, s:i, s:i}", "attributes", attributes, "indices", indices, "mode", mode,
                                "material", gltf_json_material);
-    if (arrays->frames < 2) /* the specification does not know an empty list of targets */
+    if (arrays->frames < 2) /* the specification does not allow an empty list of targets */
         return result;
     json_t *targets = json_array();
     bool good = targets != NULL;
@@ -156,14 +157,14 @@ static json_t *primitive(const vertex_arrays *arrays, int indices, int mode, int
     return NULL;
 }
 
-/* Seen from both sides, since cloth has two. */
+/* Materials are double-sided because both sides of a cloth are visible. */
 static json_t *material(const char *name, double red, double green, double blue)
 {
     return json_pack("{s:s, s:b, s:{s:[f,f,f,f], s:f, s:f}}", "name", name, "doubleSided", 1, "pbrMetallicRoughness",
                      "baseColorFactor", red, green, blue, 1.0, "metallicFactor", 0.0, "roughnessFactor", 0.75);
 }
 
-/* A name as JSON takes it: bytes that are no UTF-8 stand as question marks. */
+/* A grey material. If the name is not UTF-8, which JSON requires, its bytes above 127 become question marks. */
 static json_t *named_material(const char *name)
 {
     json_t *made = material(name, 0.8, 0.8, 0.8);
@@ -176,7 +177,7 @@ static json_t *named_material(const char *name)
     return material(plain, 0.8, 0.8, 0.8);
 }
 
-/* One for each name, in their order, and one for what has none. */
+/* One material per name, in the order of the names, then one for faces without a name. */
 static json_t *materials(json_tables *tables, const sinew_gltf *own)
 {
     const sinew_name_list *names = &own->shape.names[SINEW_SKIN_MATERIAL];
@@ -187,7 +188,7 @@ static json_t *materials(json_tables *tables, const sinew_gltf *own)
     return list;
 }
 
-/* One primitive a material, and one for the lines. */
+/* One primitive per material, and one for the lines. */
 static json_t *add_primitives(json_tables *tables, const sinew_gltf *own, const vertex_arrays *arrays)
 {
     json_t *primitives = json_array();

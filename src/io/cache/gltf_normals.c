@@ -2,47 +2,30 @@
  *
  * gltf_normals.c: normals of a glTF cache: smooth, but for edges that are sharp at rest.
  *
- * Corners of triangles at one point form groups: two triangles that share an edge, as its only two, and whose normals
- * at rest differ by less than 0.8 rad (what `sinew render` takes) put their corners at both its ends into one. A group
- * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one group;
- * so seams of texture coordinates do not show. Without this the faces of a moved body would be lit as they were at
- * rest.
+ * Corners of triangles at one point form groups: the corners at both ends of an edge join one group each if the edge
+ * has exactly two triangles and their normals at rest differ by less than 0.8 rad (as in `sinew render`). A group
+ * has one normal, the sum of the normals of its triangles weighted by their areas, and a vertex belongs to one
+ * group; so seams of texture coordinates do not show. With the normals at rest, a moved body would be lit as in its
+ * rest shape.
  */
 #include "io/cache/gltf.h"
+#include "math/vec3.h"
 #include "mesh/sort_pairs.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double crease_cosine = 0.6967067093471654; /* of 0.8 rad */
+static const double crease_cosine = 0.6967067093471654; /* cosine of 0.8 rad */
 
 /* ---- Groups ------------------------------------------------------------------------------------ */
 
-/* Where the points are at rest: those of skins where they were read. */
+/* Undeformed positions of the body's points, [3 * point_count] m: vertices of its skin, else of its mesh. */
 static const sinew_real *rest_of(const sinew_cache *cache, const sinew_cache_body *of)
 {
     return of->skin ? sinew_skin_positions(of->skin) : sinew_mesh_positions(sinew_body_mesh(cache->world, of->body));
 }
 
-static void gltf_normals_subtract(const sinew_real *a, const sinew_real *b, double out[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        out[axis] = (double)a[axis] - (double)b[axis];
-}
-
-static void gltf_normals_cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double gltf_normals_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* Unit normals of the triangles at rest; zero where they have no area. */
+/* Unit normals of the triangles at rest; zero for triangles without area. */
 static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shape, double *normals)
 {
     for (int64_t t = 0; t < shape->triangle_count; t++) {
@@ -52,10 +35,10 @@ static void rest_normals(const sinew_cache *cache, const sinew_cache_shape *shap
         for (int k = 0; k < 3; k++)
             corner[k] = rest + 3 * (size_t)(shape->triangles[3 * t + k] - of->first_point);
         double u[3], v[3], *normal = normals + 3 * t;
-        gltf_normals_subtract(corner[1], corner[0], u);
-        gltf_normals_subtract(corner[2], corner[0], v);
-        gltf_normals_cross(u, v, normal);
-        const double length = sqrt(gltf_normals_dot(normal, normal));
+        vec3_edge(corner[0], corner[1], u);
+        vec3_edge(corner[0], corner[2], v);
+        vec3_cross(u, v, normal);
+        const double length = vec3_norm(normal);
         for (int axis = 0; axis < 3; axis++)
             normal[axis] = length > 0 ? normal[axis] / length : 0;
     }
@@ -75,7 +58,8 @@ static void gltf_normals_join(int32_t *parents, int32_t a, int32_t b)
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
-/* The corners of two triangles at both ends of their edge: a and b are the corners where it begins in each. */
+/* Joins the corners of two triangles at both ends of their shared edge; a and b are the corners where the edge starts
+ * in each triangle. */
 static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t a, int32_t b)
 {
     const int32_t ends[2][2] = {{a, a % 3 == 2 ? a - 2 : a + 1}, {b, b % 3 == 2 ? b - 2 : b + 1}};
@@ -85,7 +69,8 @@ static void join_edge(const sinew_cache_shape *shape, int32_t *parents, int32_t 
                 gltf_normals_join(parents, ends[0][i], ends[1][k]);
 }
 
-/* parents[corner]: a tree for each group. */
+/* Joins corners across smooth edges by union-find: parents[3 * triangle_count] then forms one tree per group. `edges`
+ * is scratch [6 * triangle_count]. */
 static void join_smooth(const sinew_cache_shape *shape, const double *normals, sinew_pair *edges, int32_t *parents)
 {
     const int64_t count = 3 * shape->triangle_count;
@@ -99,7 +84,7 @@ static void join_smooth(const sinew_cache_shape *shape, const double *normals, s
         for (end = i + 1; end < count && edges[end].major == edges[i].major;)
             end++;
         const int32_t a = (int32_t)edges[i].minor, b = (int32_t)edges[end - 1].minor;
-        if (end - i == 2 && gltf_normals_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
+        if (end - i == 2 && vec3_dot(normals + 3 * (a / 3), normals + 3 * (b / 3)) > crease_cosine)
             join_edge(shape, parents, a, b);
     }
 }
@@ -114,7 +99,7 @@ sinew_status sinew_gltf_groups(const sinew_cache *cache, sinew_gltf *own, int32_
     if (good) {
         rest_normals(cache, shape, normals);
         join_smooth(shape, normals, edges, groups);
-        /* A root is the lowest corner of its group: seen before all others, it has its number by then. */
+        /* The root is the lowest corner of its group, so it is numbered before the other corners. */
         for (size_t i = 0; i < 3 * triangles; i++) {
             const int32_t root = root_of(groups, (int32_t)i);
             edges[i].major = root == (int32_t)i ? (uint64_t)own->group_count++ : edges[root].major;
@@ -140,15 +125,15 @@ void sinew_gltf_normals(sinew_gltf *own, const float *positions, float *normals)
             u[axis] = (double)positions[3 * (size_t)corner[1] + axis] - origin;
             v[axis] = (double)positions[3 * (size_t)corner[2] + axis] - origin;
         }
-        gltf_normals_cross(u, v, normal);
+        vec3_cross(u, v, normal);
         for (int k = 0; k < 3; k++)
             for (size_t axis = 0; axis < 3; axis++)
                 own->sums[3 * (size_t)own->groups[corner[k]] + axis] += normal[axis];
     }
     for (int32_t i = 0; i < own->vertex_count; i++) {
-        static const double up[3] = {0, 1, 0}; /* the specification wants unit vectors, where there is none too */
+        static const double up[3] = {0, 1, 0}; /* glTF requires unit vectors, also for vertices without a normal */
         const double *sum = own->groups[i] >= 0 ? own->sums + 3 * (size_t)own->groups[i] : up;
-        const double length = sqrt(gltf_normals_dot(sum, sum));
+        const double length = vec3_norm(sum);
         for (int axis = 0; axis < 3; axis++)
             normals[3 * (size_t)i + (size_t)axis] =
                 (float)(length > 0 && isfinite(length) ? sum[axis] / length : up[axis]);

@@ -2,11 +2,11 @@
  *
  * gltf_vertices.c: which vertices and primitives a glTF cache has.
  *
- * Vertices are, in the order of the points, all points of skins and those of other bodies that a triangle or line
- * names. glTF has one texture coordinate and one normal a vertex, so a point whose corners have several gets copies,
- * which stand behind all others: vertex k of a skin stays vertex k. First come those of texture coordinates, in the
- * order of (point, texture coordinate), then those of sharp edges. Triangles are put in the order of their materials,
- * and each material is one primitive.
+ * Vertices are, in the order of the points, all points of skins, and the points of other bodies that belong to a
+ * triangle or a line. A glTF vertex has one texture coordinate and one normal, so points whose corners have several
+ * are copied. Copies follow all other vertices: vertex k of a skin stays vertex k. Copies for texture coordinates,
+ * ordered by (point, texture coordinate), precede copies for sharp edges. Triangles are sorted by material, and each
+ * material is one primitive.
  */
 #include "io/cache/gltf.h"
 #include "mesh/sort_pairs.h"
@@ -15,7 +15,7 @@
 
 /* ---- Points ------------------------------------------------------------------------------------ */
 
-/* Numbers the points that are drawn from zero: vertex[point], or -1. */
+/* Numbers the drawn points from zero: vertex[point], or -1. */
 static void gltf_vertices_number_points(const sinew_cache *cache, sinew_gltf *own, const uint8_t *used, int32_t *vertex)
 {
     for (int32_t i = 0; i < cache->point_count; i++)
@@ -41,8 +41,8 @@ static void rename_corners(sinew_gltf *own, const int32_t *vertex)
 
 /* ---- Copies ------------------------------------------------------------------------------------ */
 
-/* A rule that splits vertices: corners of one vertex with other keys get copies of it. `key` names a corner's, the
- * other function gives it to a vertex (a copy of `original`, or this itself). */
+/* A rule that splits vertices: corners of one vertex with different keys get different copies. `key` returns the key of
+ * a corner; `set` stores the key's data in a vertex (`original` or a copy of it). */
 typedef struct vertex_split {
     int32_t (*key)(const sinew_gltf *own, const int32_t *keys, int64_t corner);
     void (*set)(sinew_gltf *own, int32_t vertex, int32_t original, int32_t key);
@@ -54,7 +54,7 @@ static int32_t uv_of(const sinew_gltf *own, const int32_t *keys, int64_t corner)
     return own->shape.corner_uvs[own->shape.triangle_corners[corner]];
 }
 
-/* OBJ counts v upwards, glTF downwards. */
+/* The v axis points up in OBJ and down in glTF. */
 static void set_uv(sinew_gltf *own, int32_t vertex, int32_t original, int32_t uv)
 {
     (void)original;
@@ -77,7 +77,8 @@ static void set_group(sinew_gltf *own, int32_t vertex, int32_t original, int32_t
 
 static const vertex_split split_by_uv = {uv_of, set_uv}, split_by_group = {group_of, set_group};
 
-/* Gives each different (vertex, key) of the sorted corners a vertex: the first of a vertex its own. */
+/* Assigns a vertex to each distinct (vertex, key) of the sorted corners: the first key keeps the vertex, others get
+ * copies. */
 static void split_corners(sinew_gltf *own, const vertex_split *by, const sinew_pair *sorted, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -111,7 +112,7 @@ static sinew_status split(const sinew_cache *cache, sinew_gltf *own, const verte
     return SINEW_OK;
 }
 
-/* Copies for texture coordinates, then for normals; `groups` are those of the corners. */
+/* Copies vertices for texture coordinates, then for normals; `groups` are the normal groups of the corners. */
 static sinew_status split_vertices(const sinew_cache *cache, sinew_gltf *own, const int32_t *groups, sinew_error *error)
 {
     const size_t max = (size_t)own->vertex_count + 3 * (size_t)own->shape.triangle_count;
@@ -134,7 +135,7 @@ static int32_t material_of(const sinew_gltf *own, int64_t triangle)
     return name >= 0 ? name : own->shape.names[SINEW_SKIN_MATERIAL].count;
 }
 
-/* Triangles by material, those of one in their order; those without one last. */
+/* Sorts triangles by material, stably; triangles without a material come last. */
 static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, sinew_error *error)
 {
     const int32_t materials = own->shape.names[SINEW_SKIN_MATERIAL].count + 1;
@@ -159,7 +160,7 @@ static sinew_status sort_by_material(const sinew_cache *cache, sinew_gltf *own, 
     return SINEW_OK;
 }
 
-/* Numbers the vertices that are points; false without memory. */
+/* Creates one vertex per drawn point; false: out of memory. */
 static bool take_points(const sinew_cache *cache, sinew_gltf *own)
 {
     const size_t count = (size_t)cache->point_count;

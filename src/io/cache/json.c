@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.c: JSON in cache files.
+ * json.c: writes JSON in cache files, independent of the locale.
  */
 #include "io/cache/json.h"
 
@@ -8,7 +8,7 @@
 #include <locale.h>
 #include <string.h>
 
-/* RFC 3629: shortest form, no surrogates. */
+/* Checks UTF-8 by RFC 3629: shortest form, no surrogates. */
 bool sinew_is_utf8(const char *text)
 {
     static const uint32_t min[4] = {0, 0x80, 0x800, 0x10000};
@@ -29,14 +29,15 @@ bool sinew_is_utf8(const char *text)
     return true;
 }
 
-/* False with errno set. jansson cannot undo a decimal point of several bytes, so it gets a plain one. */
+/* Returns false and sets errno on failure. jansson cannot replace a decimal point of several bytes, so the C locale is
+ * set. */
 static bool dump(const json_t *root, size_t flags, FILE *stream)
 {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!plain)
         return false;
     locale_t before = uselocale(plain);
-    errno = ENOMEM; /* what is left when the stream itself is fine */
+    errno = ENOMEM; /* the only other cause if the stream has no error */
     bool good = json_dumpf(root, stream, flags) == 0;
     int reason = errno;
     uselocale(before);

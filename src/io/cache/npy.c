@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * npy.c: arrays of NumPy for scripts: <name>.positions.npy [frames, particles, 3], <name>.velocities.npy,
- * <name>.time.npy [frames], one array for each field; what does not move: <name>.tets.npy, .triangles.npy, .edges.npy,
- * <name>.material.npy and, of skins, .skin_vertices.npy and .skin_weights.npy; and <name>.npy.json, which lists them
- * (npy_index.c).
+ * <name>.time.npy [frames], one array for each field; constant arrays: <name>.tets.npy, .triangles.npy, .edges.npy,
+ * <name>.material.npy and, for skins, .skin_vertices.npy and .skin_weights.npy; and <name>.npy.json, which lists
+ * them (npy_index.c).
  *
- * A file is "\x93NUMPY", version 1.0, the length of the header and the header itself, a literal of Python, padded to
- * 128 bytes, then the numbers in C order, little-endian. Files grow by appending, and the number of frames in the
+ * A file is "\x93NUMPY", version 1.0, the length of the header and the header itself (a Python literal padded to 128
+ * bytes), then the numbers in C order, little-endian. Files grow by appending, and the number of frames in the
  * header is patched in close. Source: numpy.lib.format, "Format Version 1.0".
  */
 #include "io/cache/npy.h"
@@ -16,12 +16,12 @@
 
 enum {
     header_size = 128,
-    magic_size = 10 /* before the literal */
+    magic_size = 10 /* bytes before the Python literal */
 };
 
 /* ---- Headers ----------------------------------------------------------------------------------- */
 
-/* The header of an array whose first size is `rows`. */
+/* Writes the header of an array whose first dimension is `rows`. */
 static void lay_header(const sinew_npy_array *array, int64_t rows, char header[header_size])
 {
     char sizes[64];
@@ -41,7 +41,7 @@ static void lay_header(const sinew_npy_array *array, int64_t rows, char header[h
     header[header_size - 1] = '\n';
 }
 
-/* Bytes of one row: the numbers behind the first index. */
+/* Bytes of one row: all numbers with the same first index. */
 static size_t row_size(const sinew_npy_array *array)
 {
     size_t size = array->type[2] == '8' ? 8 : 4;
@@ -52,7 +52,7 @@ static size_t row_size(const sinew_npy_array *array)
 
 /* ---- Rows -------------------------------------------------------------------------------------- */
 
-/* As they are in the file: little-endian on any machine. */
+/* Appends rows, little-endian on every machine. */
 static sinew_status put_rows(sinew_npy_array *array, const void *data, size_t rows, sinew_error *error)
 {
     const uint16_t one = 1;
@@ -124,7 +124,7 @@ static void add_moving(const sinew_cache *cache, sinew_npy *own)
     own->moving_count = own->array_count;
 }
 
-/* Triangles and edges of all bodies in numbers of particles; NULL without memory. */
+/* Concatenates the triangles or edges of all bodies in particle indices; NULL: out of memory. */
 static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count)
 {
     int32_t *cells = NULL;
@@ -149,7 +149,7 @@ static int32_t *join_cells(const sinew_cache *cache, int corners, int64_t *count
     return cells;
 }
 
-/* Concatenates the embeddings of all skins' vertices, skin after skin, in particle numbers. */
+/* Concatenates the embeddings of all skin vertices, skin by skin, in particle indices; false: out of memory. */
 static bool join_skins(const sinew_cache *cache, sinew_npy *own)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -208,7 +208,7 @@ static sinew_status npy_open(sinew_cache *cache, sinew_error *error)
         return status;
     add_moving(cache, own);
     status = add_fixed(cache, own, error);
-    if (status == SINEW_OK) /* materials are known also where no frame comes */
+    if (status == SINEW_OK) /* the materials array is filled even if no frame follows */
         status = sinew_cache_fields_fill(cache, &own->fields, error);
     for (int i = 0; i < own->moving_count && status == SINEW_OK; i++)
         status = npy_open_array(cache, &own->arrays[i], error);
@@ -236,7 +236,7 @@ static sinew_status npy_sync(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* The number of frames comes into the headers, and what does not move is written. */
+/* Patches the number of frames into the headers and writes the constant arrays. */
 static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -253,7 +253,8 @@ static sinew_status finish_arrays(sinew_cache *cache, sinew_npy *own, sinew_erro
     return status;
 }
 
-/* All arrays get their names, then the index. Some without the others are of no use. */
+/* Completes all arrays and renames them to their final names, then the index. If this fails and the cache is not
+ * resumable, the renamed arrays are removed: an incomplete set is unusable. */
 static sinew_status npy_close(sinew_cache *cache, sinew_error *error)
 {
     sinew_npy *own = cache->own;

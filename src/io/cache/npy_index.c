@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_index.c: <name>.npy.json, which tells a script what the arrays of a NumPy cache are.
+ * npy_index.c: <name>.npy.json, which describes the arrays of a NumPy cache for scripts.
  *
  *     {"sinew_npy": 1, "name": "twist", "precision": "double", "frames": 61, "first_frame": 0, "fps": 60.0,
  *      "frame_time": 0.0166.., "particles": 125,
@@ -21,7 +21,7 @@ sinew_status sinew_npy_check_names(const sinew_cache *cache, sinew_error *error)
     return sinew_fail(error, SINEW_ERROR_DATA, "%s: the name must be UTF-8 for npy", cache->stem);
 }
 
-/* Names of the axes of an array, one for each of its sizes. */
+/* Names of the axes of an array, one per dimension. */
 static const char *axes_of(const sinew_npy_array *array)
 {
     static const char *const known[][2] = {
@@ -36,6 +36,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"von_mises", "frame,tet"},
         {"energy", "frame,tet"},
         {"contact_force", "frame,particle,xyz"},
+        {"position_error", "frame,particle,xyz"},
         {"tets", "tet,corner"},
         {"material", "tet"},
         {"triangles", "triangle,corner"},
@@ -63,7 +64,8 @@ static json_t *array_json(const sinew_cache *cache, const sinew_npy_array *array
                      array->type, "unit", array->unit, "axes", axes_of(array));
 }
 
-/* Names of bodies that are not UTF-8 lose the bytes that JSON does not take. */
+/* Describes the body cache->bodies[place]. If its name is not UTF-8, which JSON requires, bytes above 127 become
+ * question marks. */
 static json_t *body_json(const sinew_cache *cache, int32_t place)
 {
     const sinew_cache_body *of = &cache->bodies[place];
@@ -76,7 +78,7 @@ static json_t *body_json(const sinew_cache *cache, int32_t place)
                      "count", (int)of->point_count, "skin_vertices", skin ? (int)sinew_skin_vertex_count(skin) : 0);
 }
 
-/* Lists of the index, each entry made by one call; NULL without memory. */
+/* Lists of the index: arrays, bodies, and energies on tets as materials; NULL: out of memory. */
 static json_t *arrays_json(const sinew_cache *cache, const sinew_npy *own)
 {
     json_t *list = json_array();

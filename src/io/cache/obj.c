@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * obj.c: one Wavefront OBJ file a frame, <name>.0000.obj and on.
+ * obj.c: one Wavefront OBJ file per frame: <name>.0000.obj, <name>.0001.obj and so on.
  *
  * Every point is a vertex, in the cache's order, so that vertex k of one frame is vertex k of the next. Elements are
  * `f` for faces, with the corners, texture coordinates, groups and materials of a skin, and `l` for bodies of edges
  * only. Objects of a skin's file are written as groups: importers split a file at `o` and renumber the vertices.
- * Each file appears when it is complete and stays after a later failure.
+ * Each file gets its name when it is complete and is kept after a later failure.
  */
 #include "io/cache/cache.h"
 
@@ -15,7 +15,7 @@ typedef struct format_state {
     sinew_cache_shape shape;
 } format_state;
 
-/* A keyword and numbers behind it, at most three. */
+/* Writes one line: the keyword and x[3], or uv[2] if x is NULL. */
 static sinew_status put_numbers(sinew_writer *writer, const char *keyword, const sinew_real *x, const float *uv,
                                 sinew_error *error)
 {
@@ -43,7 +43,8 @@ sinew_status sinew_cache_obj_vertices(const sinew_cache *cache, const sinew_cach
     return status;
 }
 
-/* `g` or `usemtl` where a face has another name than the one before it, which had `*current`; -1 there: none yet. */
+/* Writes `g` or `usemtl` if the name of the face differs from *current, the name of the face before; -1 in *current: no
+ * name yet. */
 static sinew_status obj_cache_put_name(const sinew_cache_shape *shape, int set, int64_t face, int32_t *current,
                                        sinew_writer *writer, sinew_error *error)
 {
@@ -61,7 +62,7 @@ static sinew_status put_face(const sinew_cache_shape *shape, int64_t face, sinew
 {
     sinew_status status = sinew_cache_put(writer, "f", 1, error);
     for (int32_t i = shape->starts[face]; i < shape->starts[face + 1] && status == SINEW_OK; i++) {
-        /* OBJ counts from one. */
+        /* OBJ indices start at one. */
         status = sinew_cache_print(writer, error, " %lld", shape->corners[i] + 1LL);
         if (status == SINEW_OK && shape->corner_uvs && shape->corner_uvs[i] >= 0)
             status = sinew_cache_print(writer, error, "/%lld", shape->corner_uvs[i] + 1LL);
@@ -126,7 +127,7 @@ static sinew_status obj_close(sinew_cache *cache, sinew_error *error)
 {
     (void)cache;
     (void)error;
-    return SINEW_OK; /* every frame is in place already */
+    return SINEW_OK; /* every frame already has its final name */
 }
 
 static void obj_drop(sinew_cache *cache)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * pc2.c: <name>.pc2, positions for Blender's Mesh Cache modifier, and <name>.obj, the mesh it is put on.
+ * pc2.c: <name>.pc2, positions for Blender's Mesh Cache modifier, and <name>.obj, the mesh that the modifier
+ * deforms.
  *
  * PC2, all little-endian: "POINTCACHE2\0", int32 version 1, int32 points, float start 0, float rate 1, int32 samples,
  * then for each sample float x y z of every point. The layout is the one Blender reads (its MOD_meshcache_pc2).
  *
- * The modifier wants as many vertices as there are points, in the same order. Blender's OBJ importer drops vertices
- * that no element names (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
+ * The modifier requires one vertex per point, in the same order. Blender's OBJ importer drops vertices that no
+ * element uses (MeshFromGeometry::create_vertices), so each particle inside a solid, and each vertex of a skin
  * without a face, gets an `l` line to a neighbour: an edge without faces, which no renderer draws.
  *
- * Known limits: 32-bit positions and no velocities, as the format has it.
+ * Known limits: 32-bit positions and no velocities (limits of the format).
  */
 #include "io/cache/cache.h"
 
@@ -24,8 +25,8 @@ enum {
 typedef struct format_state {
     sinew_writer pc2, obj;
     sinew_cache_shape shape;
-    uint8_t *used;         /* [point_count] named by an element of the OBJ */
-    unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
+    uint8_t *used;         /* [point_count] 1: an element of the OBJ uses the point */
+    unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
 } format_state;
 
 static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
@@ -39,14 +40,14 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, s
     return sinew_cache_put(writer, header, sizeof header, error);
 }
 
-/* Refuses to go on with the file of another surface. */
+/* Fails if the header of the kept file has another number of points than the cache. */
 static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size];
     rewind(writer->stream);
     if (fread(header, 1, sizeof header, writer->stream) != sizeof header ||
         sinew_cache_load32(header + 16) != (uint32_t)cache->point_count)
-        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; begin anew",
+        return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: is not of the %d %ss that are there now; start the run again",
                           writer->partial, (int)cache->point_count, cache->noun);
     return SINEW_OK;
 }
@@ -76,7 +77,7 @@ static sinew_status put_link(sinew_writer *writer, int32_t a, int32_t b, sinew_e
     return sinew_cache_print(writer, error, "l %lld %lld\n", a + 1LL, b + 1LL);
 }
 
-/* Names each particle of the body's tets that the surface does not, together with a neighbour. */
+/* Writes a line element from each inner particle of the body's tets to a neighbour. */
 static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, sinew_error *error)
 {
     format_state *own = cache->own;
@@ -95,7 +96,7 @@ static sinew_status put_inner(sinew_cache *cache, const sinew_cache_body *of, si
     return status;
 }
 
-/* Points that no cell names hang on the one before them. */
+/* Writes a line element from each point that no cell uses to the point before it. */
 static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
@@ -106,7 +107,8 @@ static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* The mesh at the first frame. */
+/* Writes the OBJ file: positions of the current frame (the first), faces, edges, and lines to otherwise unused points.
+ */
 static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
@@ -147,7 +149,7 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;
     sinew_status status = cache->frame_count == 0 ? put_obj(cache, error) : SINEW_OK;
-    /* The count stands there already, unless it came otherwise or is that of the run which this one goes on with. */
+    /* The header already has the expected count. It is patched if the count differs, or if the file was resumed. */
     if (status == SINEW_OK && (cache->frame_count != cache->expected || cache->kept > 0)) {
         unsigned char count[4];
         sinew_cache_store32(count, (uint32_t)cache->frame_count);
@@ -160,7 +162,7 @@ static sinew_status pc2_close(sinew_cache *cache, sinew_error *error)
     if (status != SINEW_OK)
         return status;
     status = sinew_writer_commit_durable(&own->obj, error);
-    /* One without the other is of no use. */
+    /* The PC2 file is unusable without its OBJ file. */
     if (status != SINEW_OK && !cache->resumable)
         unlink(own->pc2.path);
     return status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * points.c: which points a cache writes, and where they are: particles, or the vertices of skins.
+ * points.c: the points that a cache writes, particles or vertices of skins, and their positions.
  */
 #include "io/cache/cache.h"
 
-/* Where a body stands in the list of points that begins behind `count` others. */
+/* The points of a body, numbered from `count`. */
 static sinew_cache_body cache_body_of(const sinew_world *world, int32_t index, bool bodies, int64_t count)
 {
     sinew_cache_body found = {.body = sinew_world_body_at(world, index), .first_point = (int32_t)count};
@@ -24,7 +24,7 @@ bool sinew_cache_tears(const sinew_world *world)
     return any;
 }
 
-/* Particles are points by their own numbers. */
+/* Numbers points by particle number. */
 static void number_as_particles(sinew_cache *cache)
 {
     cache->point_count = cache->particle_count;
@@ -59,7 +59,7 @@ sinew_status sinew_cache_points_open(sinew_cache *cache, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The points of one body where points are numbered body by body. */
+/* Reads the points of one body if points are numbered body by body. */
 static sinew_status fetch_body(sinew_cache *cache, const sinew_cache_body *of)
 {
     const sinew_world *world = cache->world;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * put.c: bytes and numbers into a cache file, each write checked on the spot.
+ * put.c: writes bytes and numbers to a cache file and checks each write immediately.
  */
 #include "io/cache/cache.h"
 
@@ -37,11 +37,11 @@ sinew_status sinew_cache_stream(const sinew_cache *cache, sinew_writer *writer, 
     return status;
 }
 
-/* ---- Going on ---------------------------------------------------------------------------------- */
+/* ---- Resume ------------------------------------------------------------------------------------ */
 
 static sinew_status too_short(const sinew_writer *writer, sinew_error *error)
 {
-    return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; begin anew",
+    return sinew_fail(error, SINEW_ERROR_FORMAT, "%s: does not hold the frames to go on from; start the run again",
                       writer->partial);
 }
 
@@ -145,7 +145,7 @@ int sinew_cache_number_digits(char *text, double value, int digits)
 {
     char raw[SINEW_CACHE_NUMBER];
     snprintf(raw, sizeof raw, "%.*g", digits, value);
-    /* Bytes that are neither digit, sign nor exponent are the locale's decimal point. */
+    /* A byte that is neither digit, sign nor exponent belongs to the locale's decimal point. */
     int length = 0;
     for (const char *c = raw; *c; c++) {
         if (strchr("0123456789+-e", *c))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: reads frames of a cache, common code of all formats; and the sequences of mesh files (OBJ, VTU), whose
- * frames the mesh readers read.
+ * reader.c: reads frames of a cache, common code of all formats; and sequences of mesh files (OBJ, VTU), which it
+ * reads with the mesh readers.
  *
  * Known limit: velocities in VTU files are not read; differences of positions replace them.
  */
@@ -83,7 +83,7 @@ static sinew_status vtu_reader_frame(sinew_cache_reader *reader, int32_t index, 
 
 static void sequence_close(sinew_cache_reader *reader)
 {
-    (void)reader; /* every file is closed after its frame */
+    (void)reader; /* nothing to close: each file is closed after its frame */
 }
 
 const sinew_cache_reader_ops sinew_cache_reader_obj = {
@@ -187,7 +187,8 @@ const char *sinew_cache_reader_path(const sinew_cache_reader *reader)
     return SINEW_ASSERT(reader != NULL) ? reader->path : "";
 }
 
-/* v = (q - q of the frame before) / time between them; a cache of one frame stands still. */
+/* v = (q - q of the previous frame) / frame time; the first frame uses the next frame instead, and a cache of one frame
+ * has zero velocities. */
 static sinew_status make_velocities(sinew_cache_reader *reader, int32_t index, const sinew_real *q, sinew_real *v,
                                     sinew_error *error)
 {

@@ -10,8 +10,8 @@
 #include "sinew/scene.h"
 
 typedef struct sinew_cache_reader_ops {
-    size_t own_size; /* bytes of the format's own part, zeroed before open */
-    bool velocities; /* true: frame fills v */
+    size_t own_size; /* bytes of the format's own data, zeroed before open */
+    bool velocities; /* the operation frame fills v */
     /* open sets frame_count and point_count; close is called exactly once, also after a failed open. */
     sinew_status (*open)(sinew_cache_reader *reader, sinew_error *error);
     sinew_status (*frame)(sinew_cache_reader *reader, int32_t index, sinew_real *q, sinew_real *v, sinew_error *error);
@@ -28,12 +28,12 @@ struct sinew_cache_reader {
     const sinew_cache_reader_ops *ops;
     void *own; /* [ops->own_size] */
     sinew_allocator allocator;
-    char stem[960];      /* directory/name */
-    char path[1024];     /* of the file, or of the first of a sequence */
+    char stem[960];      /* directory/name of the cache, without ending */
+    char path[1024];     /* path of the file, or of the first file of a sequence */
     int32_t first;       /* number of the first frame */
-    int32_t frame_count; /* in the files */
+    int32_t frame_count; /* frames in the files */
     int32_t point_count;
-    double frame_time;
+    double frame_time; /* s between frames */
     sinew_real *other; /* [3 * point_count] positions of a neighbouring frame; NULL until needed */
 };
 

@@ -2,7 +2,8 @@
  *
  * reader_files.c: caches in one file: PC2 (layout in pc2.c) and CSV (csv.c).
  *
- * Neither is held in memory: PC2 has frames of one size, and one pass over a CSV file finds the offset of each frame.
+ * Frames are read on demand: PC2 frames have a fixed size, and one pass over a CSV file finds the offset of each
+ * frame.
  */
 #include "io/cache/reader.h"
 
@@ -39,7 +40,7 @@ enum {
 
 typedef struct pc2_state {
     FILE *stream;
-    unsigned char *sample; /* [12 * point_count] one frame as it is in the file */
+    unsigned char *sample; /* [12 * point_count] bytes of one frame in the file */
 } pc2_state;
 
 static sinew_status pc2_check(sinew_cache_reader *reader, const unsigned char *header, size_t size, sinew_error *error)
@@ -112,12 +113,12 @@ const sinew_cache_reader_ops sinew_cache_reader_pc2 = {
 /* ---- CSV --------------------------------------------------------------------------------------- */
 
 enum {
-    line_size = 512 /* longer than any line that is written */
+    line_size = 512 /* longer than any line that the cache writes */
 };
 
 typedef struct csv_state {
     FILE *stream;
-    int64_t *offsets; /* [capacity] byte where each frame begins */
+    int64_t *offsets; /* [capacity] byte offset of each frame */
     int32_t capacity;
     locale_t locale;
 } csv_state;
@@ -138,13 +139,14 @@ static bool csv_add_frame(sinew_cache_reader *reader, int64_t offset)
     return true;
 }
 
-/* A line that is whole, or NULL at the end of the file. */
+/* Reads one line including its newline; NULL at the end of the file, or if the line does not fit. */
 static char *next_line(FILE *stream, char line[line_size])
 {
     return fgets(line, line_size, stream) && strchr(line, '\n') ? line : NULL;
 }
 
-/* Takes one row into account: frames follow each other and have as many points each. */
+/* Counts line `row` of the file in *rows, the lines of its frame, and stores `offset` if a frame starts. Fails unless
+ * frame numbers are consecutive and all frames have the same number of points. */
 static sinew_status csv_count(sinew_cache_reader *reader, const char *line, int64_t offset, int64_t row, int64_t *rows,
                               sinew_error *error)
 {
@@ -198,7 +200,8 @@ static sinew_status csv_reader_open(sinew_cache_reader *reader, sinew_error *err
     return SINEW_OK;
 }
 
-/* frame,time,particle, then six numbers. */
+/* Parses the line frame,time,particle and six numbers (position, velocity). Returns false if the line is for another
+ * particle than `particle` or a number is not finite. */
 static bool csv_row(const csv_state *own, const char *line, int64_t particle, double numbers[6])
 {
     const char *at = strchr(line, ',');

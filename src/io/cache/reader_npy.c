@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_npy.c: <name>.positions.npy and <name>.velocities.npy read back; npy.c says how they are laid out.
+ * reader_npy.c: reads <name>.positions.npy and <name>.velocities.npy; npy.c describes their layout.
  *
- * Known limits: arrays [frames, points, 3] of little-endian 32- or 64-bit numbers in C order, format version 1: what
- * the cache writes, and numpy.save() of such arrays.
+ * Known limits: arrays [frames, points, 3] of little-endian 32- or 64-bit numbers in C order, format version 1, as
+ * the cache and numpy.save() write them.
  */
 #include "io/cache/reader.h"
 
@@ -16,7 +16,7 @@
 #include "io/input.h"
 
 enum {
-    magic_size = 10, /* before the literal */
+    magic_size = 10, /* bytes before the Python literal */
     literal_size = 1024
 };
 
@@ -24,16 +24,16 @@ typedef struct npy_array {
     FILE *stream;
     char path[1024];
     int64_t frames, points;
-    int64_t start; /* byte of the first number */
-    size_t width;  /* bytes of a number */
+    int64_t start; /* byte offset of the first number */
+    size_t width;  /* bytes per number */
 } npy_array;
 
 typedef struct npy_state {
     npy_array q, v;
-    unsigned char *row; /* [3 * 8 * point_count] one frame as it is in the file */
+    unsigned char *row; /* [3 * 8 * point_count] bytes of one frame in the file */
 } npy_state;
 
-/* The literal of Python that tells type and shape. */
+/* Parses the Python literal with type and shape. */
 static sinew_status parse_literal(npy_array *array, const char *literal, sinew_error *error)
 {
     const char *type = strstr(literal, "'descr': '<f"), *shape = strstr(literal, "'shape': (");

@@ -32,7 +32,7 @@ void sinew_cache_shape_free(const sinew_cache *cache, sinew_cache_shape *shape)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-/* The surface of the world in particles, whose bodies may have skins. */
+/* The surface of the world in particle indices, including bodies with skins. */
 typedef struct world_surface {
     sinew_surface cells;
     int32_t triangle_count, edge_count; /* of bodies without a skin */
@@ -69,7 +69,8 @@ static sinew_status fetch_surface(const sinew_cache *cache, world_surface *surfa
     return SINEW_OK;
 }
 
-/* Sizes of the shape with all skins; *corners: of all faces. */
+/* Counts faces, edges and texture coordinates of the shape with all skins; *corners receives the corners of all
+ * faces. */
 static void count_shape(const sinew_cache *cache, const world_surface *surface, sinew_cache_shape *shape,
                         int64_t *corners)
 {
@@ -127,7 +128,7 @@ typedef struct cursor {
     int32_t face, corner, triangle, uv;
 } cursor;
 
-/* Faces, corners and triangles of one skin. */
+/* Adds the faces, corners and triangles of one skin. */
 static void cache_surface_add_faces(const sinew_cache *cache, int32_t body, sinew_cache_shape *shape, const cursor *at)
 {
     const sinew_skin *skin = cache->bodies[body].skin;
@@ -152,7 +153,7 @@ static void cache_surface_add_faces(const sinew_cache *cache, int32_t body, sine
     }
 }
 
-/* Its names become names of the shape; false without memory. */
+/* Adds the names of a skin to the names of the shape; false: out of memory. */
 static bool cache_surface_add_names(const sinew_cache *cache, const sinew_skin *skin, sinew_cache_shape *shape,
                                     int32_t face)
 {
@@ -188,7 +189,7 @@ static bool add_skin(const sinew_cache *cache, int32_t body, sinew_cache_shape *
     return true;
 }
 
-/* The point of a particle of a body without a skin. */
+/* The point of a particle, for a body without a skin. */
 static int32_t cache_surface_point_of(const sinew_cache *cache, const sinew_cache_body *of, int32_t particle)
 {
     return of->first_point + particle - sinew_body_first_particle(cache->world, of->body);

@@ -2,13 +2,13 @@
  *
  * usda.c: <name>.usda, one text file of Universal Scene Description with the frames as time samples.
  *
- * A file lists all samples of one attribute before the next attribute, while frames come one after the other. So frames
- * are streamed to <name>.usda.bin.partial, positions and velocities as 32-bit floats, and close writes the text from
- * there. A cache that goes on takes the kept frames from the side file, or out of the finished text, whose nine digits
- * bring back the same bits. Source: openusd.org, "USD text file format", UsdGeomMesh, UsdGeomBasisCurves.
+ * The text lists all samples of one attribute before the next attribute, but frames arrive one by one. So frames are
+ * streamed as 32-bit floats to the side file <name>.usda.bin.partial, from which close writes the text. A resumed
+ * cache reads the kept frames from the side file, or from the finished text, whose nine digits restore the same
+ * bits. Source: openusd.org, "USD text file format", UsdGeomMesh, UsdGeomBasisCurves.
  *
- * Known limits: 32-bit positions and velocities, as UsdGeom has them. No normals: with the subdivision scheme "none"
- * they are the renderer's, and would add half to the file.
+ * Known limits: 32-bit positions and velocities (UsdGeom's types). No normals: renderers compute them for the
+ * subdivision scheme "none", and they would enlarge the file by half.
  */
 #include "io/cache/usda.h"
 
@@ -28,15 +28,16 @@ int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32
     return 12 * ((frame * SINEW_USDA_ARRAYS + array) * own->vertex_count + first_vertex);
 }
 
-/* ---- Going on ---------------------------------------------------------------------------------- */
+/* ---- Resume ------------------------------------------------------------------------------------ */
 
-/* A finished file on its way back to numbers. */
+/* Parser of a finished file. */
 typedef struct usda_reader {
     FILE *stream;
-    locale_t plain; /* decimal points are points */
+    locale_t plain; /* locale with a decimal point */
 } usda_reader;
 
-/* Steps behind the next place where `text` stands, no end of whose beginnings but single letters begins it again. */
+/* Skips to just after the next occurrence of `text`; false: none. An occurrence that starts inside a failed partial
+ * match is not found, unless it starts at the mismatched letter. */
 static bool find_text(FILE *stream, const char *text)
 {
     size_t matched = 0;
@@ -59,7 +60,7 @@ static bool next_number(usda_reader *reader, float *value)
     return length > 0 && isfinite(*value);
 }
 
-/* The kept samples of an array of a prim, from the text to the side file. */
+/* Copies the kept samples of one array of a prim from the text to the side file. */
 static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const sinew_usda_prim *prim, int array,
                                  sinew_error *error)
 {
@@ -80,8 +81,8 @@ static sinew_status read_samples(sinew_cache *cache, usda_reader *reader, const 
             status = sinew_cache_put(&own->side, own->bytes, 12 * (size_t)prim->vertex_count, error);
     }
     return good ? status
-                : sinew_fail(error, SINEW_ERROR_FORMAT, "%s.usda: does not hold the frames to go on from; begin anew",
-                             cache->stem);
+                : sinew_fail(error, SINEW_ERROR_FORMAT,
+                             "%s.usda: does not hold the frames to go on from; start the run again", cache->stem);
 }
 
 static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)
@@ -110,7 +111,7 @@ static sinew_status side_from_text(sinew_cache *cache, sinew_error *error)
     return status == SINEW_OK ? sinew_writer_sync(&own->side, error) : status;
 }
 
-/* The side file of a run that was killed holds the kept frames. */
+/* True if a killed run left a side file that holds the kept frames. */
 static bool usda_side_is_whole(const sinew_cache *cache)
 {
     char path[sizeof cache->stem + 40];
@@ -198,7 +199,7 @@ static sinew_status usda_close(sinew_cache *cache, sinew_error *error)
     if (status == SINEW_OK)
         status = sinew_writer_commit_durable(&own->text, error);
     if (status == SINEW_OK)
-        own->side.keep = false; /* the file itself holds the frames now */
+        own->side.keep = false; /* the finished file holds the frames */
     return status;
 }
 

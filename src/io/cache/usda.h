@@ -8,35 +8,35 @@
 
 #include "io/cache/cache.h"
 
-#define SINEW_USDA_SCOPE "materials" /* name of the prim that holds them */
+#define SINEW_USDA_SCOPE "materials" /* name of the prim that contains the materials */
 
 /* One body in USD: a Mesh, or BasisCurves if the body has edges only. */
 typedef struct sinew_usda_prim {
-    int32_t name; /* in own->names */
+    int32_t name; /* index in sinew_usda.names */
     bool curves;
-    int32_t first_vertex, vertex_count; /* in own->points */
-    int64_t first_face, face_count;     /* of the shape; of curves in own->curve_counts */
-    double width;                       /* m, of curves */
+    int32_t first_vertex, vertex_count; /* range of sinew_usda.points */
+    int64_t first_face, face_count;     /* faces of the shape; for curves: entries of curve_counts */
+    double width;                       /* m: diameter of curves; 0 for a Mesh */
 } sinew_usda_prim;
 
 typedef struct sinew_usda {
     sinew_writer side; /* positions and velocities, frame by frame; never committed */
     sinew_writer text;
-    sinew_cache_shape shape; /* corners are vertices of their prim */
+    sinew_cache_shape shape; /* corners are vertex indices of their prim */
     int32_t prim_count;
     sinew_usda_prim *prims; /* [prim_count] */
-    sinew_name_list names;  /* of prims, valid and all different */
-    int32_t *materials;     /* [count of the shape's materials] their names in `material_names` */
+    sinew_name_list names;  /* valid and distinct names of prims */
+    int32_t *materials;     /* [number of materials of the shape] indices of their names in `material_names` */
     sinew_name_list material_names;
-    int32_t root; /* name of the prim above all others, in `material_names` */
+    int32_t root; /* index of the root prim's name in `material_names` */
     int64_t vertex_count;
     int32_t *points; /* [vertex_count] point of each vertex */
     int64_t curve_count;
-    int32_t *curve_counts; /* [curve_count] vertices of each */
-    unsigned char *bytes;  /* [12 * vertex_count] one array of one frame */
+    int32_t *curve_counts; /* [curve_count] vertices of each curve */
+    unsigned char *bytes;  /* [12 * vertex_count] one array of one frame, as 32-bit floats */
 } sinew_usda;
 
-/* Arrays of a frame in the side file. */
+/* Arrays of a frame in the side file, in this order. */
 enum {
     SINEW_USDA_POINTS,
     SINEW_USDA_VELOCITIES,
@@ -45,12 +45,13 @@ enum {
 
 /* Sets prims, names, points and curves; afterwards the shape's corners are vertices of their prim. */
 sinew_status sinew_usda_prims(const sinew_cache *cache, sinew_usda *own, sinew_error *error);
-/* Adds a name of letters, digits and _ that resembles `wanted` and is not in the list; -1: out of memory. */
+/* Adds a valid name (letters, digits, _) that resembles `wanted` (if empty: `otherwise`) and is not in the list yet.
+ * Returns its index; -1: out of memory. */
 int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const char *wanted, const char *otherwise);
-/* Offset of the values of a prim's array in the side file. */
+/* Byte offset in the side file of one array of one frame (0: first), at the vertex `first_vertex`. */
 int64_t sinew_usda_offset(const sinew_usda *own, int64_t frame, int array, int32_t first_vertex);
-/* Writes the whole file into own->text; `frames` 0: the values in the side file have no time. `side` reads the side
- * file. */
+/* Writes the whole file to own->text from the side file `side`. `frames` 0: the values in the side file have no
+ * time. */
 sinew_status sinew_usda_write(const sinew_cache *cache, sinew_usda *own, FILE *side, int32_t frames,
                               sinew_error *error);
 

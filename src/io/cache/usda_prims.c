@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * usda_prims.c: which prims a USD cache has, in the order of the shape: one Mesh a body with faces, one
- * BasisCurves a body of edges.
+ * usda_prims.c: the prims of a USD cache, in the order of the shape: one Mesh per body with faces, one BasisCurves
+ * per body of edges.
  *
- * Vertices of a Mesh are all points of a skin, in their order, or the points of a body that its faces name. Curves of
- * USD share no points: edges are strung to chains between the points that have one or more than two of them, rings are
- * closed by repeating a point, and each chain has vertices of its own.
+ * Vertices of a Mesh are all points of a skin, in order, or the points that a body's faces use. USD curves share no
+ * points: edges form chains that end at points with one or more than two edges, closed rings repeat their first
+ * point, and each chain has its own vertices.
  */
 #include "io/cache/usda.h"
 
@@ -29,7 +29,7 @@ int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const c
     }
     const int32_t before = list->count;
     int32_t found = sinew_names_add(&cache->allocator, list, name, length);
-    /* A name that is taken gets a number; the count of names makes the first try good, nearly always. */
+    /* A name in use gets a number. The search starts at the count of names, which is nearly always free. */
     for (int32_t number = before; found >= 0 && found < before; number++) {
         const int more = snprintf(name + length, sizeof name - length, "_%d", (int)number);
         found = sinew_names_add(&cache->allocator, list, name, length + (size_t)more);
@@ -39,7 +39,7 @@ int32_t sinew_usda_name(const sinew_cache *cache, sinew_name_list *list, const c
 
 static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t *bodies)
 {
-    /* The scope of the materials stands beside the bodies. */
+    /* The materials scope is a sibling of the bodies, so its name is reserved. */
     if (sinew_usda_name(cache, &own->names, SINEW_USDA_SCOPE, "") < 0)
         return false;
     for (int32_t i = 0; i < own->prim_count; i++) {
@@ -62,7 +62,8 @@ static bool name_prims(const sinew_cache *cache, sinew_usda *own, const int32_t 
 
 /* ---- Meshes ------------------------------------------------------------------------------------ */
 
-/* Numbers the points of a body that are drawn, from zero; vertex[point - first_point]. */
+/* Numbers the drawn points of a body from zero as vertices of the prim: vertex[point - first_point], -1: not drawn.
+ * Appends the points to own->points and changes the shape's corners to these numbers. */
 static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own, sinew_usda_prim *prim,
                                      int32_t *vertex)
 {
@@ -82,7 +83,7 @@ static void usda_prims_number_points(const sinew_cache_body *of, sinew_usda *own
         own->shape.corners[i] = vertex[own->shape.corners[i] - of->first_point];
 }
 
-/* One prim for each run of faces of the same body; bodies[prim]. */
+/* Adds one prim per run of faces of the same body; bodies[prim] receives its body. */
 static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodies, int32_t *vertex)
 {
     for (int64_t f = 0; f < own->shape.face_count;) {
@@ -99,12 +100,12 @@ static void add_meshes(const sinew_cache *cache, sinew_usda *own, int32_t *bodie
 
 /* ---- Curves ------------------------------------------------------------------------------------ */
 
-/* Edges at each point, and which of them are in a chain already. */
+/* Edges at each point, with flags for edges that already belong to a chain. */
 typedef struct edge_net {
     const int32_t *edges;
-    int32_t *starts; /* [point_count + 1] */
-    int32_t *list;   /* [2 * edge_count] */
-    uint8_t *used;   /* [edge_count] */
+    int32_t *starts; /* [point_count + 2] offsets into list; the last entry is used only during filling */
+    int32_t *list;   /* [2 * edge_count] edges by point */
+    uint8_t *used;   /* [edge_count] 1: the edge belongs to a chain */
 } edge_net;
 
 static void usda_prims_fill_net(const sinew_cache *cache, const sinew_cache_shape *shape, edge_net *net)
@@ -125,7 +126,7 @@ static int32_t degree(const edge_net *net, int32_t point)
     return net->starts[point + 1] - net->starts[point];
 }
 
-/* The chain that begins at `point` with an edge: until an end, a branch, or all edges of a ring are used. */
+/* Follows the chain from `point` along `edge` until an end, a branch, or a closed ring. */
 static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32_t edge)
 {
     int32_t count = 1;
@@ -143,7 +144,7 @@ static void usda_prims_walk(edge_net *net, sinew_usda *own, int32_t point, int32
     own->curve_counts[own->curve_count++] = count;
 }
 
-/* The edges from .. to - 1, which are of one body: chains from ends and branches first, then rings. */
+/* Builds the chains of one body's edges from .. to - 1: first chains from ends and branches, then rings. */
 static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
 {
     for (int ring = 0; ring < 2; ring++)
@@ -155,7 +156,7 @@ static void add_chains(edge_net *net, sinew_usda *own, int64_t from, int64_t to)
             }
 }
 
-/* The body of a point; the search begins at `from`, as edges come in the order of bodies. */
+/* The body of a point; the search starts at body `from` because edges are in the order of bodies. */
 static int32_t body_of_point(const sinew_cache *cache, int32_t point, int32_t from)
 {
     for (int32_t i = 0; i < cache->body_count; i++) {
@@ -167,7 +168,7 @@ static int32_t body_of_point(const sinew_cache *cache, int32_t point, int32_t fr
     return from;
 }
 
-/* Sum of the lengths of edges from .. to - 1 of a body, at rest. */
+/* Sum of the rest lengths of a body's edges from .. to - 1. */
 static double rest_length(const sinew_cache *cache, const sinew_cache_body *of, const int32_t *edges, int64_t from,
                           int64_t to)
 {
@@ -198,7 +199,7 @@ static void usda_prims_add_curves(const sinew_cache *cache, sinew_usda *own, int
         add_chains(net, own, from, e);
         prim->vertex_count = (int32_t)own->vertex_count - prim->first_vertex;
         prim->face_count = own->curve_count - prim->first_face;
-        /* A fifth of the mean length of an edge, so that a rope looks like one. */
+        /* Curve width: a fifth of the mean edge length, so that a rope is visible. */
         prim->width = 0.2 * rest_length(cache, of, shape->edges, from, e) / (double)(e - from);
         bodies[own->prim_count++] = body;
     }

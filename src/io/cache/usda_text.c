@@ -10,8 +10,8 @@
  *         def Scope "materials" { ... }
  *     }
  *
- * Time code k is the frame of that number, so that a time line counts as the names of other formats do. Attributes that
- * have samples also have the first of them as their value without a time, for readers that know no samples.
+ * Time code k is frame number k, as in the file names of other formats. Attributes with samples also have the first
+ * sample as default value, for readers that ignore samples.
  */
 #include "io/cache/usda.h"
 
@@ -30,7 +30,7 @@ static sinew_status put_double(sinew_writer *writer, const char *before, double 
     return sinew_cache_print(writer, error, "%s%s%s", before, number, after);
 }
 
-/* (x, y, z) with as many numbers as `width`; `last` comes without a comma behind it. */
+/* Writes (x, y, z) with `width` numbers; no comma follows if `last`. */
 static sinew_status put_tuple(sinew_writer *writer, const float *values, int width, bool last, sinew_error *error)
 {
     char text[3 * SINEW_CACHE_NUMBER + 16];
@@ -62,7 +62,7 @@ static sinew_status put_integers(sinew_writer *writer, const char *head, const i
 
 /* ---- Samples ----------------------------------------------------------------------------------- */
 
-/* An array of a frame of a prim into own->bytes. */
+/* Reads an array of a prim in a frame into own->bytes. */
 static sinew_status usda_text_fetch(sinew_usda *own, FILE *side, const sinew_usda_prim *prim, int32_t frame, int array,
                                     sinew_error *error)
 {
@@ -80,7 +80,7 @@ static void load_vector(const unsigned char *bytes, float vector[3])
         vector[axis] = sinew_cache_load_float(bytes + 4 * axis);
 }
 
-/* The vectors in own->bytes, as they are. */
+/* Writes the vectors in own->bytes. */
 static sinew_status put_vectors(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -92,7 +92,7 @@ static sinew_status put_vectors(sinew_usda *own, const sinew_usda_prim *prim, si
     return status;
 }
 
-/* Lowest and highest corner of the points in own->bytes; of curves with their width. */
+/* Writes the bounding box of the points in own->bytes; for curves it includes their width. */
 static sinew_status put_extent(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     float low[3] = {FLT_MAX, FLT_MAX, FLT_MAX}, high[3] = {-FLT_MAX, -FLT_MAX, -FLT_MAX};
@@ -109,22 +109,22 @@ static sinew_status put_extent(sinew_usda *own, const sinew_usda_prim *prim, sin
 }
 
 typedef struct usda_attribute {
-    const char *head; /* type and name */
-    int array;        /* of the side file */
+    const char *head; /* USD type and name of the attribute */
+    int array;        /* index of the array in the side file */
     sinew_status (*put)(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error);
-    bool timeless; /* has a value without a time, too */
+    bool timeless; /* also has a default value */
 } usda_attribute;
 
 static const usda_attribute extent_attribute = {"float3[] extent", SINEW_USDA_POINTS, put_extent, true};
 static const usda_attribute points_attribute = {"point3f[] points", SINEW_USDA_POINTS, put_vectors, true};
 static const usda_attribute velocities_attribute = {"vector3f[] velocities", SINEW_USDA_VELOCITIES, put_vectors, false};
 
-/* The cache, its prims and its spooled frames, while the text is written. */
+/* The cache, its prims and the frames in the side file, while the text is written. */
 typedef struct usda_source {
     const sinew_cache *cache;
     sinew_usda *own;
     FILE *side;
-    int32_t frames; /* 0: the one that is there has no time */
+    int32_t frames; /* 0: the values have no time */
 } usda_source;
 
 static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim *prim, const usda_attribute *attribute,
@@ -157,7 +157,7 @@ static sinew_status put_attribute(const usda_source *from, const sinew_usda_prim
 
 /* ---- Texture coordinates and names ------------------------------------------------------------- */
 
-/* Texture coordinates of the prim's own corners; a corner without any gets (0, 0), which is put behind the others. */
+/* Writes the texture coordinates of the prim's corners; corners without one refer to an appended (0, 0). */
 static sinew_status put_uvs(sinew_usda *own, const sinew_usda_prim *prim, sinew_error *error)
 {
     const sinew_cache_shape *shape = &own->shape;
@@ -187,7 +187,7 @@ static sinew_status put_uvs(sinew_usda *own, const sinew_usda_prim *prim, sinew_
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "]\n") : status;
 }
 
-/* The faces of a prim that have one name, as a subset. */
+/* Writes the faces of a prim with one name as a subset. */
 static sinew_status put_subset(const usda_source *from, const sinew_usda_prim *prim, int set, int32_t name,
                                sinew_name_list *names, sinew_error *error)
 {
@@ -224,7 +224,7 @@ static sinew_status put_subset(const usda_source *from, const sinew_usda_prim *p
     return status == SINEW_OK ? sinew_cache_print(&own->text, error, "        }\n") : status;
 }
 
-/* One subset for each name that faces of the prim have, in the order of their first faces. */
+/* Writes one subset per name of the prim's faces, in the order of their first faces. */
 static sinew_status put_subsets(const usda_source *from, const sinew_usda_prim *prim, sinew_error *error)
 {
     sinew_usda *own = from->own;

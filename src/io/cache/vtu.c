@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtu.c: one VTK XML unstructured grid a frame, <name>.0000.vtu and on, and <name>.pvd, which gives their times.
+ * vtu.c: one VTK XML unstructured grid per frame, <name>.0000.vtu and so on, and <name>.pvd, which lists their
+ * times.
  *
- * All points, all cells (VTK types 10 tetra, 5 triangle, 3 line; of a skin its faces: 5 triangle, 9 quad, 7 polygon),
- * point data "velocity" and fields of particles, cell data "body" and fields of tets with "material", the energy that
- * they are of. Arrays are raw appended data behind 64-bit sizes: what ParaView writes itself, exact and small; numbers
- * that are infinite or not known are IEEE's, for which ParaView has a colour of their own. Arrays of cells are
- * rebuilt only where bodies tear. Format: VTK file formats, kitware.github.io, "XML file formats".
+ * A file has all points and all cells (VTK types 10 tetra, 5 triangle, 3 line; skin faces: 5 triangle, 9 quad, 7
+ * polygon). Point data are "velocity" and particle fields; cell data are "body", tet fields and "material", the
+ * energy of their values. Arrays are raw appended data after 64-bit sizes, as ParaView writes them: exact and small.
+ * Infinite and unknown values are IEEE infinities and NaN, which ParaView shows in a separate colour. Cell arrays
+ * are rebuilt only after a tear. Format: VTK file formats, kitware.github.io, "XML file formats".
  *
  * Known limits: fewer than 2^31 vertex indices over all cells (their arrays are Int32). Points and faces of a skin have
  * no values in fields: force belongs to particles, stress to tets.
@@ -17,22 +18,23 @@
 #include <string.h>
 
 enum {
-    pvd_head_lines = 3,                /* before the first frame's */
-    blocks_max = 8 + SINEW_FIELD_COUNT /* arrays of a file */
+    pvd_head_lines = 3,                /* lines before the entry of the first frame */
+    blocks_max = 8 + SINEW_FIELD_COUNT /* upper bound of the arrays of a file */
 };
 
 typedef struct format_state {
     sinew_writer pvd;
     int64_t cell_count;
     int64_t index_count;   /* vertex indices over all cells */
-    int32_t *connectivity; /* [index_count] particles */
-    int32_t *offsets;      /* [cell_count] where the next cell's indices start */
-    uint8_t *types;        /* [cell_count] VTK's numbers */
-    int32_t *body;         /* [cell_count] */
+    int32_t *connectivity; /* [index_count] points */
+    int32_t *offsets;      /* [cell_count] end of each cell in connectivity */
+    uint8_t *types;        /* [cell_count] VTK cell types */
+    int32_t *body;         /* [cell_count] index of the body in cache->bodies */
     sinew_cache_fields fields;
-    int32_t *tet_cells; /* [fields.tet_count] the cell of each tet, -1: it is not written */
-    int32_t *material;  /* [cell_count] place of the energy, -1: none */
-    /* Fields as the file has them, NULL: not written, or particles are the points: [cell_count] or [point_count] */
+    int32_t *tet_cells; /* [fields.tet_count] the cell of each tet, -1: the tet is not written */
+    int32_t *material;  /* [cell_count] index in the world of the energy that gives the values, -1: none */
+    /* Fields by cell or point of the file, [component_count * cell_count or point_count]; NULL: not written, or points
+     * are particles and need no copy */
     sinew_real *values[SINEW_FIELD_COUNT];
 } format_state;
 
@@ -114,7 +116,7 @@ static sinew_status make_cells(const sinew_cache *cache, format_state *own, sine
 
 /* ---- Fields ------------------------------------------------------------------------------------ */
 
-/* Tets come before the other cells of their body, in the order of the fields. */
+/* Fills tet_cells. The tets of a body precede its other cells, in the order of the fields. */
 static void find_tet_cells(const sinew_cache *cache, format_state *own)
 {
     int64_t cell = 0;
@@ -250,7 +252,7 @@ static sinew_status vtu_open(sinew_cache *cache, sinew_error *error)
 
 /* ---- One file ---------------------------------------------------------------------------------- */
 
-/* Sections of a file, in their order, and the lines around their arrays. */
+/* Sections of a file, in file order, with the XML lines around their arrays. */
 enum {
     section_points,
     section_point_data,
@@ -265,7 +267,7 @@ static const char *const section_lines[section_count][2] = {
     [section_cell_data] = {"<CellData Scalars=\"body\">\n", "</CellData>\n"},
 };
 
-/* An array of the file. */
+/* One array of the file. */
 typedef struct block {
     int section;
     const char *type, *name;
@@ -285,7 +287,7 @@ static void vtu_cache_add_block(block_list *list, block next, int64_t owners, si
     list->blocks[list->count++] = next;
 }
 
-/* The fields of points, or of cells. */
+/* Adds the point fields or the cell fields. */
 static void add_fields(const sinew_cache *cache, const format_state *own, block_list *list, bool of_cells)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
@@ -306,7 +308,7 @@ static void add_fields(const sinew_cache *cache, const format_state *own, block_
                             4);
 }
 
-/* All arrays, in the order of their bytes. */
+/* Lists all arrays in the order of their bytes. */
 static void list_blocks(const sinew_cache *cache, const format_state *own, block_list *list)
 {
     const char *real = sizeof(sinew_real) == sizeof(float) ? "Float32" : "Float64";
@@ -324,7 +326,7 @@ static void list_blocks(const sinew_cache *cache, const format_state *own, block
     add_fields(cache, own, list, true);
 }
 
-/* The lines of one section, with the offsets of its arrays: *at bytes precede the next. */
+/* Writes the XML of one section with the offsets of its arrays; *at counts the bytes of all arrays before. */
 static sinew_status vtu_put_section(sinew_writer *writer, const block_list *list, int section, unsigned long long *at,
                                     sinew_error *error)
 {
@@ -342,7 +344,7 @@ static sinew_status vtu_put_section(sinew_writer *writer, const block_list *list
     return status == SINEW_OK ? sinew_cache_print(writer, error, "%s", section_lines[section][1]) : status;
 }
 
-/* Everything before the appended bytes. */
+/* Writes all XML before the appended data. */
 static sinew_status put_outline(const sinew_cache *cache, const format_state *own, sinew_writer *writer,
                                 const block_list *list, sinew_error *error)
 {
@@ -385,7 +387,7 @@ static sinew_status put_grid(const sinew_cache *cache, format_state *own, sinew_
 
 /* ---- The collection ---------------------------------------------------------------------------- */
 
-/* Text between the quotes of an XML attribute. */
+/* Writes text as the value of an XML attribute. */
 static sinew_status put_escaped(sinew_writer *writer, const char *text, sinew_error *error)
 {
     sinew_status status = SINEW_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * base64.c: four characters of six bits make three bytes; '=' pads the last group.
+ * base64.c: decodes base64: four characters of six bits give three bytes; '=' pads the last group.
  */
 #include "io/mesh/base64.h"
 
-/* Six bits, or -1 for a character that stands for none. */
+/* The six bits of a character, or -1 for a character outside the alphabet. */
 static int sextet(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -21,7 +21,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* How many bytes the next group of four gives (1 to 3), or 0 when there is no valid one. */
+/* Reads the next group of four characters; returns its number of bytes (1 to 3), or 0 if the group is invalid. */
 static int take_group(const char **at, const char *end, uint32_t *group)
 {
     int digits = 0, padding = 0;
@@ -64,7 +64,7 @@ bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, s
         int count = sinew_base64_group(at, end, bytes);
         for (int k = 0; k < count && done < size; k++)
             out[done++] = bytes[k];
-        /* Padding ends a run: bytes still missing after it never come. */
+        /* Padding ends the run, so missing bytes cannot follow. */
         if (count < 3 && done < size)
             return false;
     }

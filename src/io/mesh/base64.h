@@ -7,12 +7,13 @@
 
 #include "base/base.h"
 
-/* Upper bound of the bytes that so many characters encode. */
+/* Upper bound of the bytes that `length` characters encode. */
 size_t sinew_base64_capacity(size_t length);
-/* The next group of four characters as 1 to 3 bytes (fewer than 3 end a run), or 0 when there is no valid one. */
+/* Decodes the next group of four characters to 1 to 3 bytes (fewer than 3 end the run); returns 0 if the group is
+ * invalid. */
 int sinew_base64_group(const char **at, const char *end, unsigned char out[3]);
-/* Decodes whole groups of four, skipping white space, until `size` bytes are there; false when the characters run out
- * or are none of base64. `*at` moves past the groups used, so that a padded run can be followed by another. */
+/* Decodes groups of four characters, skipping white space, until `size` bytes are decoded. Returns false if the text
+ * ends early or is not base64. `*at` moves past the used groups, so another run may follow a padded one. */
 bool sinew_base64_decode(const char **at, const char *end, unsigned char *out, size_t size);
 
 #endif

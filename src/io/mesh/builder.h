@@ -3,8 +3,7 @@
  * builder.h: points, cells and counts of omitted cells that a reader collects for a mesh.
  *
  * Arrays grow on demand. The builder does not check indices: each reader checks them, because its error can name the
- * location. Functions that can fail return false with the error written (out of memory, or more than 2^31 - 1 of
- * something).
+ * location. Functions that can fail set the error and return false (out of memory, or more than 2^31 - 1 items).
  */
 #ifndef SINEW_SRC_IO_MESH_BUILDER_H
 #define SINEW_SRC_IO_MESH_BUILDER_H
@@ -20,11 +19,11 @@ enum {
     SINEW_BUILDER_TRIANGLE,
     SINEW_BUILDER_TET,
     SINEW_BUILDER_KINDS,
-    SINEW_BUILDER_IGNORED_MAX = 32 /* kinds told apart in the notes; the rest share the last line */
+    SINEW_BUILDER_IGNORED_MAX = 32 /* kinds of omitted cells in the warnings; further kinds share the last line */
 };
 
 typedef struct sinew_builder_cells {
-    int32_t *indices; /* [(kind + 2) * capacity] */
+    int32_t *indices; /* [(kind + 2) * capacity] vertices */
     int64_t count;
     int64_t capacity;
 } sinew_builder_cells;
@@ -34,7 +33,7 @@ typedef struct sinew_builder_ignored {
     int64_t count;
 } sinew_builder_ignored;
 
-typedef struct sinew_embedded_builder sinew_embedded_builder; /* embedded_builder.h */
+typedef struct sinew_embedded_builder sinew_embedded_builder; /* defined in embedded_builder.h */
 
 typedef struct sinew_builder {
     sinew_allocator allocator;
@@ -56,7 +55,7 @@ typedef struct sinew_builder {
 void sinew_builder_open(sinew_builder *builder, const sinew_allocator *allocator, sinew_error *error);
 void sinew_builder_close(sinew_builder *builder);
 
-/* Makes room for `count` more in one allocation. */
+/* Reserves capacity for `count` more items in one allocation. */
 bool sinew_builder_reserve_vertices(sinew_builder *builder, int64_t count);
 bool sinew_builder_reserve_cells(sinew_builder *builder, int kind, int64_t count);
 /* Reserves capacity for the corners of one cell; earlier contents are lost. */
@@ -65,16 +64,18 @@ bool sinew_builder_add_vertex(sinew_builder *builder, const sinew_real point[3])
 bool sinew_builder_add_cell(sinew_builder *builder, int kind, const int32_t *indices);
 /* Sets the filled fraction of an added tet: finite, above 0 and at most 1. The caller has checked the value. */
 bool sinew_builder_set_fraction(sinew_builder *builder, int64_t tet, double fraction);
-/* One or two corners make an edge (two) or nothing (one); three a triangle; more are cut by ear clipping. */
+/* Counts one corner as omitted; adds an edge for two, a triangle for three; larger polygons are triangulated by ear
+ * clipping. */
 bool sinew_builder_add_polygon(sinew_builder *builder, const int32_t *corners, int64_t count);
-/* count - 1 edges along the line, and one more that closes it when asked. */
+/* Adds count - 1 edges along the line, and the closing edge if `closed`. */
 bool sinew_builder_add_line(sinew_builder *builder, const int32_t *corners, int64_t count, bool closed);
-/* count - 2 triangles, every second one turned so that all face one way. */
+/* Adds count - 2 triangles; every second triangle is reversed, so that all have the same orientation. */
 bool sinew_builder_add_strip(sinew_builder *builder, const int32_t *corners, int64_t count);
-/* Counts cells that are left out under a name in the plural, e.g. "hexahedra". */
+/* Counts omitted cells under a plural name, for example "hexahedra". */
 void sinew_builder_ignore(sinew_builder *builder, const char *name, int64_t count);
 
-/* The mesh with its warnings, which takes ownership of the arrays, or NULL. Refuses a draft without vertices. */
+/* The finished mesh with its warnings; it takes ownership of the arrays. NULL on failure, for example without
+ * vertices. */
 sinew_mesh *sinew_builder_finish(sinew_builder *builder, const char *name);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_builder.c: growing arrays of faces, texture coordinates, names and painted values, and the skin made of
- * them.
+ * embedded_builder.c: growing arrays of faces, texture coordinates, names and painted values, and the skin built
+ * from them.
  *
- * A list of names or texture coordinates stays empty until its first entry: files of plain triangles cost little more
- * than as a mesh.
+ * A list of names or texture coordinates is allocated at its first entry: files of plain triangles need little more
+ * memory than as a mesh.
  */
 #include "io/mesh/embedded_builder.h"
 
@@ -41,7 +41,7 @@ static bool embedded_push(sinew_builder *builder, sinew_builder_list *list, cons
     return true;
 }
 
-/* Fills a list of int32_t with -1 up to a count. */
+/* Extends a list of int32_t to `count` entries with -1. */
 static bool fill_none(sinew_builder *builder, sinew_builder_list *list, int64_t count)
 {
     if (!reserve(builder, list, count, sizeof(int32_t)))
@@ -112,7 +112,7 @@ bool sinew_skin_builder_triangle(sinew_builder *builder, int64_t a, int64_t b, i
         return true;
     const int32_t face = (int32_t)(skin->starts.count - 1), start = ((int32_t *)skin->starts.items)[face];
     const int32_t corners[3] = {(int32_t)(start + a), (int32_t)(start + b), (int32_t)(start + c)};
-    /* A polygon that could not be cut into ears is cut again: its triangles are written over. */
+    /* A polygon without ears is triangulated a second time, as a fan, which overwrites its first triangles. */
     skin->triangle_faces.count = skin->triangle_corners.count = builder->cells[SINEW_BUILDER_TRIANGLE].count - 1;
     return embedded_push(builder, &skin->triangle_faces, &face, sizeof face) &&
            embedded_push(builder, &skin->triangle_corners, corners, sizeof corners);
@@ -204,7 +204,7 @@ bool sinew_skin_builder_value(sinew_builder *builder, int32_t attribute, int64_t
 
 /* ---- The skin -------------------------------------------------------------------------------- */
 
-/* Lets the skin have the items of a list; an empty one is NULL, except where `always`. */
+/* Moves the items of a list to the skin; an empty list becomes NULL unless `always`. */
 static bool embedded_take_list(sinew_builder *builder, sinew_builder_list *list, bool always, void *slot)
 {
     void **to = slot;
@@ -231,7 +231,7 @@ static bool take_values(sinew_builder *builder, sinew_skin *skin)
     return skin->values != NULL;
 }
 
-/* Converts texture coordinates of vertices to those of their corners. */
+/* Converts texture coordinates per vertex to texture coordinates per corner. */
 static bool spread_uvs(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;
@@ -252,7 +252,7 @@ static bool spread_uvs(sinew_builder *builder)
     return true;
 }
 
-/* Brings every list that has anything to its full length. */
+/* Extends every list that is not empty to its full length. */
 static bool embedded_complete(sinew_builder *builder)
 {
     sinew_embedded_builder *from = builder->skin;
@@ -294,7 +294,7 @@ static bool embedded_take_all(sinew_builder *builder, sinew_skin *skin)
     return good;
 }
 
-/* A skin has no edges and tetrahedra. */
+/* Removes all cells of one kind from the builder and counts them as omitted: a skin has no edges and no tets. */
 static void leave_out(sinew_builder *builder, int kind, const char *plural)
 {
     sinew_builder_ignore(builder, plural, builder->cells[kind].count);
@@ -303,7 +303,7 @@ static void leave_out(sinew_builder *builder, int kind, const char *plural)
     builder->cells[kind].indices = NULL;
 }
 
-/* A file of tetrahedra alone shows their boundary. */
+/* Builds the skin of a file with tets only: their boundary. */
 static sinew_skin *finish_boundary(sinew_builder *builder, const char *name)
 {
     sinew_mesh *mesh = sinew_builder_finish(builder, name);
@@ -323,7 +323,7 @@ sinew_skin *sinew_skin_builder_finish(sinew_builder *builder, const char *name)
     }
     leave_out(builder, SINEW_BUILDER_TET, "tetrahedra");
     leave_out(builder, SINEW_BUILDER_EDGE, "edges");
-    builder->cut_count = 0; /* polygons stay what they are */
+    builder->cut_count = 0; /* a skin keeps polygons, so no warning is due */
     sinew_skin *skin = sinew_allocate_zero(&builder->allocator, 1, sizeof *skin);
     if (!skin) {
         sinew_fail_memory(builder->error, "a skin");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_read.c: sinew_skin_read: the mesh readers (file_formats.h) with a builder that keeps faces, names and
- * values.
+ * embedded_read.c: sinew_skin_read() runs the mesh readers (file_formats.h) with a builder that keeps faces, names
+ * and values.
  *
- * Memory is at most 64 MB and 20 times the file, where a mesh takes 4 times: a triangle of eight characters has its
- * corners, its face and its names.
+ * Memory stays below 64 MB plus 20 times the file size (a mesh: 4 times), because a triangle of eight characters
+ * stores corners, a face and names.
  */
 #include "io/mesh/embedded_read.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_read.h: a skin from memory, for sinew_skin_read and for fuzzing.
+ * embedded_read.h: reads a skin from memory, for sinew_skin_read() and for fuzzing.
  */
 #ifndef SINEW_SRC_IO_MESH_EMBEDDED_READ_H
 #define SINEW_SRC_IO_MESH_EMBEDDED_READ_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_sample.c: the nearest vertices and painted values of a skin, by a tree over its vertices or triangles.
+ * embedded_sample.c: nearest vertices and painted values of a skin, found with a BVH over its vertices or triangles.
  */
 #include "io/mesh/embedded_sample.h"
 
 #include "sinew/tree.h"
 
-/* The nearest surface points of all points, to be released; NULL on failure. */
+/* The nearest vertex (width 1) or point on a triangle (width 3) of the skin for each of points[3 * count]; the caller
+ * releases the array. NULL on failure. */
 static sinew_tree_point *embedded_find_nearest(const sinew_skin *skin, int32_t width, const sinew_allocator *allocator,
                                                int32_t count, const sinew_real *points, sinew_error *error)
 {

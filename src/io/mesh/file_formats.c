@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file_formats.c: sinew_mesh_read and sinew_mesh_write: finds the format by the ending and leaves the rest to its
- * table.
+ * file_formats.c: sinew_mesh_read() and sinew_mesh_write() select a format table by the file name's ending.
  */
 #include "io/mesh/file_formats.h"
 
@@ -22,7 +21,7 @@ enum {
     KIND_COUNT = sizeof kinds / sizeof kinds[0]
 };
 
-/* From the last dot of the last folder on; "" when there is none. */
+/* The file name from its last dot on; "" if it has no dot. */
 static const char *ending_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -37,7 +36,7 @@ bool sinew_path_with_ending(const char *path, const char *ending, char *buffer, 
     return length >= 0 && (size_t)length < size;
 }
 
-/* Every ending that can be read (or written), for error texts. */
+/* Lists every ending that can be read (or written), for error messages. */
 static void list_endings(bool written, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -96,7 +95,7 @@ bool sinew_source_read(const char *path, const sinew_allocator *allocator, sinew
                        sinew_error *error)
 {
     *source = (sinew_source){.name = path, .open = open_file};
-    /* The ending first: a wrong one is not worth reading gigabytes for. */
+    /* The ending is checked first, so that a wrong file is not read. */
     if (!find_kind(path, false, error))
         return false;
     *bytes = sinew_file_read(path, allocator, &source->size, error);
@@ -123,7 +122,7 @@ sinew_mesh *sinew_mesh_read(const char *path, const sinew_allocator *allocator, 
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* All files are complete under their temporary names before the first is renamed. */
+/* Writes the file, or all files, of a format. All are printed under temporary names before the first is renamed. */
 static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                              sinew_mesh_format format, sinew_error *error)
 {
@@ -151,7 +150,7 @@ static sinew_status file_formats_write_files(const sinew_mesh_kind *kind, const 
     return status;
 }
 
-/* The largest coordinate that a single precision file can hold. */
+/* True if single precision can hold every coordinate. */
 static bool fits_single(const sinew_mesh *mesh)
 {
     const sinew_real *q = sinew_mesh_positions(mesh);
@@ -178,7 +177,8 @@ static sinew_status check_request(const sinew_mesh_kind *kind, const sinew_mesh 
     return SINEW_OK;
 }
 
-/* Numbers do not depend on the host's locale; only this thread's locale is changed, and restored. */
+/* Writes in the C locale, so numbers do not depend on the host's locale; only this thread's locale is changed, then
+ * restored. */
 static sinew_status write_in_c_locale(const sinew_mesh_kind *kind, const sinew_mesh *mesh, const char *path,
                                       sinew_mesh_format format, sinew_error *error)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf.c: glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, placed by its
+ * gltf.c: glTF 2.0 scenes, .gltf (JSON) and .glb (binary): the triangles and lines of every mesh, transformed by its
  * nodes.
  *
  * Source: Khronos, "glTF 2.0 specification", sections 3.6 (buffers, accessors), 3.7 (meshes), 3.5 (nodes) and 4 (GLB).
- * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive; exporters split them where
- * normals or texture coordinates jump, and sinew_mesh_fix merges them. A skin also gets what gltf_attributes.c reads.
- * Armatures ("skins" of glTF), morph targets and all other data that does not position a vertex are not read. The scene
- * is traversed twice: first as a check, so that refused files cost nothing, then into the builder. Known limits:
- * sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer comes from the file itself, a base64
- * data URI or a file in the same folder, never from elsewhere.
+ * The JSON is parsed by jansson. Vertices keep their order, primitive after primitive. Exporters split vertices at
+ * discontinuous normals or texture coordinates; sinew_mesh_fix() merges them. gltf_attributes.c reads further data
+ * of a skin. Armatures ("skins" of glTF), morph targets and all other data that does not position a vertex are not
+ * read. The scene is traversed twice: the first pass checks, so that refused files cost no memory; the second fills
+ * the builder. Known limits: sparse accessors and compressed meshes (Draco, meshopt) are refused; a buffer comes
+ * from the file itself, a base64 data URI or a file in the same folder, never from elsewhere.
  */
 #include "io/mesh/gltf_buffers.h"
 
@@ -18,15 +18,16 @@
 
 #include "io/input.h"
 #include "io/mesh/embedded_builder.h"
+#include "math/vec3.h"
 
 enum {
     DEPTH_MAX = 256,
-    CORNERS_FREE = 1 << 20 /* allowed for any file size */
+    CORNERS_FREE = 1 << 20 /* corners that are allowed for any file size */
 };
 
 /* ---- Primitives ---------------------------------------------------------------------------- */
 
-/* Columns first, as glTF has them: x' = m[0] x + m[4] y + m[8] z + m[12]. */
+/* Column-major, as in glTF: x' = m[0] x + m[4] y + m[8] z + m[12]. */
 typedef struct gltf_matrix {
     double m[16];
 } gltf_matrix;
@@ -98,12 +99,12 @@ static bool ignore_points(sinew_builder *builder, const int32_t *corners, int64_
     return true;
 }
 
-/* By the mode of the primitive. */
+/* Indexed by the mode of the primitive. */
 static bool (*const add_by_mode[])(sinew_builder *, const int32_t *, int64_t) = {
     ignore_points, add_segments, add_loop, gltf_add_line, add_triangles, sinew_builder_add_strip, gltf_add_fan};
 
-/* Fills corners[count], unless it is NULL: the indices, or 0, 1, 2, ... where there are none, moved by the first
- * vertex. */
+/* Fills corners[count] (may be NULL) with `first` plus the indices; without indices, plus 0, 1, 2, ... Fails for an
+ * index outside 0 .. vertex_count - 1. */
 static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor *indices, int64_t first,
                            int64_t vertex_count, int32_t *corners, int64_t count)
 {
@@ -121,12 +122,11 @@ static bool gather_corners(sinew_gltf_reader *reader, const sinew_gltf_accessor 
     return true;
 }
 
-/* A node that mirrors turns the triangles inside out (section 3.7.4): from `first` on they are turned back. */
+/* A mirroring transform inverts the orientation (section 3.7.4): the triangles from `first` on are reversed. */
 static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int64_t first)
 {
     const double *a = matrix->m, *b = a + 4, *c = a + 8;
-    double determinant =
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    const double determinant = vec3_triple(a, b, c);
     const sinew_builder_cells *triangles = &builder->cells[SINEW_BUILDER_TRIANGLE];
     for (int64_t i = first; determinant < 0 && i < triangles->count; i++) {
         int32_t *corners = triangles->indices + 3 * i, second = corners[1];
@@ -138,7 +138,7 @@ static void turn_mirrored(sinew_builder *builder, const gltf_matrix *matrix, int
 
 /* The vertices that the indices of a primitive refer to. */
 typedef struct gltf_span {
-    int64_t first; /* vertex of the builder */
+    int64_t first; /* index of the first vertex in the builder */
     int64_t count;
 } gltf_span;
 
@@ -159,7 +159,7 @@ static bool gltf_add_cells(sinew_gltf_reader *reader, int64_t mode, const sinew_
     return good;
 }
 
-/* Vertices of the last primitive: exporters often let several primitives share them. */
+/* Vertices of the previous primitive: primitives of one mesh often share their accessors. */
 typedef struct gltf_shared {
     int64_t accessor;
     int64_t first;
@@ -217,7 +217,7 @@ static bool gltf_read_mesh(sinew_gltf_reader *reader, int64_t index, const gltf_
 
 static const gltf_matrix identity = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}};
 
-/* A = A B */
+/* Matrix product: *a = *a *b. */
 static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
@@ -231,7 +231,7 @@ static void gltf_multiply(gltf_matrix *a, const gltf_matrix *b)
     *a = product;
 }
 
-/* `count` numbers of a node; left as they are when the node does not give them. */
+/* Reads the list of `count` numbers of a node under a JSON key; leaves `numbers` unchanged if the key is absent. */
 static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, const char *key, size_t count,
                         double *numbers)
 {
@@ -249,7 +249,7 @@ static bool get_numbers(const sinew_gltf_reader *reader, const json_t *node, con
     return true;
 }
 
-/* T R S of a node, R from the unit quaternion (x y z w). */
+/* The matrix T R S of a node: translation t, rotation by the unit quaternion q (x y z w), scale s. */
 static gltf_matrix compose(const double t[3], const double q[4], const double s[3])
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
@@ -307,7 +307,7 @@ static bool read_node(sinew_gltf_reader *reader, int64_t index, const gltf_matri
     return true;
 }
 
-/* Every node of the scene that is shown first; without scenes every mesh, where it stands. */
+/* Reads every node of the default scene; without scenes, every mesh without a transform. */
 static bool read_scene(sinew_gltf_reader *reader)
 {
     if (json_array_size(json_object_get(reader->root, "scenes")) == 0) {
@@ -369,7 +369,8 @@ static bool gltf_load_json(sinew_gltf_reader *reader, const char *text, size_t s
     return false;
 }
 
-/* A .glb: 12 bytes of header, then chunks of length, type and data: JSON first, then perhaps the binary one. */
+/* Reads the header (12 bytes) and the chunks of a .glb (length, type, data): JSON first, then an optional binary
+ * chunk. */
 static bool load_chunks(sinew_gltf_reader *reader)
 {
     const sinew_source *source = reader->source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * gltf_attributes.c: data of a skin in a glTF file besides its shape: TEXCOORD_0, COLOR_0 (as red, green, blue,
- * alpha), attributes of the file's own (_NAME, one number a vertex, as NAME), names of materials and meshes.
+ * alpha), application-specific attributes (_NAME, one number per vertex, as NAME), names of materials and meshes.
  *
  * Source: Khronos, "glTF 2.0 specification", section 3.7.2. An array that does not fit its vertices is ignored and
  * counted in the warnings, because the surface is complete without it.
@@ -12,7 +12,8 @@
 #include "io/mesh/gltf_buffers.h"
 #include "io/mesh/embedded_builder.h"
 
-/* Opens an array that need not be there. Only memory that is missing is an error. */
+/* Opens an optional accessor. *found is false if it is invalid or has not `count` elements, which is counted in the
+ * warnings. Returns false only if memory is short. */
 static bool open_optional(sinew_gltf_reader *reader, const json_t *number, const char *shape, size_t components,
                           int64_t count, sinew_gltf_accessor *accessor, bool *found)
 {
@@ -36,8 +37,7 @@ static double gltf_attributes_number_at(const sinew_gltf_accessor *accessor, int
                                                sinew_host_is_big_endian());
 }
 
-/* Vertices before the first that has a texture coordinate, and those of primitives without, have none: not a number.
- * glTF counts v downwards. */
+/* Adds texture coordinates. Vertices without one get NaN. The v axis points down in glTF. */
 static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *number, int64_t first, int64_t count)
 {
     sinew_gltf_accessor accessor;
@@ -59,7 +59,7 @@ static bool gltf_attributes_add_uvs(sinew_gltf_reader *reader, const json_t *num
     return true;
 }
 
-/* Component `component` of an array as an attribute. */
+/* Adds component `component` of an array as an attribute. */
 static bool gltf_attributes_add_values(sinew_gltf_reader *reader, const sinew_gltf_accessor *accessor, size_t component,
                                        const char *name, int64_t first)
 {
@@ -115,7 +115,7 @@ bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64
     return true;
 }
 
-/* The coming faces have this name, of which control characters are no part: other formats write it into a line. */
+/* Sets the name of the following faces without control characters, because other formats write names into one line. */
 static bool set_name(sinew_gltf_reader *reader, sinew_skin_set set, const char *name)
 {
     char plain[256];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gltf_buffers.c: buffers from the file itself, from base64 data URIs and from files beside; views and accessors.
+ * gltf_buffers.c: opens buffers (of the file itself, base64 data URIs, files in the same folder), views and
+ * accessors.
  *
  * Source: Khronos, "glTF 2.0 specification", section 3.6.
  */
@@ -61,7 +62,8 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* Decodes %20 and the like; false when it does not fit or holds a character that no file name has. */
+/* Decodes percent escapes such as %20; false if the name does not fit or has a character that file names cannot
+ * have. */
 static bool decode_name(const char *uri, char *name, size_t size)
 {
     size_t used = 0;
@@ -77,7 +79,7 @@ static bool decode_name(const char *uri, char *name, size_t size)
     return used > 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* The folder of the source and the decoded name, which may lead to no other folder. */
+/* Joins the folder of the source and the decoded name; the name must not leave this folder. */
 static bool path_beside(const sinew_gltf_reader *reader, const char *uri, char *path, size_t size)
 {
     char name[256];
@@ -106,7 +108,7 @@ static bool open_data_uri(sinew_gltf_reader *reader, const char *uri, size_t siz
            sinew_gltf_fail(reader, "the base64 text of a buffer is broken or cut short");
 }
 
-/* The buffer that was read from this file, or NULL. */
+/* The buffer that was read from this path, or NULL. */
 static const sinew_gltf_buffer *find_read(const sinew_gltf_reader *reader, const char *path)
 {
     const sinew_gltf_buffer *found = reader->last_read;
@@ -137,7 +139,7 @@ static bool read_buffer_file(sinew_gltf_reader *reader, const char *path, sinew_
     return true;
 }
 
-/* However many buffers name a file, it is read once. */
+/* Opens a file buffer; a file that several buffers refer to is read once. */
 static bool open_file_uri(sinew_gltf_reader *reader, const char *uri, size_t size, sinew_gltf_buffer *buffer)
 {
     char path[1024];
@@ -197,7 +199,7 @@ static bool component_type(const sinew_gltf_reader *reader, int64_t code, bool n
     return sinew_gltf_fail(reader, "an accessor has the unknown component type %lld", (long long)code);
 }
 
-/* The bytes of a view, checked against its buffer. */
+/* The bytes of a buffer view, checked against the size of its buffer. */
 static bool open_view(sinew_gltf_reader *reader, int64_t index, const unsigned char **bytes, int64_t *size,
                       int64_t *stride)
 {

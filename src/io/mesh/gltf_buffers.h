@@ -20,9 +20,9 @@ typedef struct sinew_gltf_buffer sinew_gltf_buffer;
 struct sinew_gltf_buffer {
     const unsigned char *bytes;
     size_t size;
-    char *owned;                          /* NULL when the bytes are the file's own, or another buffer's */
-    char *path;                           /* of the file that was read into `owned`, or NULL */
-    const sinew_gltf_buffer *read_before; /* the last that was read from a file before this one */
+    char *owned;                          /* NULL if the bytes belong to the file or to another buffer */
+    char *path;                           /* path of the file that was read into `owned`, or NULL */
+    const sinew_gltf_buffer *read_before; /* the previous buffer that was read from a file */
 };
 
 typedef struct sinew_gltf_reader {
@@ -33,37 +33,37 @@ typedef struct sinew_gltf_reader {
     size_t chunk_size;
     sinew_gltf_buffer *buffers; /* [buffer_count], opened when first used */
     size_t buffer_count;
-    const sinew_gltf_buffer *last_read; /* from a file, or NULL */
-    unsigned char *visited;             /* [node_count] how often, over both passes */
+    const sinew_gltf_buffer *last_read; /* last buffer that was read from a file, or NULL */
+    unsigned char *visited;             /* [node_count] number of visits over both passes */
     size_t node_count;
-    int64_t corner_budget;
-    bool trial; /* true: the pass checks everything and adds nothing, so that a refused file costs no memory */
+    int64_t corner_budget; /* vertices and indices that the primitives of the scene may still have */
+    bool trial; /* the first pass: checks everything and adds nothing, so that a refused file costs no memory */
 } sinew_gltf_reader;
 
-/* Numbers laid out in a buffer. */
+/* A typed array within a buffer. */
 typedef struct sinew_gltf_accessor {
     const unsigned char *bytes;
     size_t stride;
     int64_t count;
     sinew_scalar type;
-    double scale; /* of normalized integers; 1 otherwise */
+    double scale; /* factor for normalized integers; 1 otherwise */
 } sinew_gltf_accessor;
 
 /* Each function sets the error and returns false on failure. */
 bool sinew_gltf_fail(const sinew_gltf_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 bool sinew_gltf_fail_memory(const sinew_gltf_reader *reader);
 
-/* A whole number of an object, at least 0; `missing` stands in for one that is not there (-1: it must be). */
+/* A non-negative integer of an object; `missing` is its default (-1: the key is mandatory). */
 bool sinew_gltf_integer(const sinew_gltf_reader *reader, const json_t *object, const char *key, int64_t missing,
                         int64_t *value);
-/* An entry of one of the arrays at the root, such as accessors[3]; NULL and an error when there is none. */
+/* An entry of an array at the root, such as accessors[3]; NULL with an error if it does not exist. */
 const json_t *sinew_gltf_entry(const sinew_gltf_reader *reader, const char *array, int64_t index);
 
-/* Opens a buffer at its first use. Every element of the accessor lies within its buffer. */
+/* Opens an accessor and, at first use, its buffer. Every element lies within the buffer. */
 bool sinew_gltf_open_accessor(sinew_gltf_reader *reader, int64_t index, const char *shape, size_t components,
                               sinew_gltf_accessor *accessor);
-/* For skins (gltf_attributes.c): texture coordinates, colours and attributes of vertices first .. first + count - 1 of
- * the draft; the material of a primitive and the name of a mesh as names of the coming faces. */
+/* For skins (gltf_attributes.c): reads texture coordinates, colours and attributes of the builder's vertices first ..
+ * first + count - 1; sets the primitive's material and the mesh name as names of the following faces. */
 bool sinew_gltf_paint(sinew_gltf_reader *reader, const json_t *attributes, int64_t first, int64_t count);
 bool sinew_gltf_material(sinew_gltf_reader *reader, const json_t *primitive);
 bool sinew_gltf_group(sinew_gltf_reader *reader, const json_t *mesh);

@@ -3,10 +3,10 @@
  * gmsh.c: Gmsh .msh files, versions 2.0 to 2.2 and 4.1, ASCII and binary in either byte order.
  *
  * Source: the Gmsh reference manual, chapter "Gmsh file formats" (MSH 4.1, and MSH 2 in "Legacy formats").
- * Sections other than $MeshFormat, $Nodes and $Elements are skipped, except $ElementData after them with the filled
- * fraction of each tet. Two-node lines, three-node triangles, four-node quadrilaterals (cut in two) and four-node
- * tetrahedra are read; all other cells are counted and named in the warnings.
- * Known limits: $Nodes must come before $Elements; binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused.
+ * $MeshFormat, $Nodes, $Elements and a following $ElementData with filled fractions of tets are read; other sections
+ * are skipped. Two-node lines, three-node triangles, four-node quadrilaterals (cut in two) and four-node tetrahedra
+ * are read; all other cells are counted and named in the warnings. Known limits: $Nodes must come before $Elements;
+ * binary files hold 8-byte reals; versions 1, 3 and 4.0 are refused.
  */
 #include "io/mesh/file_formats.h"
 
@@ -25,8 +25,8 @@ typedef struct gmsh_reader {
     bool swap;
     bool version_4;
     bool has_nodes;
-    bool has_fractions; /* the file names filled fractions somewhere: numbers of tets are kept */
-    sinew_tags tets;    /* numbers of the tets */
+    bool has_fractions; /* the file contains filled fractions, so tet numbers are stored */
+    sinew_tags tets;    /* tet numbers of the file */
 } gmsh_reader;
 
 /* ---- Element types ------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ typedef struct element_type {
     const char *plural;
 } element_type;
 
-/* By Gmsh's number; a zero node count means that the type is not known here. */
+/* Indexed by Gmsh's type number; node count 0: unknown type. */
 static const element_type element_types[] = {
     [1] = {2, "lines"},
     [2] = {3, "triangles"},
@@ -91,13 +91,13 @@ static void ignore_type(gmsh_reader *reader, int64_t type, int64_t count)
 
 /* ---- One number, in text or in binary ------------------------------------------------------ */
 
-/* Reads a typed number where the file is binary. */
+/* Skips one number of a binary file and sets *bytes to its first byte. */
 static bool take_binary(gmsh_reader *reader, sinew_scalar type, const char *what, const unsigned char **bytes)
 {
     return sinew_text_block(&reader->text, 1, sinew_scalar_size(type), what, bytes);
 }
 
-/* A whole number of at least `low`: 4 bytes (int) or 8 (size_t) in a binary file. */
+/* Reads an integer of at least `low`: 4 bytes (int) or 8 bytes (size_t) in a binary file. */
 static bool gmsh_take_integer(gmsh_reader *reader, sinew_scalar type, int64_t low, const char *what, int64_t *value)
 {
     if (!reader->binary)
@@ -120,11 +120,12 @@ static bool take_int(gmsh_reader *reader, int64_t low, const char *what, int64_t
     return gmsh_take_integer(reader, SINEW_SCALAR_INT32, low, what, value);
 }
 
-/* Each item takes at least `words` numbers: two bytes each in text, `size` in binary. */
+/* Fails if the rest of the file is too short for `count` items of `words` numbers, each of at least 2 bytes in text and
+ * `size` bytes in binary. */
 static bool gmsh_check_count(gmsh_reader *reader, int64_t count, int words, int size, const char *what)
 {
     size_t each = (size_t)words * (reader->binary ? (size_t)size : 2);
-    /* The last number of a text may lack the space after it. */
+    /* The last number of a text may lack its separator. */
     return count == 1 || sinew_text_check_count(&reader->text, reader->text.at, count, each, what);
 }
 
@@ -171,7 +172,7 @@ static bool read_nodes_2(gmsh_reader *reader)
     return true;
 }
 
-/* A block has the tags of its nodes first, then their coordinates, each with its parameters on the entity. */
+/* A block lists the tags of its nodes, then their coordinates and parametric coordinates. */
 static bool read_node_block(gmsh_reader *reader)
 {
     int64_t dimension, entity, parametric, count;
@@ -208,7 +209,7 @@ static bool read_node_block(gmsh_reader *reader)
     return true;
 }
 
-/* The four numbers that open $Nodes and $Elements: blocks, items, lowest and highest number. */
+/* Reads the header of $Nodes and $Elements: blocks, items, lowest and highest number. */
 static bool read_header_4(gmsh_reader *reader, const char *what, int64_t *blocks, int64_t *count)
 {
     int64_t unused;
@@ -232,7 +233,7 @@ static bool read_nodes_4(gmsh_reader *reader)
     return true;
 }
 
-/* `at` is where the section starts. */
+/* Reads $Nodes and builds the lookup of node numbers. `at`: start of the section, for errors. */
 static bool gmsh_read_nodes(gmsh_reader *reader, const char *at)
 {
     if (reader->has_nodes)
@@ -289,7 +290,7 @@ static bool reserve_elements(gmsh_reader *reader, int64_t type, int64_t count)
     return type != 4 || sinew_builder_reserve_cells(reader->builder, SINEW_BUILDER_TET, count);
 }
 
-/* One element of a text of version 2: number, type, how many tags, the tags, the nodes. */
+/* Reads a text element of version 2: number, type, number of tags, tags, nodes. */
 static bool read_element_line(gmsh_reader *reader)
 {
     int64_t number, type, tag_count, tag;
@@ -316,7 +317,7 @@ static bool gmsh_fail_type(gmsh_reader *reader, const char *at, int64_t type)
                            (long long)type);
 }
 
-/* A block of version 2 in binary: type, how many, tags each; then number, tags and nodes of each. */
+/* Reads a binary block of version 2: type, number of elements, number of tags; then number, tags and nodes of each. */
 static bool read_binary_block_2(gmsh_reader *reader, int64_t left, int64_t *count)
 {
     const char *at = reader->text.at;
@@ -366,7 +367,7 @@ static bool read_elements_2(gmsh_reader *reader)
     return true;
 }
 
-/* A block of version 4: dimension, entity, type, how many; then number and nodes of each. */
+/* Reads a block of version 4: dimension, entity, type, number of elements; then number and nodes of each. */
 static bool read_element_block(gmsh_reader *reader, int64_t *count)
 {
     int64_t dimension, entity, type, number;
@@ -386,7 +387,7 @@ static bool read_element_block(gmsh_reader *reader, int64_t *count)
         ignore_type(reader, type, *count);
         if (reader->binary)
             return sinew_text_block(&reader->text, *count, 8 * (size_t)(1 + nodes), "elements", &block);
-        /* One for the line that still ends the header. */
+        /* One more line break ends the header. */
         for (int64_t i = 0; i <= *count; i++)
             sinew_text_skip_line(&reader->text);
         return true;
@@ -427,7 +428,7 @@ static bool gmsh_read_elements(gmsh_reader *reader, const char *at)
 
 /* ---- Filled fractions ----------------------------------------------------------------------- */
 
-/* Behind the name: reals, integers, each with its number before; the third integer is how many values follow. */
+/* Reads the counted lists after the name: reals, then integers. The third integer is the number of values. */
 static bool read_data_head(gmsh_reader *reader, int64_t *count)
 {
     sinew_text *text = &reader->text;
@@ -470,7 +471,7 @@ static bool gmsh_take_fraction(gmsh_reader *reader)
     return tet < 0 || sinew_builder_set_fraction(reader->builder, tet, fraction);
 }
 
-/* Looks behind the elements for the data that say how much of each tet is filled. */
+/* Searches the sections after $Elements for filled fractions and stores them in the builder. */
 static bool read_fractions(gmsh_reader *reader)
 {
     static const char opening[] = "$ElementData\n1\n\"" SINEW_FRACTION_NAME "\"";
@@ -494,7 +495,7 @@ static bool read_fractions(gmsh_reader *reader)
 
 /* ---- Sections ------------------------------------------------------------------------------ */
 
-/* The number 1 as an int tells the byte order. */
+/* Reads the integer 1 after the format line of a binary file; sets reader->swap if it is in the other byte order. */
 static bool read_byte_order(gmsh_reader *reader)
 {
     const char *at = reader->text.at;
@@ -532,7 +533,7 @@ static bool gmsh_read_format(gmsh_reader *reader)
     return sinew_text_expect(&reader->text, "$EndMeshFormat");
 }
 
-/* Moves past $EndName; the section may hold anything. */
+/* Skips to after $EndName; the content of the section is arbitrary. */
 static bool skip_section(gmsh_reader *reader, sinew_token name)
 {
     char closing[64];

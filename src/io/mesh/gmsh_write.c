@@ -2,14 +2,14 @@
  *
  * gmsh_write.c: Gmsh .msh files, versions 2.2 and 4.1, ASCII and binary in this machine's byte order.
  *
- * Numbers start at 1 and have no gaps. All vertices belong to one entity, and each kind of cell to one of its
- * dimension. $Entities is left out, as the format allows; gmsh makes discrete entities of what it finds.
+ * Numbers start at 1 and have no gaps. All vertices belong to one entity, and each kind of cell belongs to one
+ * entity of its dimension. The optional section $Entities is omitted; gmsh then creates discrete entities.
  */
 #include "io/mesh/file_formats.h"
 
 #include <string.h>
 
-/* The three kinds of cells as Gmsh numbers them. */
+/* The three kinds of cells with their Gmsh types. */
 typedef struct cell_kind {
     int corners;
     int type;
@@ -81,7 +81,7 @@ static void print_nodes_2(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndNodes\n" : "$EndNodes\n", stream);
 }
 
-/* Two tags a cell, the physical group (none) and the entity, as gmsh itself writes. */
+/* Writes two tags per cell, as gmsh does: the physical group (0: none) and the entity. */
 static void print_cell_2(const cell_kind *kind, FILE *stream, bool binary, int64_t number, const int32_t *cell)
 {
     if (binary) {
@@ -115,7 +115,7 @@ static void print_elements_2(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndElements\n" : "$EndElements\n", stream);
 }
 
-/* The numbers that open a section of version 4: blocks, things, lowest and highest number. */
+/* Writes the header of a version 4 section: blocks, items, lowest and highest number. */
 static void print_section_4(FILE *stream, bool binary, const char *name, int64_t blocks, int64_t count)
 {
     fprintf(stream, "$%s\n", name);
@@ -139,8 +139,8 @@ static void print_block_4(FILE *stream, bool binary, int dimension, int flag, in
     }
 }
 
-/* gmsh makes an entity when it meets a block of its nodes, even an empty one, and refuses cells of an entity it has not
- * met. So every kind of cell gets a block, and the last one holds all vertices. */
+/* gmsh creates an entity for each node block, even an empty one, and refuses cells of unknown entities. So each kind of
+ * cell has a node block; the last block holds all vertices. */
 static void print_node_blocks_4(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     cell_kind kinds[KINDS];
@@ -210,7 +210,7 @@ static void print_elements_4(const sinew_mesh *mesh, FILE *stream, bool binary)
     fputs(binary ? "\n$EndElements\n" : "$EndElements\n", stream);
 }
 
-/* How much of each tet is filled, a number for every tet; the same section in both versions. */
+/* Writes the filled fraction of every tet; the section is equal in both versions. */
 static void gmsh_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t first = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh) + 1;

@@ -4,8 +4,9 @@
  *
  * Source: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253 (2001), and the keyword list of
  * libmeshb. Keywords may come in any order and in either case, comments start with #. Vertices, Edges, Triangles,
- * Quadrilaterals (cut in two) and Tetrahedra are read; other known cells are counted and named in the notes; everything
- * else (corners, ridges, normals, references) is skipped. Known limits: dimension 3 only; .meshb is not read.
+ * Quadrilaterals (cut in two) and Tetrahedra are read; other known cells are counted and named in the warnings;
+ * everything else (corners, ridges, normals, references) is skipped. Known limits: dimension 3 only; .meshb is not
+ * read.
  */
 #include "io/mesh/file_formats.h"
 
@@ -18,8 +19,8 @@ typedef struct medit_reader {
 
 typedef struct medit_section {
     const char *keyword;
-    int corners;        /* read: vertex indices a line, then one reference */
-    const char *plural; /* not read, but worth a note */
+    int corners;        /* vertex indices per line, before one reference; 0: not read */
+    const char *plural; /* name of ignored cells in the warnings */
 } medit_section;
 
 static const medit_section sections[] = {
@@ -75,7 +76,7 @@ static bool medit_read_vertices(medit_reader *reader)
     return true;
 }
 
-/* Cells refer to vertices, so the vertices are looked for first, wherever they stand. */
+/* Cells refer to vertices, so the first pass reads the vertices, independent of their position in the file. */
 static bool medit_find_vertices(medit_reader *reader)
 {
     sinew_token token;
@@ -132,7 +133,7 @@ static bool medit_read_file(medit_reader *reader)
 {
     if (!medit_find_vertices(reader))
         return false;
-    /* The second pass, for cells; numbers of ignored sections are skipped one by one. */
+    /* The second pass reads the cells and skips the numbers of ignored sections. */
     const char *first = reader->text.begin;
     reader->text.at = first;
     sinew_token token;
@@ -175,7 +176,7 @@ static void print_medit(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
     (void)format;
     const sinew_real *q = sinew_mesh_positions(mesh);
     int32_t count = sinew_mesh_vertex_count(mesh);
-    /* Version 2: reals are doubles. */
+    /* Version 2 has double precision. */
     fprintf(stream, "MeshVersionFormatted 2\nDimension 3\nVertices\n%d\n", count);
     for (int32_t i = 0; i < count; i++, q += 3)
         fprintf(stream, SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " " SINEW_REAL_FORMAT " 0\n", q[0], q[1], q[2]);

@@ -2,11 +2,11 @@
  *
  * obj.c: Wavefront .obj: vertices (v), faces (f) and lines (l).
  *
- * Source: Wavefront Advanced Visualizer manual, appendix B1 "Object files". Vertices keep their order, used or not,
- * because caches of moving points refer to them by number; faces of more than three corners are cut into triangles.
- * A skin also gets texture coordinates (vt), colours behind vertices, groups (g, o), materials (usemtl) and the name of
- * their file (mtllib). Normals are skipped; points and free-form curves and surfaces are counted in the notes. Known
- * limits: a face may refer only to vertices that stand before it, as the format asks.
+ * Source: Wavefront Advanced Visualizer manual, appendix B1 "Object files". All vertices keep their order, including
+ * unused ones, because point caches refer to them by index. Faces of more than three corners are triangulated. A
+ * skin also gets texture coordinates (vt), vertex colours, groups (g, o), materials (usemtl) and the name of their
+ * file (mtllib). Normals are skipped; points and free-form curves and surfaces are counted in the warnings. Known
+ * limits: a face may refer only to earlier vertices, as the format requires.
  */
 #include "io/mesh/file_formats.h"
 
@@ -19,14 +19,14 @@
 typedef struct obj_reader {
     sinew_text text;
     sinew_builder *builder;
-    int32_t *corners; /* [2 * capacity] of the current face: a vertex and a texture coordinate, or -1, each */
+    int32_t *corners; /* [2 * capacity] corners of the current face: vertices; from `capacity` on, uv indices or -1 */
     int64_t count;
     int64_t capacity;
     bool textured;     /* some corner of the face has a texture coordinate */
-    int64_t wrong_uvs; /* texture coordinates that are not there */
+    int64_t wrong_uvs; /* number of invalid references to texture coordinates */
 } obj_reader;
 
-/* A word of the line; a backslash at its end joins the next line to it. */
+/* Reads a word of the line; a backslash at the end continues the line. */
 static bool next_word(obj_reader *reader, sinew_token *token)
 {
     while (sinew_text_next_on_line(&reader->text, token)) {
@@ -44,7 +44,8 @@ static void skip_line(obj_reader *reader)
         continue;
 }
 
-/* Numbers behind a vertex's place are its red, green and blue, after a weight where there are four. */
+/* Reads the numbers after the coordinates of a vertex (red, green and blue, preceded by a weight if there are four) as
+ * painted values of the skin. */
 static bool obj_read_colour(obj_reader *reader)
 {
     static const char *const names[3] = {"red", "green", "blue"};
@@ -78,7 +79,7 @@ static bool read_vertex(obj_reader *reader)
            (reader->builder->skin ? obj_read_colour(reader) : (skip_line(reader), true));
 }
 
-/* u, and v unless the texture is a line. */
+/* Reads u and the optional v. */
 static bool read_uv(obj_reader *reader)
 {
     sinew_real uv[2] = {0, 0};
@@ -91,7 +92,7 @@ static bool read_uv(obj_reader *reader)
     return sinew_skin_builder_uv(reader->builder, isfinite(u) ? u : 0, isfinite(v) ? v : 0);
 }
 
-/* All words of the line as one name, however many blanks are between them in the file. */
+/* The text from the next word of the line to its last word, as one name; empty if no word follows. */
 static sinew_token read_name(obj_reader *reader)
 {
     sinew_token token, name = {reader->text.at, 0};
@@ -142,8 +143,7 @@ static bool push_corner(obj_reader *reader, int32_t vertex, int32_t uv)
     return true;
 }
 
-/* The texture coordinate of a corner, "1" of "7/1/3"; -1 without one. A number that names none is counted in the notes:
- * the surface is as good without. */
+/* The texture coordinate of a corner ("1" of "7/1/3"), -1: none. An invalid reference is counted in the warnings. */
 static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_length)
 {
     if (!reader->builder->skin || vertex_length + 1 >= token.length || token.at[vertex_length + 1] == '/')
@@ -162,7 +162,7 @@ static int32_t corner_uv(obj_reader *reader, sinew_token token, size_t vertex_le
     return (int32_t)(index < 0 ? count + index : index - 1);
 }
 
-/* "7", "7/1", "7//3" or "7/1/3"; negative numbers count back from the newest vertex. */
+/* Reads "7", "7/1", "7//3" or "7/1/3"; negative indices count back from the latest vertex. */
 static bool read_corner(obj_reader *reader, sinew_token token)
 {
     int64_t index, count = reader->builder->vertex_count;

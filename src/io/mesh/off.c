@@ -3,9 +3,9 @@
  * off.c: .off files in ASCII, as Geomview, CGAL, MeshLab and libigl write them.
  *
  * Source: Geomview manual, "OFF: Object File Format". The first word is OFF with any of the prefixes ST, C, N (extra
- * columns after the coordinates, skipped) or is missing; then the numbers of vertices, faces and edges; then a line
- * each. Faces of two corners are edges, faces of more than three are cut into triangles. Known limits: the prefixes 4
- * and n (other dimensions) and OFF BINARY are refused.
+ * columns after the coordinates, skipped) or is missing; then the numbers of vertices, faces and edges; then one
+ * line per vertex and face. Faces of two corners are edges, faces of more than three are cut into triangles. Known
+ * limits: the prefixes 4 and n (other dimensions) and OFF BINARY are refused.
  */
 #include "io/mesh/file_formats.h"
 
@@ -75,12 +75,12 @@ static bool off_read_face(off_reader *reader, int32_t *corners)
             return false;
         corners[k] = (int32_t)index;
     }
-    /* Colours may follow. */
+    /* Skips optional colours. */
     sinew_text_skip_line(&reader->text);
     return sinew_builder_add_polygon(reader->builder, corners, count);
 }
 
-/* No face can have more corners than half the bytes that are left. */
+/* Each corner takes at least two bytes, so the remaining bytes limit the corners of a face. */
 static bool off_read_faces(off_reader *reader)
 {
     const sinew_allocator *allocator = &reader->builder->allocator;

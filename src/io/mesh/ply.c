@@ -3,10 +3,10 @@
  * ply.c: .ply files, ASCII and binary in either byte order.
  *
  * Source: G. Turk, "The PLY polygon file format" (1994). The header names elements and their properties in any order;
- * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read, all
- * else is stepped over; a skin also gets the other numbers of `vertex` as painted values, colours of bytes from 0 to 1.
- * Faces of more than three corners are cut into triangles. Writes ASCII, with edges when the mesh has some. Known
- * limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
+ * x, y, z of `vertex`, the list vertex_indices (or vertex_index) of `face` and vertex1, vertex2 of `edge` are read,
+ * everything else is skipped. A skin also gets the other numbers of `vertex` as painted values; byte colours are
+ * scaled to 0 .. 1. Faces of more than three corners are triangulated. The writer writes ASCII, with edges if the
+ * mesh has edges. Known limits: `vertex` must come before the others; at most 16 elements and 64 properties each.
  */
 #include "io/mesh/file_formats.h"
 
@@ -34,11 +34,11 @@ typedef enum ply_role {
 } ply_role;
 
 typedef struct ply_property {
-    sinew_scalar count_type; /* NONE: not a list */
+    sinew_scalar count_type; /* NONE: the property is not a list */
     sinew_scalar type;
     ply_role role;
-    int32_t attribute; /* of a skin; -1: none */
-    double scale;      /* of its values */
+    int32_t attribute; /* attribute of the skin; -1: none */
+    double scale;      /* factor of the attribute's values */
 } ply_property;
 
 typedef enum ply_meaning {
@@ -52,7 +52,7 @@ typedef struct ply_element {
     char name[32];
     ply_meaning meaning;
     int64_t count;
-    const char *at; /* its line in the header */
+    const char *at; /* the element's line in the header */
     int property_count;
     ply_property properties[PROPERTIES_MAX];
 } ply_element;
@@ -70,9 +70,9 @@ typedef struct ply_reader {
 
 /* Values that were read from one row of an element. */
 typedef struct ply_row {
-    double values[3];
-    int64_t ends[2];
-    int64_t corner_count; /* -1: no list */
+    double values[3];     /* x, y, z of a vertex */
+    int64_t ends[2];      /* vertices of an edge */
+    int64_t corner_count; /* of a face, in ply_reader.corners; 0: no list was read */
 } ply_row;
 
 /* ---- Header -------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static bool take_property(ply_reader *reader, const ply_property *property, ply_
         return ply_take_integer(reader, property->type, 0, reader->builder->vertex_count - 1, "a vertex index",
                                 &row->ends[property->role - ROLE_FIRST]);
     bool wanted = property->role != ROLE_NONE;
-    /* The vertex of this row comes after its last property: its number is the count so far. */
+    /* The vertex is added after the last property of its row, so its index is the current count. */
     return take_real(reader, property->type, wanted ? &row->values[property->role - ROLE_X] : &skipped) &&
            (wanted || sinew_skin_builder_value(reader->builder, property->attribute, reader->builder->vertex_count,
                                                property->scale * skipped));
@@ -326,7 +326,7 @@ static bool ply_read_row(ply_reader *reader, const ply_element *element)
     return true;
 }
 
-/* An element that is to be read must have the properties it is read from. */
+/* Fails if an element that the reader uses lacks a mandatory property. */
 static bool check_element(ply_reader *reader, const ply_element *element)
 {
     static const unsigned needed[] = {
@@ -348,7 +348,7 @@ static bool check_element(ply_reader *reader, const ply_element *element)
                                element->meaning == MEANS_VERTEX ? "x, y or z"
                                : element->meaning == MEANS_FACE ? "vertex_indices"
                                                                 : "vertex1 or vertex2");
-    /* The last number of a text may lack the space that parts it from the next. */
+    /* The last number of a text may lack its separator. */
     return element->count <= 1 ||
            sinew_text_check_count(&reader->text, element->at, element->count, min, "rows of an element");
 }
@@ -374,7 +374,7 @@ static bool ply_read_elements(ply_reader *reader)
 
 static bool read_ply(const sinew_source *source, sinew_builder *builder)
 {
-    /* Too large for the stack of a host's thread. */
+    /* The reader is too large for the stack of a host's thread. */
     ply_reader *reader = sinew_allocate_zero(&builder->allocator, 1, sizeof *reader);
     if (!reader) {
         sinew_fail_memory(builder->error, "the header");

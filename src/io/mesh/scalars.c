@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scalars.c: typed numbers out of bytes that may be unaligned and in either order.
+ * scalars.c: reads typed numbers from bytes that may be unaligned and in either byte order.
  */
 #include "io/mesh/scalars.h"
 

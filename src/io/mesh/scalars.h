@@ -24,7 +24,7 @@ typedef enum sinew_scalar {
 bool sinew_host_is_big_endian(void);
 size_t sinew_scalar_size(sinew_scalar type); /* bytes; 0 for NONE */
 bool sinew_scalar_is_integer(sinew_scalar type);
-/* `swap`: the byte order differs from this machine's. */
+/* `swap`: the bytes are in the opposite order of this machine. */
 double sinew_scalar_real(sinew_scalar type, const unsigned char *bytes, bool swap);
 /* Reads an index or a count. Unsigned 64-bit values past the signed range, and reals, give -1. */
 int64_t sinew_scalar_integer(sinew_scalar type, const unsigned char *bytes, bool swap);

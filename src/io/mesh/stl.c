@@ -3,9 +3,9 @@
  * stl.c: .stl files, ASCII and binary.
  *
  * Source: 3D Systems, "StereoLithography interface specification" (1988): 80 bytes, a count, and per triangle a normal,
- * three corners in single precision and two bytes. Corners in one place (equal numbers) become one vertex, in the order
- * in which they first appear. A file is binary when its size is that of its count, else ASCII when it starts with
- * `solid`. Writes binary, which the format keeps in single precision. Known limit: normals are not read.
+ * three corners in single precision and two bytes. Corners with equal coordinates become one vertex, in the order of
+ * first appearance. A file is binary if its size matches its triangle count, else ASCII if it starts with `solid`.
+ * The writer writes binary, in single precision. Known limit: normals are not read.
  */
 #include "io/mesh/file_formats.h"
 
@@ -14,15 +14,16 @@
 
 #include "io/mesh/scalars.h"
 #include "io/text.h"
+#include "math/vec3.h"
 
 enum {
     HEADER_SIZE = 84,
     TRIANGLE_SIZE = 50
 };
 
-/* Vertices by position: open addressing, a power of two, never more than half full. */
+/* Hash table of vertices by position: open addressing, power-of-two size, at most half full. */
 typedef struct vertex_table {
-    int32_t *slots; /* [size], -1: free */
+    int32_t *slots; /* [size] vertex, -1: free */
     size_t size;
 } vertex_table;
 
@@ -35,7 +36,7 @@ typedef struct stl_reader {
 
 /* ---- Merging ------------------------------------------------------------------------------- */
 
-/* Mixes the bits of three coordinates; adding 0 makes -0 and 0 one number. The constants are those of SplitMix64. */
+/* Hashes three coordinates with the constants of SplitMix64; adding 0 turns -0 into 0. */
 static size_t hash_position(const sinew_real point[3])
 {
     uint64_t hash = 0;
@@ -56,7 +57,7 @@ static bool positions_coincide(const sinew_real *a, const sinew_real *b)
     return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-/* The slot of the vertex in this place, or the free one where it belongs. */
+/* The slot of the vertex at this position, or the free slot for it. */
 static int32_t *stl_find_slot(const stl_reader *reader, const sinew_real point[3])
 {
     const vertex_table *table = &reader->table;
@@ -167,7 +168,7 @@ static bool read_facet(stl_reader *reader)
            sinew_builder_add_cell(reader->builder, SINEW_BUILDER_TRIANGLE, corners);
 }
 
-/* One or more solids; what follows `solid` and `endsolid` on their line is a name. */
+/* Reads one or more solids; the rest of the line after `solid` and `endsolid` is a name. */
 static bool read_ascii(stl_reader *reader)
 {
     sinew_token word;
@@ -189,7 +190,7 @@ static bool read_ascii(stl_reader *reader)
 static bool read_any(stl_reader *reader, const sinew_source *source)
 {
     if (has_binary_size(source)) {
-        reader->text.at = reader->text.begin = source->bytes; /* its head is not text, even if it begins like one */
+        reader->text.at = reader->text.begin = source->bytes; /* no byte order mark is skipped */
         return read_binary(reader);
     }
     sinew_token word;
@@ -232,20 +233,14 @@ static void put_floats(FILE *stream, const double point[3])
     }
 }
 
-/* Unit normal of the triangle, or zero for one without area. */
+/* Unit normal of the triangle; zero for a triangle without area. */
 static void normal_of(const sinew_real *a, const sinew_real *b, const sinew_real *c, double normal[3])
 {
-    double u[3], v[3], length = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        u[axis] = (double)b[axis] - a[axis];
-        v[axis] = (double)c[axis] - a[axis];
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        int y = (axis + 1) % 3, z = (axis + 2) % 3;
-        normal[axis] = u[y] * v[z] - u[z] * v[y];
-        length += normal[axis] * normal[axis];
-    }
-    length = sqrt(length);
+    double u[3], v[3];
+    vec3_edge(a, b, u);
+    vec3_edge(a, c, v);
+    vec3_cross(u, v, normal);
+    const double length = vec3_norm(normal);
     for (int axis = 0; axis < 3; axis++)
         normal[axis] = length > 0 && isfinite(length) ? normal[axis] / length : 0;
 }

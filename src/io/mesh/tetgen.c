@@ -3,10 +3,9 @@
  * tetgen.c: TetGen's .node (vertices), .ele (tetrahedra), .face (triangles) and .edge (edges).
  *
  * Source: Hang Si, "TetGen: a Delaunay-based quality tetrahedral mesh generator", user's manual, chapter "File
- * formats". Whichever of the names is given, .node and .ele are read, and .face and .edge when they lie beside. Whether
- * vertices count from 0 or from 1 shows in the number of the first one. Attributes and markers are skipped; of ten-node
- * tetrahedra the first four nodes are read. Known limit: regions and markers, which could tell materials apart, are
- * lost.
+ * formats". For any of these endings, .node and .ele are read, and .face and .edge if they exist. The number of the
+ * first vertex shows whether numbering starts at 0 or 1. Attributes and markers are skipped; the first four nodes of
+ * ten-node tetrahedra are read. Known limit: regions and markers, which could distinguish materials, are lost.
  */
 #include "io/mesh/file_formats.h"
 
@@ -30,7 +29,7 @@ static bool tetgen_read_nodes(tetgen_reader *reader, sinew_text *text)
         !sinew_builder_reserve_vertices(reader->builder, count))
         return false;
     sinew_token rest;
-    /* The numbers of attributes and of markers may be left out; what they announce is skipped with its line. */
+    /* The counts of attributes and markers are optional; the rest of each line is skipped. */
     while (sinew_text_next_on_line(text, &rest))
         if (!sinew_token_integer(text, rest, 0, INT32_MAX, "a number of attributes", &unused))
             return false;
@@ -62,7 +61,7 @@ static bool tetgen_read_corners(tetgen_reader *reader, sinew_text *text, int cou
     return true;
 }
 
-/* A line is the number of the cell, its corners, and what is not read. */
+/* A line has the number of the cell, its corners, and optional attributes that are skipped. */
 static bool tetgen_read_cells(tetgen_reader *reader, sinew_text *text, int kind, int64_t count)
 {
     if (!sinew_builder_reserve_cells(reader->builder, kind, count))
@@ -135,7 +134,7 @@ static bool fail_missing(const sinew_source *source, const char *path, const sin
     return false;
 }
 
-/* The given file itself or the one of the same name with another ending; a missing optional one is no error. */
+/* Reads the given file or its sibling with another ending; a missing optional file is not an error. */
 static bool tetgen_read_file(tetgen_reader *reader, const sinew_source *source, const char *ending, bool optional,
                              tetgen_read_lines *read)
 {
@@ -211,7 +210,7 @@ static void print_edges(const sinew_mesh *mesh, FILE *stream, sinew_mesh_format 
     tetgen_print_cells(stream, sinew_mesh_edge_count(mesh), 2, sinew_mesh_edges(mesh));
 }
 
-/* All four files are always written: an old .face beside a new .ele would be read with it. */
+/* All four files are always written: a stale .face file would be read with a new .ele file. */
 const sinew_mesh_kind sinew_mesh_kind_tetgen = {
     .endings = {".node", ".ele", ".face", ".edge"},
     .read = read_tetgen,

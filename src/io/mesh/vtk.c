@@ -3,8 +3,8 @@
  * vtk.c: VTK legacy files, ASCII and binary, versions 1 to 5.1: UNSTRUCTURED_GRID and POLYDATA.
  *
  * Source: "VTK file formats" (the VTK user's guide) and, for version 5, vtkDataWriter. Binary numbers are big-endian.
- * Reading stops at the first CELL_DATA or POINT_DATA; FIELD and METADATA before it are stepped over. Known limits:
- * other datasets, and fields of strings before the points, are refused; `long` is taken to be 8 bytes.
+ * Reading stops at the first CELL_DATA or POINT_DATA; FIELD and METADATA before it are skipped. Known limits: other
+ * datasets, and fields of strings before the points, are refused; `long` has 8 bytes.
  */
 #include "io/mesh/file_formats.h"
 
@@ -18,7 +18,7 @@
 typedef struct vtk_reader {
     sinew_text text;
     sinew_builder *builder;
-    sinew_vtk_cells cells; /* of CELLS, until CELL_TYPES says what they are */
+    sinew_vtk_cells cells; /* cells of the section CELLS, until CELL_TYPES gives their types */
     bool binary;
     bool swap;
     bool version_5;
@@ -81,7 +81,7 @@ static bool vtk_take_integer(vtk_reader *reader, sinew_scalar type, int64_t low,
                            (long long)high, (long long)*value);
 }
 
-/* A count on a header line, of things that take `words` numbers of `type` each. */
+/* Reads a count of items with `words` numbers of `type` each; fails if the rest of the file is too short. */
 static bool read_count(vtk_reader *reader, size_t words, sinew_scalar type, const char *what, int64_t *count)
 {
     return sinew_text_count(&reader->text, words * (reader->binary ? sinew_scalar_size(type) : 2), what, count);
@@ -113,7 +113,7 @@ static bool read_points(vtk_reader *reader)
     const char *at = reader->text.at;
     if (reader->has_points)
         return sinew_text_fail(&reader->text, at, "POINTS appears twice");
-    /* The type stands after the count, so the count is first held against the smallest. */
+    /* The type follows the count, so the count is first checked for the smallest type. */
     if (!read_count(reader, 3, SINEW_SCALAR_INT8, "points", &count) || !vtk_read_type(reader, &type))
         return false;
     sinew_text_skip_line(&reader->text);
@@ -144,7 +144,7 @@ static bool vtk_take_corners(vtk_reader *reader, sinew_scalar type, int64_t coun
     return true;
 }
 
-/* Before version 5: how many cells, how many numbers in all; then for each cell its size and corners. */
+/* Reads cells of versions before 5: number of cells, number of integers; then size and corners of each cell. */
 static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
 {
     int64_t count, total, size;
@@ -172,7 +172,7 @@ static bool read_cells_old(vtk_reader *reader, sinew_vtk_cells *cells)
                            (long long)used + count, (long long)total);
 }
 
-/* A line with the word and the type of the array that follows it. */
+/* Reads a line with the keyword and the type of the array that follows. */
 static bool read_array_header(vtk_reader *reader, const char *word, sinew_scalar *type)
 {
     if (!sinew_text_expect(&reader->text, word) || !vtk_read_type(reader, type))
@@ -182,7 +182,7 @@ static bool read_array_header(vtk_reader *reader, const char *word, sinew_scalar
            sinew_text_fail(&reader->text, reader->text.at, "%s must be of a whole type", word);
 }
 
-/* From version 5 on: one start a cell and one end, then all corners. */
+/* Reads cells of version 5: offsets (one per cell, and the end), then the connectivity. */
 static bool read_cells_5(vtk_reader *reader, sinew_vtk_cells *cells)
 {
     int64_t starts, corner_count;
@@ -223,7 +223,7 @@ static bool vtk_add_cell(vtk_reader *reader, const sinew_vtk_cells *cells, int64
     return added == SINEW_VTK_ADDED;
 }
 
-/* Sections of POLYDATA hold one type each. */
+/* Reads one section of POLYDATA, whose cells all have the VTK cell type `type`. */
 static bool read_poly_cells(vtk_reader *reader, int64_t type)
 {
     sinew_vtk_cells cells = {0};
@@ -263,7 +263,7 @@ static bool read_cell_types(vtk_reader *reader)
     return true;
 }
 
-/* ---- What is stepped over ------------------------------------------------------------------ */
+/* ---- Skipped sections -------------------------------------------------------------------------- */
 
 static bool skip_array(vtk_reader *reader)
 {
@@ -288,7 +288,7 @@ static bool skip_array(vtk_reader *reader)
     return true;
 }
 
-/* Lines up to an empty one, after POINTS or after an array of a field. */
+/* Skips the metadata lines up to an empty line, after POINTS or after an array of a field. */
 static void skip_metadata(vtk_reader *reader)
 {
     sinew_token token;
@@ -360,7 +360,7 @@ static bool vtk_read_header(vtk_reader *reader)
         return sinew_text_fail(text, start, "version %g of the format is not read, only 1 to 5.1", version);
     reader->version_5 = version >= 5;
     sinew_text_skip_line(text);
-    sinew_text_skip_line(text); /* the title */
+    sinew_text_skip_line(text); /* skips the title */
     if (!sinew_text_next(text, &word))
         return sinew_text_fail(text, text->end, "the file ends without ASCII or BINARY");
     reader->binary = sinew_token_is_any_case(word, "BINARY");
@@ -375,7 +375,7 @@ static bool read_dataset(vtk_reader *reader)
     sinew_text *text = &reader->text;
     sinew_token word;
     sinew_text_next(text, &word);
-    /* Old files may have their fields before the dataset. */
+    /* Old files may have fields before the dataset. */
     if (sinew_token_is_any_case(word, "FIELD")) {
         if (!skip_field(reader))
             return false;

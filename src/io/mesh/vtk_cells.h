@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * vtk_cells.h: cells as VTK numbers them, shared by the legacy and the XML files.
+ * vtk_cells.h: VTK cell types, shared by the readers of legacy and XML files.
  *
  * Source: "VTK file formats" (the VTK user's guide) and the enumeration VTKCellType. Lines, polylines, triangles,
- * strips, polygons, quadrilaterals and pixels become edges and triangles, tetrahedra stay, all else is counted under
- * its name.
+ * strips, polygons, quadrilaterals and pixels become edges and triangles, tetrahedra are kept, and all other types
+ * are counted under their names.
  */
 #ifndef SINEW_SRC_IO_MESH_VTK_CELLS_H
 #define SINEW_SRC_IO_MESH_VTK_CELLS_H
@@ -25,14 +25,14 @@ enum {
 typedef struct sinew_vtk_cells {
     int64_t count;
     int64_t corner_count;
-    int64_t *starts;  /* [count + 1] */
-    int32_t *corners; /* [corner_count] */
+    int64_t *starts;  /* [count + 1] cell i has corners[starts[i]] to corners[starts[i + 1] - 1] */
+    int32_t *corners; /* [corner_count] vertices */
 } sinew_vtk_cells;
 
 bool sinew_vtk_cells_allocate(sinew_vtk_cells *cells, int64_t count, int64_t corner_count,
                               const sinew_builder *builder);
 void sinew_vtk_cells_release(sinew_vtk_cells *cells, const sinew_builder *builder);
-/* The first cell whose start lies before its predecessor's or past the end, or -1 when all is well. */
+/* The first cell whose range starts[i] .. starts[i + 1] is reversed or exceeds the corners; -1: none. */
 int64_t sinew_vtk_cells_broken(const sinew_vtk_cells *cells);
 
 typedef enum sinew_vtk_add_result {
@@ -40,9 +40,10 @@ typedef enum sinew_vtk_add_result {
     SINEW_VTK_WRONG_SIZE,
     SINEW_VTK_FAILED
 } sinew_vtk_add_result;
-/* True if a cell of this type can have so many corners. Omitted types may have any number. */
+/* True if a cell of this type can have `count` corners. Ignored types may have any number. */
 bool sinew_vtk_size_fits(int64_t type, int64_t count);
-/* WRONG_SIZE (no error written): the type does not have so many corners. FAILED: the error is written. */
+/* Adds a cell to the builder, or counts it as omitted (also ADDED) if its type is not read. WRONG_SIZE (the error is
+ * not set): a cell of this type cannot have `count` corners. FAILED: the error is set. */
 sinew_vtk_add_result sinew_vtk_add_cell(sinew_builder *builder, int64_t type, const int32_t *corners, int64_t count);
 
 #endif

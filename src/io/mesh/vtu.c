@@ -2,13 +2,13 @@
  *
  * vtu.c: VTK XML unstructured grids (.vtu): arrays as text, base64 or appended (raw or base64), zlib or not.
  *
- * Source: "VTK file formats" (the VTK user's guide). The XML is read by a small scanner of tags and attributes rather
- * than by a library, because files with raw appended data are not well-formed XML and no parser accepts them. Several
- * pieces become one mesh, vertex after vertex. Point and cell data are not read, but for the filled fractions of tets.
- * The file is read twice: first as a check, so that refused files cost no memory, then into the builder. Known
- * limits: arrays may hold at most 32 times the bytes of the file (zlib makes about 8 of regular meshes; a thousand is
- * an attack); compressors other than zlib are refused; entities (&amp;) in attributes are not decoded, which only names
- * of arrays could need.
+ * Source: "VTK file formats" (the VTK user's guide). A small scanner reads tags and attributes, because files with
+ * raw appended data are not well-formed XML and no XML library accepts them. All pieces are concatenated to one
+ * mesh. Point and cell data are not read, except filled fractions of tets. The file is read twice: the first pass
+ * checks, so that refused files cost no memory; the second fills the builder. Known limits: arrays may hold at most
+ * 32 times the bytes of the file (zlib compresses regular meshes by about 8; a factor of a thousand is an attack);
+ * compressors other than zlib are refused; entities (&amp;) in attributes are not decoded (only array names could
+ * contain them).
  */
 #include "io/mesh/file_formats.h"
 
@@ -21,31 +21,31 @@
 
 typedef struct xml_tag {
     sinew_token name;
-    const char *at;    /* its '<' */
-    sinew_token inner; /* the text of its attributes */
-    bool closes;       /* </name> */
-    bool empty;        /* <name/> */
+    const char *at;    /* position of its '<' */
+    sinew_token inner; /* text of the attributes */
+    bool closes;       /* a closing tag, </name> */
+    bool empty;        /* an empty element, <name/> */
 } xml_tag;
 
 enum {
-    BYTES_PER_BYTE = 32,     /* of arrays for one of the file ... */
-    BYTES_FREE = 1024 * 1024 /* ... and this number for any size */
+    BYTES_PER_BYTE = 32,     /* decoded array bytes per byte of the file */
+    BYTES_FREE = 1024 * 1024 /* decoded array bytes that are allowed for any file size */
 };
 
 typedef struct vtu_reader {
-    sinew_text text; /* ends where the appended data begin */
+    sinew_text text; /* ends where the appended data start */
     sinew_builder *builder;
-    bool trial;          /* everything is checked and nothing added */
-    int64_t byte_budget; /* that arrays may still hold, on trial */
+    bool trial;          /* the first pass: checks everything and adds nothing */
+    int64_t byte_budget; /* bytes that arrays may still decode to, in the first pass */
     int32_t *corners;    /* [corner_capacity] of the current cell */
     int64_t corner_capacity;
     sinew_vtu_coding coding;
     const char *appended;     /* first byte of the appended data, or NULL */
-    const char *appended_end; /* one past the last */
+    const char *appended_end; /* one past the last byte of the appended data */
     bool appended_base64;
 } vtu_reader;
 
-/* The arrays of one piece. */
+/* The arrays of one <Piece>. */
 typedef struct vtu_piece {
     const char *at;
     int64_t point_count;
@@ -54,7 +54,7 @@ typedef struct vtu_piece {
     sinew_vtu_array connectivity;
     sinew_vtu_array offsets;
     sinew_vtu_array types;
-    sinew_vtu_array fractions; /* cell data, optional */
+    sinew_vtu_array fractions; /* filled fractions of tets; optional */
 } vtu_piece;
 
 /* ---- XML ----------------------------------------------------------------------------------- */
@@ -64,14 +64,14 @@ static bool vtu_is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Past "-->" or "?>"; to the end when it is missing. */
+/* Skips past `mark` ("-->" or "?>"); to the end of the text if it is missing. */
 static void skip_past(sinew_text *text, const char *mark)
 {
     const char *found = memmem(text->at, sinew_text_left(text), mark, strlen(mark));
     text->at = found ? found + strlen(mark) : text->end;
 }
 
-/* Where the tag ends: the next '>' outside quotes. NULL when there is none. */
+/* The end of the tag: the next '>' outside quotes, or NULL. */
 static const char *tag_end(const char *at, const char *end)
 {
     char quote = 0;
@@ -98,7 +98,7 @@ static void split_tag(const char *at, const char *close, xml_tag *tag)
     tag->inner = (sinew_token){c, (size_t)(close - c)};
 }
 
-/* The next tag that is no comment, declaration or instruction; false (no error) when there is none. */
+/* The next element tag, skipping comments, declarations and instructions; false (no error) at the end. */
 static bool next_tag(vtu_reader *reader, xml_tag *tag)
 {
     sinew_text *text = &reader->text;
@@ -124,7 +124,7 @@ static bool next_tag(vtu_reader *reader, xml_tag *tag)
     }
 }
 
-/* The value of an attribute, without its quotes; false when the tag lacks it. */
+/* The value of an attribute without its quotes; false if the tag does not have it. */
 static bool attribute(const xml_tag *tag, const char *name, sinew_token *value)
 {
     const char *c = tag->inner.at, *end = tag->inner.at + tag->inner.length;
@@ -187,7 +187,7 @@ static bool read_root(vtu_reader *reader)
     return true;
 }
 
-/* Cuts the file where the appended data begin, since they may hold anything. */
+/* Ends the XML text where the appended data start, because these may contain any bytes. */
 static bool find_appended(vtu_reader *reader)
 {
     static const char opening[] = "<AppendedData";
@@ -259,7 +259,8 @@ static bool find_inline_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_
            sinew_text_fail(text, tag->at, "an array must have the format ascii, binary or appended");
 }
 
-/* Location of one DataArray and its number of values, for any encoding. */
+/* Fills *array with the location, encoding and number of values of one DataArray. Fails if the piece already has this
+ * array, or if all arrays together decode to too many bytes. */
 static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *array)
 {
     sinew_text *text = &reader->text;
@@ -276,7 +277,7 @@ static bool find_array(vtu_reader *reader, const xml_tag *tag, sinew_vtu_array *
     if (!(appended ? find_appended_array : find_inline_array)(reader, tag, array) ||
         !sinew_vtu_measure(array, text, &reader->coding, &reader->builder->allocator))
         return false;
-    /* Arrays may be compressed, and pieces may share appended ones. */
+    /* Limits the decoded size: arrays may be compressed, and pieces may share appended arrays. */
     int64_t size = (int64_t)sinew_scalar_size(array->type);
     if (reader->trial && array->count > reader->byte_budget / size)
         return sinew_text_fail(text, tag->at, "the arrays unpack to more than %d times the file: save it as raw data",
@@ -359,14 +360,14 @@ static bool vtu_add_points(vtu_reader *reader, const vtu_piece *piece)
     return good;
 }
 
-/* The three arrays of cells, side by side. */
+/* Streams over the cell arrays, read in parallel. */
 typedef struct cell_streams {
     sinew_vtu_stream *connectivity, *offsets, *types;
-    sinew_vtu_stream *fractions; /* NULL: the file has none */
-    int64_t start;               /* entries of the connectivity that were taken */
+    sinew_vtu_stream *fractions; /* NULL: the file has no filled fractions */
+    int64_t start;               /* connectivity entries read so far */
 } cell_streams;
 
-/* `count` entries of the connectivity; on trial they are looked at, else they are put into reader->corners. */
+/* Reads `count` entries of the connectivity; the first pass checks them, the second stores them in reader->corners. */
 static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t base,
                              int64_t count)
 {
@@ -387,7 +388,7 @@ static bool vtu_take_corners(vtu_reader *reader, const vtu_piece *piece, cell_st
     return true;
 }
 
-/* The fraction of cell i; `tets` is how many there were before it. Numbers of other cells mean nothing. */
+/* Reads the filled fraction of cell i; `tets` counts the tets before it. Fractions of other cells are ignored. */
 static bool vtu_take_fraction(vtu_reader *reader, const vtu_piece *piece, cell_streams *streams, int64_t type,
                               int64_t tets, int64_t i)
 {

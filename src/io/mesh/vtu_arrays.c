@@ -3,9 +3,10 @@
  * vtu_arrays.c: decodes the arrays of a VTK XML file.
  *
  * Source: "VTK file formats" (the VTK user's guide) and vtkXMLWriter. Plain: [bytes] data. Compressed: [blocks] [size
- * of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain array is one run, a
- * compressed one two: the header, padded by itself, then the data. Nothing is allocated but the header of a compressed
- * array, which lies in the file: deflate shrinks by at most 1032 to 1 (zlib's technical notes).
+ * of a block] [size of the last, 0: full] [compressed size of each] data. In base64 a plain array is one run; a
+ * compressed array has two: the padded header, then the data. Only the header of a compressed array is allocated,
+ * and the file contains it. Deflate compresses by at most 1032 to 1 (zlib's technical notes), which bounds the
+ * claimed sizes.
  */
 #include "io/mesh/vtu_arrays.h"
 
@@ -16,46 +17,46 @@
 
 enum {
     DEFLATE_RATIO_MAX = 1032,
-    CHUNK_SIZE = 8192, /* whole numbers of any type */
+    CHUNK_SIZE = 8192, /* bytes; a multiple of the size of every number type */
     PACKED_SIZE = 4096
 };
 
-/* Where encoded bytes come from; base64 gives three at a time, so that up to two wait for the next call. */
+/* Source of encoded bytes. A base64 group gives three bytes, so up to two are buffered for the next call. */
 typedef struct byte_source {
     const char *at;
     const char *end;
     bool base64;
-    bool run_ended; /* padding came */
+    bool run_ended; /* padding ended the run */
     unsigned char spare[3];
     int spare_count;
 } byte_source;
 
 /* The sizes in the header of a compressed array. */
 typedef struct packed_layout {
-    unsigned char *header; /* [3 + blocks] words, owned */
+    unsigned char *header; /* [3 + blocks] header words, owned */
     int64_t blocks;
-    int64_t block_size; /* unpacked, all but the last */
-    int64_t last_size;  /* unpacked, of the last */
-    size_t packed_size;
-    size_t size; /* unpacked, of all */
+    int64_t block_size; /* uncompressed bytes of every block but the last */
+    int64_t last_size;  /* uncompressed bytes of the last block */
+    size_t packed_size; /* compressed bytes of all blocks */
+    size_t size;        /* uncompressed bytes of all blocks */
 } packed_layout;
 
 struct sinew_vtu_stream {
     sinew_allocator allocator;
     const sinew_vtu_array *array;
     sinew_vtu_coding coding;
-    sinew_text text; /* at the next number of a text, and where errors go */
+    sinew_text text; /* cursor at the next number of a text array; also receives errors */
     byte_source source;
-    size_t left; /* bytes of the array that are not in the chunk yet */
-    size_t used, filled;
+    size_t left;         /* bytes of the array that are not yet in the chunk */
+    size_t used, filled; /* bytes of the chunk that are read, and that are valid */
     unsigned char chunk[CHUNK_SIZE];
-    /* The rest serves compressed arrays. */
+    /* The following fields serve compressed arrays. */
     packed_layout layout;
     z_stream zlib;
     bool zlib_open;
-    int64_t block;      /* current */
-    size_t block_left;  /* unpacked bytes of it that are to come */
-    size_t packed_left; /* packed bytes of it that zlib has not been given */
+    int64_t block;      /* index of the current block */
+    size_t block_left;  /* uncompressed bytes of the block that are not yet read */
+    size_t packed_left; /* compressed bytes of the block that zlib has not yet received */
     unsigned char packed[PACKED_SIZE];
 };
 
@@ -72,7 +73,7 @@ static bool fail_memory(const sinew_text *text)
 
 /* ---- Bytes, raw or base64 ------------------------------------------------------------------ */
 
-/* Most bytes that the source can still give. */
+/* Upper bound of the bytes that the source can still return. */
 static size_t bytes_left(const byte_source *source)
 {
     size_t length = (size_t)(source->end - source->at);
@@ -109,7 +110,7 @@ static bool take_bytes(byte_source *source, unsigned char *out, size_t size)
     return true;
 }
 
-/* Begins a new run of base64, which shares no bits with the one before. */
+/* Starts a new base64 run, which shares no bits with the previous run. */
 static void vtu_array_next_run(byte_source *source)
 {
     source->spare_count = 0;
@@ -147,7 +148,7 @@ static bool read_plain_header(const sinew_vtu_array *array, const sinew_text *te
     return true;
 }
 
-/* Adds up the sizes, refusing what cannot be. */
+/* Sums the block sizes; fails if they are inconsistent or exceed deflate's maximum ratio. */
 static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                          packed_layout *layout, size_t left)
 {
@@ -165,7 +166,7 @@ static bool check_layout(const sinew_vtu_array *array, const sinew_text *text, c
     return true;
 }
 
-/* The caller releases the header in every case. */
+/* Reads the header of a compressed array into *layout. The caller releases layout->header, also after a failure. */
 static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                         const sinew_allocator *allocator, byte_source *source, packed_layout *layout)
 {
@@ -173,7 +174,7 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     unsigned char first[24];
     byte_source peek = *source;
     *layout = (packed_layout){0};
-    /* No blocks at all is one word, or three. */
+    /* A header without blocks has one word or three. */
     if (!take_bytes(&peek, first, word))
         return vtu_array_fail(text, array, "a compressed array lacks its header");
     layout->blocks = header_word(coding, first, 0);
@@ -196,7 +197,7 @@ static bool read_layout(const sinew_vtu_array *array, const sinew_text *text, co
     return check_layout(array, text, coding, layout, bytes_left(source));
 }
 
-/* Words between start and end. */
+/* Counts the words between start and end. */
 static int64_t count_words(const char *vtu_array_start, const char *end)
 {
     int64_t words = 0;
@@ -260,7 +261,7 @@ static bool open_zlib(sinew_vtu_stream *stream)
     return stream->zlib_open || fail_block(stream, Z_MEM_ERROR);
 }
 
-/* The sizes of the current block. */
+/* Sets the sizes of the current block. */
 static void start_block(sinew_vtu_stream *stream)
 {
     const packed_layout *layout = &stream->layout;
@@ -283,7 +284,7 @@ static bool feed_zlib(sinew_vtu_stream *stream)
     return true;
 }
 
-/* Takes `size` bytes of the block; with 0 the end of the block, which must be all that is left of it. */
+/* Decompresses `size` bytes of the block. Size 0 checks the end of the block, which must have no data left. */
 static bool inflate_bytes(sinew_vtu_stream *stream, unsigned char *out, size_t size)
 {
     unsigned char beyond;
@@ -298,7 +299,7 @@ static bool inflate_bytes(sinew_vtu_stream *stream, unsigned char *out, size_t s
             return true;
         if (size > 0 && stream->zlib.avail_out == 0 && (status == Z_OK || status == Z_STREAM_END))
             return true;
-        /* Z_BUF_ERROR: it wants more bytes, of which there are none when the last were given. */
+        /* Z_BUF_ERROR: zlib needs more input; it is an error only after the last input. */
         bool hungry = (status == Z_OK || status == Z_BUF_ERROR) && stream->zlib.avail_out > 0 && !last;
         if (!hungry || stream->zlib.avail_in > 0)
             return fail_block(stream, status);
@@ -332,7 +333,7 @@ static bool take_unpacked(sinew_vtu_stream *stream, unsigned char *out, size_t s
 
 /* ---- Streams ------------------------------------------------------------------------------- */
 
-/* Past the header of the array. */
+/* Moves the stream past the header of the array. */
 static bool vtu_array_start(sinew_vtu_stream *stream)
 {
     const sinew_vtu_array *array = stream->array;

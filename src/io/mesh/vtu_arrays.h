@@ -14,28 +14,29 @@
 /* The coding of all arrays of a file, from its root element. */
 typedef struct sinew_vtu_coding {
     bool swap;                /* byte order is not this machine's */
-    sinew_scalar header_type; /* of the byte counts before each array: UINT32 or UINT64 */
-    bool compressed;          /* zlib */
+    sinew_scalar header_type; /* type of the byte counts before each array: UINT32 or UINT64 */
+    bool compressed;          /* arrays are compressed by zlib */
 } sinew_vtu_coding;
 
 typedef enum sinew_vtu_form {
-    SINEW_VTU_NONE, /* there is no such array: it holds no numbers */
+    SINEW_VTU_NONE, /* the array does not exist: no numbers */
     SINEW_VTU_TEXT,
     SINEW_VTU_BASE64,
     SINEW_VTU_RAW
 } sinew_vtu_form;
 
-/* Numbers of one type, one after the other, somewhere in the file. */
+/* An array of numbers of one type in the file. */
 typedef struct sinew_vtu_array {
     sinew_vtu_form form;
     sinew_scalar type;
-    const char *location; /* its tag, for errors */
-    const char *at;       /* its first byte */
-    const char *end;      /* no byte from here on belongs to it */
-    int64_t count;        /* of numbers; set by sinew_vtu_measure */
+    const char *location; /* tag of the array, for errors */
+    const char *at;       /* first byte of the array */
+    const char *end;      /* upper bound of the array's end */
+    int64_t count;        /* number of values; set by sinew_vtu_measure */
 } sinew_vtu_array;
 
-/* Finds the count from the header of the array, or from its words, and compares it with the available bytes. */
+/* Computes the count from the header of the array, or from the words of its text, and checks it against the available
+ * bytes. */
 bool sinew_vtu_measure(sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                        const sinew_allocator *allocator);
 
@@ -45,9 +46,9 @@ typedef struct sinew_vtu_stream sinew_vtu_stream;
  * the stream. */
 sinew_vtu_stream *sinew_vtu_open(const sinew_vtu_array *array, const sinew_text *text, const sinew_vtu_coding *coding,
                                  const sinew_allocator *allocator);
-void sinew_vtu_close(sinew_vtu_stream *stream); /* NULL is fine */
-/* Callers may call each function at most `count` times. Returns false, with the error set, for corrupt bytes. The
- * integer of a real array is -1. */
+void sinew_vtu_close(sinew_vtu_stream *stream); /* accepts NULL */
+/* Each function may be called at most `count` times. Returns false with the error set for corrupt data. Reading a real
+ * as an integer gives -1. */
 bool sinew_vtu_next_real(sinew_vtu_stream *stream, double *value);
 bool sinew_vtu_next_integer(sinew_vtu_stream *stream, int64_t *value);
 

@@ -2,7 +2,7 @@
  *
  * vtu_write.c: VTK XML unstructured grids, ASCII or with raw appended data in this machine's byte order.
  *
- * Cells come as edges, triangles, tetrahedra, each in the order of the mesh.
+ * Cells are written as edges, triangles, then tetrahedra, each in the order of the mesh.
  */
 #include "io/mesh/file_formats.h"
 
@@ -87,7 +87,7 @@ static void print_types(const sinew_mesh *mesh, FILE *stream, bool binary)
         }
 }
 
-/* A number for every cell, as the format asks: 1 for edges and triangles. */
+/* Writes one fraction per cell, as the format requires: 1 for edges and triangles. */
 static void vtu_write_print_fractions(const sinew_mesh *mesh, FILE *stream, bool binary)
 {
     const int64_t others = (int64_t)sinew_mesh_edge_count(mesh) + sinew_mesh_triangle_count(mesh);
@@ -129,10 +129,10 @@ static uint64_t types_size(const sinew_mesh *mesh)
 /* ---- The file ------------------------------------------------------------------------------ */
 
 typedef struct vtu_array {
-    const char *before; /* tags around it */
+    const char *before; /* XML before and after the array */
     const char *after;
     const char *attributes;
-    uint64_t (*size)(const sinew_mesh *mesh); /* bytes in binary */
+    uint64_t (*size)(const sinew_mesh *mesh); /* bytes in binary form */
     void (*print)(const sinew_mesh *mesh, FILE *stream, bool binary);
 } vtu_array;
 
@@ -152,7 +152,7 @@ static const vtu_array arrays[] = {
      vtu_write_print_fractions},
 };
 
-/* The last array is there for meshes that have fractions. */
+/* Number of arrays in the file; the last one, the filled fractions, is optional. */
 static int array_count(const sinew_mesh *mesh)
 {
     return (int)(sizeof arrays / sizeof arrays[0]) - (sinew_mesh_fractions(mesh) ? 0 : 1);

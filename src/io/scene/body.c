@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * body.c: a body with its mesh, mass, start, energies, pins and forces.
+ * body.c: reads a body: mesh, mass, initial state, energies, pins and forces.
  */
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static sinew_dimension density_dimension(const sinew_mesh *mesh)
     return sinew_mesh_triangle_count(mesh) > 0 ? SINEW_DIMENSION_AREA_DENSITY : SINEW_DIMENSION_LINE_DENSITY;
 }
 
-/* A density with a unit must be of the kind that the mesh has. */
+/* The dimension of a density must match the cells of the mesh (volume, area or length). */
 static bool check_density_unit(sinew_reader *reader, const sinew_node *density, const sinew_mesh *mesh)
 {
     const char *name = density->unit;
@@ -47,7 +47,7 @@ static bool density_of_mass(sinew_reader *reader, const sinew_node *mass, const 
     return true;
 }
 
-/* Sets density or masses (to be released) of the def. */
+/* Sets density or masses of the def; the caller releases *masses. */
 static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_def *def, sinew_real **masses)
 {
     const sinew_node *density = sinew_node_get(node, "density"), *mass = sinew_node_get(node, "mass");
@@ -75,7 +75,7 @@ static bool read_mass(sinew_reader *reader, const sinew_node *node, sinew_body_d
     return !density || check_density_unit(reader, density, def->mesh);
 }
 
-/* ---- Start ---------------------------------------------------------------------------------- */
+/* ---- Initial state -------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *ending)
 {
@@ -83,7 +83,7 @@ static bool ends_with(const char *text, const char *ending)
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-/* Positions from a file of numbers or from another mesh with the same vertices. */
+/* Reads positions from a file of numbers or from another mesh with the same number of vertices. */
 static bool read_positions(sinew_reader *reader, const sinew_node *file, int32_t count, sinew_real *positions)
 {
     size_t bytes = 3 * (size_t)count * sizeof *positions;
@@ -109,7 +109,7 @@ static bool read_positions(sinew_reader *reader, const sinew_node *file, int32_t
            sinew_tree_fail(&reader->tree, file, "%s has %d vertices, the body has %d", path, found, count);
 }
 
-/* Turns each point about the axis through the middle of the bounds, by an angle that grows along it from 0. */
+/* Rotates each point about the axis through the centre of the bounds by an angle that grows linearly along the axis. */
 static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_real *points, int32_t count)
 {
     sinew_real axis[3];
@@ -144,7 +144,7 @@ static bool twist_points(sinew_reader *reader, const sinew_node *node, sinew_rea
     return true;
 }
 
-/* Where the body starts, to be released; *positions stays NULL when it starts at rest. */
+/* Reads the initial positions, which the caller releases; *positions stays NULL for a start in the rest shape. */
 static bool read_start(sinew_reader *reader, const sinew_node *initial, const sinew_mesh *mesh, sinew_real **positions)
 {
     const sinew_node *file = sinew_node_get(initial, "positions"), *twist = sinew_node_get(initial, "twist");
@@ -161,7 +161,7 @@ static bool read_start(sinew_reader *reader, const sinew_node *initial, const si
            sinew_reader_transform(reader, transform, q, count);
 }
 
-/* Adds w x (q - centre of mass) to v. */
+/* Adds the velocity of a rotation, w x (q - centre of mass), to v. */
 static bool add_spin(sinew_reader *reader, const sinew_node *node, sinew_body body, int32_t count, sinew_real *v)
 {
     sinew_world *world = reader->scene->world;
@@ -215,7 +215,7 @@ static bool read_velocities(sinew_reader *reader, const sinew_node *initial, sin
 
 /* ---- Pins and forces ------------------------------------------------------------------------ */
 
-/* Rows of three numbers each, at most three of them; *count is how many. */
+/* Reads one to three rows of three numbers; *count receives the number of rows. */
 static bool read_directions(const sinew_reader *reader, const sinew_node *rows, sinew_real directions[9],
                             int32_t *count)
 {
@@ -261,8 +261,8 @@ static bool read_pin(sinew_reader *reader, const sinew_node *node, sinew_body bo
     return good;
 }
 
-/* Adds the force on one vertex of the surface to those of the body that carry it: with weights that sum to 1 and give
- * back its place, force and torque stay what they are. */
+/* Distributes the force on a vertex of the embedded surface to the body's vertices by its barycentric weights, which
+ * preserves force and torque. */
 static void carry_force(const sinew_world *world, sinew_body body, int32_t vertex, const sinew_real force[3],
                         sinew_real *f)
 {
@@ -317,7 +317,7 @@ static bool read_forces(sinew_reader *reader, const sinew_node *list, sinew_body
     return good;
 }
 
-/* Tearing; none without the key. Comes last: it looks at the energies. */
+/* Reads the tearing criterion, if the key exists. It must follow the energies, which the criterion depends on. */
 static bool read_tear(sinew_reader *reader, const sinew_node *node, sinew_body body)
 {
     if (!node)
@@ -366,7 +366,7 @@ static bool create_body(sinew_reader *reader, const sinew_node *node, const sine
     return good;
 }
 
-/* A rigid body starts where its transform puts it; the four particles are moved, not the shape. */
+/* Adds a rigid body to the world. Its initial transform moves the four particles, not the mesh. */
 static bool create_rigid(sinew_reader *reader, const sinew_node *node, const sinew_mesh *mesh, sinew_body *body)
 {
     const sinew_node *name = sinew_node_get(node, "name"), *mass = sinew_node_get(node, "mass");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cage_distance.c: how far the embedded surface of a body is from the body's own surface (its cage).
+ * cage_distance.c: the distance between the embedded surface of a body and the body's own surface (its cage).
  *
  * Contacts of a body act on the surface of its tets, the cage, while its embedded surface is drawn. The distance bounds
  * the visible separation between two such bodies.
@@ -13,7 +13,7 @@
 #include "sinew/skin.h"
 #include "sinew/tree.h"
 
-/* A tree of the triangles of a body's surface; NULL: it has none, or there is no memory. */
+/* A BVH over the surface triangles of a body; NULL: no triangles, or out of memory. */
 static sinew_tree *cage_tree(const sinew_world *world, sinew_body body, const sinew_allocator *allocator,
                              sinew_error *error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * collider.c: one collider of a scene: its shape, heights from the scene or from a picture, a mesh with a cache
- * of its vertices, place and motion.
+ * collider.c: reads one collider: its shape, a height field from the scene or an image, a mesh with a point cache,
+ * position and motion.
  *
- * Known limits: caches are PC2, and held in memory whole.
+ * Known limits: point caches are PC2, and are loaded completely.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "mesh/mesh.h"
 #include "sinew/contact.h"
 
-/* What a def borrows until the collider is made. */
+/* Arrays that a collider def refers to until the collider is created. */
 typedef struct collider_buffers {
     sinew_real *heights, *frames;
     sinew_mesh *mesh;
@@ -78,7 +78,7 @@ static bool read_heights(sinew_reader *reader, const sinew_node *node, sinew_col
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
-/* The reader of a point cache; NULL on failure. */
+/* Opens a point cache; NULL on failure. */
 static sinew_cache_reader *scene_collider_open_cache(sinew_reader *reader, const sinew_node *file)
 {
     char path[1024];
@@ -104,7 +104,7 @@ static sinew_cache_reader *scene_collider_open_cache(sinew_reader *reader, const
     return cache;
 }
 
-/* Frames in the frame of the mesh: axes, unit and transform as the mesh's file has them. */
+/* Reads the frames and applies the axes, unit and transform of the collider's mesh to them. */
 static bool scene_collider_read_frames(sinew_reader *reader, const sinew_node *node, sinew_cache_reader *cache,
                                        const sinew_collider_def *def, sinew_real *frames)
 {
@@ -203,7 +203,7 @@ bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node)
     bool good = check_collider_name(reader, node) && read_collider_def(reader, node, &def, &buffers);
     if (good && sinew_world_add_collider(reader->scene->world, &def, reader->error).index < 0)
         good = sinew_tree_blame(&reader->tree, node);
-    /* What is doubtful about a mesh, and no error. */
+    /* A successful call may still leave a warning about the mesh. */
     if (good && reader->error->text[0]) {
         char path[256], text[sizeof reader->error->text];
         sinew_node_path(node, path, sizeof path);

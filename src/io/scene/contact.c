@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact.c: whether and how bodies of a scene touch: its key "contact", and that of a body.
+ * contact.c: reads the contact settings: the key "contact" of the scene and of a body.
  */
 #include "io/scene/cage_distance.h"
 #include "io/scene/reader.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * coupling.c: energies between two bodies. Vertices of the first, or of its embedded surface, are joined to
- * listed vertices of the second, or each to the nearest place of the second within a distance
- * (sinew_world_attach_within). Distances are those of the rest shapes.
+ * coupling.c: energies between two bodies. Vertices of the first, or of its embedded surface, are joined to listed
+ * vertices of the second, or each to the nearest point of the second within a distance (sinew_world_attach_within).
+ * Distances are measured in the rest shapes.
  */
 #include <math.h>
 
@@ -12,8 +12,8 @@
 
 /* ---- Listed pairs ---------------------------------------------------------------------------- */
 
-/* One side of a pair as the energy takes it: a vertex in four places, the first with all the weight; or, where it is
- * one of the embedded surface, the vertices that it follows. */
+/* Sets elements[4] (particles) and weights[4] of one side of a listed pair of vertices: a vertex of the body has weight
+ * 1 in the first entry; a vertex of the embedded surface has its embedding. */
 static void put_side(const sinew_world *world, sinew_body body, int32_t vertex, bool surface, int32_t *elements,
                      sinew_real *weights)
 {
@@ -45,7 +45,8 @@ static bool read_pair(sinew_reader *reader, const sinew_node *entry, const sinew
     return true;
 }
 
-/* The def's normals of `count` pairs, to be released; stays NULL without a direction. */
+/* Repeats the direction as the normal of `count` pairs; the caller releases *normals, which stays NULL for a zero
+ * direction. */
 static bool repeat_normal(sinew_reader *reader, const sinew_real axis[3], size_t count, sinew_real **normals)
 {
     if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
@@ -121,7 +122,8 @@ static bool join_near(sinew_reader *reader, const sinew_node *node, const sinew_
 
 /* ---- Joints ----------------------------------------------------------------------------------- */
 
-/* The four vertices of a body that a joint at `at` moves with: those of its tet whose middle is nearest. */
+/* frame[4] receives the particles that a joint at `at` (m, rest shape) follows: the corners of the body's tet with the
+ * nearest centre. Fails if the body has no tets. */
 static bool find_frame(sinew_reader *reader, const sinew_node *node, sinew_body body, const sinew_real at[3],
                        int32_t frame[4])
 {
@@ -192,7 +194,7 @@ bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node)
     const sinew_node *word = sinew_node_get(node, "energy"), *names = sinew_node_get(node, "bodies");
     const sinew_node *direction = sinew_node_get(node, "normal");
     sinew_energy_def def = sinew_default_energy_def(sinew_energy_by_name(sinew_node_text(word)));
-    def.transient = false; /* what a scene couples stays coupled */
+    def.transient = false; /* couplings of a scene are permanent */
     const sinew_energy_info *info = sinew_get_energy_info(def.kind);
     sinew_real axis[3] = {0, 0, 0};
     sinew_body bodies[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * embedded_surface.c: the embedded surface of a body ("show"), and the axes and the unit of files.
+ * embedded_surface.c: reads the embedded surface of a body ("show"), and the axes and unit of files.
  */
 #include <math.h>
 
@@ -18,7 +18,8 @@ bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const
     return axis || unit;
 }
 
-/* The skin of a file, moved as the body's mesh is, its notes among the scene's where they are new; NULL on failure. */
+/* Reads a skin, applies the axes, the unit and the transform, and, if `warn`, adds its warnings to the scene's. NULL on
+ * failure. */
 static sinew_skin *read_skin(sinew_reader *reader, const sinew_node *file, const sinew_node *axes,
                              const sinew_node *transform, bool warn)
 {
@@ -53,7 +54,7 @@ sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *locati
     return read_skin(reader, file, mesh, sinew_node_get(body, "transform"), false);
 }
 
-/* The diagonal of a body's bounds: a surface that is farther away than that has another unit or other axes. */
+/* The diagonal of a body's bounds. A surface that is farther away must have another unit or other axes. */
 static double diagonal_of(const sinew_mesh *mesh)
 {
     double sum = 0;
@@ -71,7 +72,8 @@ static double diagonal_of(const sinew_mesh *mesh)
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body)
 {
     const sinew_node *show = sinew_node_get(body_node, "show"), *mesh = sinew_node_get(body_node, "mesh");
-    const bool filled = sinew_node_get(mesh, "fill") != NULL;
+    /* Without the key "show", only a body that is filled from a surface file has an embedded surface: this file. */
+    const bool filled = sinew_node_get(mesh, "fill") && sinew_node_get(mesh, "file");
     if (show ? json_is_false(show->value) : !filled)
         return true;
     const bool own = !show || json_is_true(show->value);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * energy.c: an energy of one body. Everything about it comes from its descriptor: which cells it acts on and
- * which parameters it has.
+ * energy.c: reads an energy of one body. The descriptor of the energy gives its stencil and its parameters.
  */
 #include "io/scene/reader.h"
 #include "sinew/material.h"
@@ -38,7 +37,7 @@ typedef struct cell_view {
     int32_t *cells; /* [count * width], owned */
 } cell_view;
 
-/* Refuses, at `node`, a mesh that has none. */
+/* Finds all cells of a stencil in the mesh; the caller releases view->cells. Fails at `node` if the mesh has none. */
 static bool view_cells(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                        int32_t width, const sinew_mesh *mesh, cell_view *view)
 {
@@ -49,7 +48,7 @@ static bool view_cells(sinew_reader *reader, const sinew_node *node, const char 
            sinew_tree_fail(&reader->tree, node, "%s acts on %s and the mesh has none", name, view->stencil->plural);
 }
 
-/* Centres of all elements, to be released; false without memory. */
+/* Computes the centres of all elements, which the caller releases; false: out of memory. */
 static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_body body, const cell_view *view,
                          sinew_selectable *points, sinew_real **centres)
 {
@@ -65,7 +64,7 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
             (*centres)[3 * (size_t)i + (size_t)k] = sum / (sinew_real)size;
         }
     }
-    /* An energy over vertices acts on those that carry what is selected, as pins do. */
+    /* An energy over vertices acts on the vertices that the selected surface vertices are embedded in, as pins do. */
     *points = (sinew_selectable){.points = *centres,
                                  .count = view->count,
                                  .noun = view->stencil->plural,
@@ -77,7 +76,7 @@ static bool find_centres(sinew_reader *reader, const sinew_mesh *mesh, sinew_bod
     return *centres != NULL;
 }
 
-/* Parameters that a file, paint or an image gives per element; the selected ones are kept in order. */
+/* Reads parameters per element from a file, paint or an image; keeps the values of the selected elements in order. */
 static bool read_element_values(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                                 const sinew_selectable *centres, const sinew_selected *selected, sinew_energy_def *def,
                                 sinew_real **values)
@@ -89,10 +88,10 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
         const sinew_node *file = sinew_node_get(member, "file");
         values[i] = file ? sinew_reader_values(reader, file, centres->count, 1)
                          : sinew_reader_allocate(reader, (size_t)centres->count, sizeof *values[i], "parameters");
-        /* The list of energies is a member of its body. */
+        /* The parent of an energy is the list, and the parent of the list is the body. */
         if (!values[i] || (!file && !sinew_reader_map_values(reader, member, node->parent->parent, centres, values[i])))
             return false;
-        /* Indices ascend, so that a value is never read after it was written over. */
+        /* Indices ascend, so no value is overwritten before it is read. */
         for (int32_t j = 0; selected->indices && j < selected->count; j++)
             values[i][j] = values[i][selected->indices[j]];
         def->element_parameters[i] = values[i];
@@ -100,7 +99,7 @@ static bool read_element_values(sinew_reader *reader, const sinew_node *node, co
     return true;
 }
 
-/* The elements that "select" names, those whose centres lie in it (NULL indices: all), with their parameters. */
+/* Selects the elements whose centres lie in the selection "select" (NULL indices: all) and reads their parameters. */
 static bool choose_elements(sinew_reader *reader, const sinew_node *node, const sinew_energy_info *info,
                             const sinew_mesh *mesh, const cell_view *view, sinew_selected *selected,
                             sinew_energy_def *def, sinew_real **values)
@@ -116,7 +115,7 @@ static bool choose_elements(sinew_reader *reader, const sinew_node *node, const 
     return good;
 }
 
-/* The vertices of the selected elements, to be released; NULL when all are. */
+/* Copies the vertices of the selected elements to *elements, which the caller releases; NULL: all elements. */
 static bool gather_elements(sinew_reader *reader, const cell_view *view, const sinew_selected *selected,
                             int32_t **elements)
 {
@@ -154,7 +153,7 @@ bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const c
     return good;
 }
 
-/* The shapes of "examples", whose meshes the caller destroys. Refused by the world when they are of another mesh. */
+/* Reads the shapes of "examples"; the caller destroys their meshes. The world rejects shapes of another topology. */
 static bool read_examples(sinew_reader *reader, const sinew_node *node, sinew_mesh **shapes, sinew_energy_def *def)
 {
     const sinew_node *list = sinew_node_get(node, "examples");
@@ -221,9 +220,10 @@ bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_bod
         return sinew_tree_fail(&reader->tree, word, "%s joins two bodies: put it in \"couplings\" of the scene",
                                info->name);
     sinew_energy_def def = sinew_default_energy_def(kind);
-    def.transient = false; /* elements of a scene stay */
+    def.transient = false; /* elements of a scene are permanent */
     def.body = body;
-    /* The list of energies is a member of its body. An energy that has nothing of a sheet is left as it is. */
+    /* The parent of the energy list is the body. An energy over tets, or without sheet parameters, ignores the
+     * material. */
     const sinew_node *material = sinew_node_get(node->parent->parent, "material");
     if (material)
         sinew_energy_def_set_material(&def, sinew_node_text(material), NULL);

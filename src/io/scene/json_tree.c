@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_tree.c: JSON text to nodes with lines, settings on top, errors with their place.
+ * json_tree.c: parses JSON to nodes with line numbers, applies settings, and reports errors with their location.
  *
  * jansson visits members in the order of the text, so the n-th value met by a light scan of the same text is the n-th
- * node of a depth-first walk: that is where the lines come from. A member's line is that of its key.
+ * node of a depth-first walk: this gives the line numbers. The line of a member is the line of its key.
  */
 #include "io/scene/json_tree.h"
 
@@ -16,13 +16,13 @@
 #include "io/text.h"
 #include "sinew/sinew.h"
 
-#define SETTING_LEVELS 32 /* keys of a setting */
+#define SETTING_LEVELS 32 /* maximum depth of a setting's key path */
 
 struct sinew_tree_block {
     sinew_tree_block *next;
     json_t *json;       /* owned */
-    char *text;         /* owned, or NULL: the keys of a setting */
-    sinew_node nodes[]; /* as many as the block needs */
+    char *text;         /* key path of a setting, cut at its dots, owned; or NULL */
+    sinew_node nodes[]; /* size depends on the block */
 };
 
 /* ---- Lines ---------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static bool is_key(const char *text, const char *end)
     return text < end && *text == ':';
 }
 
-/* Counts the values of valid JSON and, when `lines` is not NULL, notes the line of each in order. */
+/* Counts the values of valid JSON; if `lines` is not NULL, stores the line of each value in order. */
 static size_t scan_values(const char *text, size_t size, int32_t *lines)
 {
     const char *end = text + size;
@@ -130,7 +130,8 @@ static sinew_node *make_node(node_maker *maker, const json_t *value, sinew_node 
     return node;
 }
 
-/* Takes over `json`, also on failure. */
+/* Adds a block of `node_count` zeroed nodes to the tree; NULL: out of memory. Takes ownership of `json`, also on
+ * failure. */
 static sinew_tree_block *json_tree_add_block(sinew_tree *tree, json_t *json, size_t node_count)
 {
     size_t size = sizeof(sinew_tree_block) + node_count * sizeof(sinew_node);
@@ -166,8 +167,8 @@ static bool build_nodes(sinew_tree *tree, json_t *json, const char *text, size_t
     return good;
 }
 
-/* jansson tells a failed allocation as some error of syntax: what is really wrong is wrong a second time, and then
- * there is memory for a word. On failure *memory says which it was. */
+/* jansson reports a failed allocation as a syntax error. A second parse confirms a syntax error; if it also fails and
+ * no probe can be allocated, *memory becomes true. */
 static json_t *json_tree_load_json(const char *text, size_t size, size_t flags, json_error_t *wrong, bool *memory)
 {
     json_t *json = json_loadb(text, size, flags, wrong);
@@ -263,7 +264,7 @@ static bool bad_setting(const sinew_tree *tree, const char *setting, const char 
     return false;
 }
 
-/* NULL with the error set on failure. */
+/* Parses the value of a setting: JSON, or a bare word as a text. NULL with an error on failure. */
 static json_t *setting_value(const sinew_tree *tree, const char *setting, const char *text)
 {
     json_error_t wrong;
@@ -274,13 +275,13 @@ static json_t *setting_value(const sinew_tree *tree, const char *setting, const 
         return NULL;
     }
     if (!value && !memory)
-        value = json_string(text); /* a word, or a number with its unit */
+        value = json_string(text); /* a keyword, or a number with its unit */
     if (!value)
         sinew_fail_memory(tree->error, "a setting");
     return value;
 }
 
-/* The entry `name` of an array, NULL when it has none. */
+/* The entry of an array whose index is the decimal number `name`; NULL: none. */
 static sinew_node *array_entry(const sinew_node *array, const char *name)
 {
     if (!*name || strspn(name, "0123456789") != strlen(name) || strlen(name) > 9)
@@ -305,7 +306,7 @@ static bool make_empty(sinew_tree *tree, sinew_node *node)
     return true;
 }
 
-/* The child of `parent` that a part of a path names; a missing member is made as an empty object. */
+/* The child of `parent` for one component of a key path; a missing member is created as an empty object. */
 static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *name, const char *setting)
 {
     char path[256], what[512];
@@ -320,7 +321,7 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
         }
         return entry;
     }
-    /* Where an object may be given, true stands for one with nothing in it. */
+    /* The value true means an empty object where an object is allowed. */
     if (json_is_true(parent->value) && !make_empty(tree, parent))
         return NULL;
     if (!json_is_object(parent->value)) {
@@ -345,7 +346,8 @@ static sinew_node *step_into(sinew_tree *tree, sinew_node *parent, const char *n
     return *slot;
 }
 
-/* Another solver has other parameters, and needs another number of iterations. */
+/* Removes the options that the file gives for its solver, since another solver has other parameters and needs another
+ * iteration count. Options of settings, tolerance, time_budget, measure and gap_every stay. */
 static void forget_solver(sinew_node *solver)
 {
     sinew_node **slot = &solver->child;
@@ -391,7 +393,7 @@ static bool replace_node(sinew_tree *tree, sinew_node *node, json_t *value, cons
     return true;
 }
 
-/* Dots before the value. */
+/* Counts the dots of the key path. */
 static int32_t count_levels(const char *setting, const char *equals)
 {
     int32_t dots = 0;
@@ -410,7 +412,7 @@ bool sinew_tree_set(sinew_tree *tree, const char *setting)
     json_t *value = setting_value(tree, setting, equals + 1);
     if (!value)
         return false;
-    /* The block owns the value until it is placed, and the keys for good. */
+    /* The block owns the value until it is inserted into the tree, and owns the keys permanently. */
     size_t length = (size_t)(equals - setting);
     char *keys = sinew_allocate(&tree->allocator, length + 1, 1);
     sinew_tree_block *block = keys ? json_tree_add_block(tree, json_incref(value), 0) : NULL;

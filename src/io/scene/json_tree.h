@@ -12,40 +12,41 @@
 #include "base/base.h"
 
 typedef struct sinew_node {
-    const json_t *value;       /* its type and, for scalars, its content; members are `child` and `next` */
-    double number;             /* as written: of a number, and of a text that begins with one ("3 cm") */
-    const char *unit;          /* what follows the number in a text; NULL when the text does not begin with one */
-    const char *key;           /* of a member; NULL in an array and at the root */
-    const char *setting;       /* the setting that it came from, or NULL */
-    int32_t index;             /* in its array */
-    int32_t line;              /* in the file, from 1 */
+    const json_t *value;       /* type and, for scalars, content; members are `child` and `next` */
+    double number;             /* value of a number, or of the leading number of a text ("3 cm") */
+    const char *unit;          /* rest of a text after its number; NULL: the text does not start with a number */
+    const char *key;           /* key of a member; NULL in an array and at the root */
+    const char *setting;       /* text "key.path=value" that created the node; NULL: the file */
+    int32_t index;             /* index in the parent array; 0 for a member of an object */
+    int32_t line;              /* line in the file, from 1 */
     struct sinew_node *parent; /* NULL at the root */
     struct sinew_node *child;  /* first member or entry */
-    struct sinew_node *next;   /* in the parent */
+    struct sinew_node *next;   /* next member or entry of the parent */
 } sinew_node;
 
 typedef struct sinew_tree_block sinew_tree_block;
 
 typedef struct sinew_tree {
     sinew_allocator allocator;
-    const char *path; /* for messages */
+    const char *path; /* path of the file, for messages */
     sinew_node *root;
     sinew_tree_block *blocks;
     sinew_error *error; /* never NULL */
-    locale_t locale;    /* where the decimal sign is a point */
+    locale_t locale;    /* the C locale, for decimal points */
 } sinew_tree;
 
-/* Parses `text` [size]. The path and the error must outlive the tree. False on failure, nothing to free. */
+/* Parses `text` [size]. The path and the error must outlive the tree. Returns false on failure; the tree is then
+ * already freed. */
 bool sinew_tree_parse(sinew_tree *tree, const char *text, size_t size);
 void sinew_tree_free(sinew_tree *tree);
 
 /* Applies "key.path=value" to the tree and creates missing members. The text must outlive the tree. A change of
- * solver.name drops the file's options of its solver, except tolerance and time budget. */
+ * solver.name drops the file's options of its solver, except tolerance, time_budget, measure and gap_every. */
 bool sinew_tree_set(sinew_tree *tree, const char *setting);
 
-/* The member of an object, NULL when it has none of that name (or `object` is NULL). */
+/* The member of an object; NULL if it does not exist or `object` is NULL. */
 const sinew_node *sinew_node_get(const sinew_node *object, const char *key);
-int32_t sinew_node_count(const sinew_node *node); /* of members or entries */
+int32_t sinew_node_count(const sinew_node *node); /* number of members or entries */
 /* "a text", "a number", ... for messages. */
 const char *sinew_node_type(const sinew_node *node);
 /* Writes "bodies[0].energies[0].young"; "" for the root. */

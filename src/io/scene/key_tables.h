@@ -12,34 +12,34 @@
 
 /* The forms that a value may take; a field may allow several. */
 enum {
-    SINEW_FORM_NUMBER = 1 << 0, /* in SI, or (with a unit) a text like "3 cm" */
+    SINEW_FORM_NUMBER = 1 << 0, /* in SI units, or a text with a unit such as "3 cm" */
     SINEW_FORM_INTEGER = 1 << 1,
     SINEW_FORM_BOOLEAN = 1 << 2,
     SINEW_FORM_TEXT = 1 << 3,
     SINEW_FORM_KEYWORD = 1 << 4,     /* one of `choices` */
     SINEW_FORM_VECTOR = 1 << 5,      /* [x, y, z], each a NUMBER */
-    SINEW_FORM_INTEGERS = 1 << 6,    /* `count` of them, or any number when 0 */
-    SINEW_FORM_TEXTS = 1 << 7,       /* `count` of them */
-    SINEW_FORM_OBJECT = 1 << 8,      /* of `shape` */
-    SINEW_FORM_LIST = 1 << 9,        /* of objects of `shape` */
+    SINEW_FORM_INTEGERS = 1 << 6,    /* `count` integers; 0: any number */
+    SINEW_FORM_TEXTS = 1 << 7,       /* `count` texts */
+    SINEW_FORM_OBJECT = 1 << 8,      /* an object of `shape` */
+    SINEW_FORM_LIST = 1 << 9,        /* a list of objects of `shape` */
     SINEW_FORM_BOX = 1 << 10,        /* [[x, y, z], [x, y, z]] */
     SINEW_FORM_PAIRS = 1 << 11,      /* [[i, j], ...] */
-    SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list: any of them */
+    SINEW_FORM_SELECTION = 1 << 12,  /* "all", an object of the selection shape, or a list (the union of its entries) */
     SINEW_FORM_SELECTIONS = 1 << 13, /* a list of SELECTION */
-    SINEW_FORM_MATRIX = 1 << 14      /* [[a, b, ...], ...], each a NUMBER; all rows as long as the first */
+    SINEW_FORM_MATRIX = 1 << 14      /* [[a, b, ...], ...], each a NUMBER; all rows have the same length */
 };
 
 typedef struct sinew_field {
     const char *name;
     uint32_t forms;
     const char *meaning;
-    const char *unit;                /* SI unit of its numbers; several by '|'; NULL or "": pure numbers */
-    const char *choices;             /* KEYWORD, by '|' */
-    const struct sinew_shape *shape; /* OBJECT, LIST */
-    double minimum, maximum;         /* of its numbers; both 0: any */
+    const char *unit;                /* SI unit of the numbers, alternatives by '|'; NULL or "": dimensionless */
+    const char *choices;             /* for KEYWORD: words separated by '|' */
+    const struct sinew_shape *shape; /* for OBJECT and LIST */
+    double minimum, maximum;         /* range of the numbers; both 0: any */
     bool open_minimum, open_maximum;
     bool required;
-    int32_t count; /* INTEGERS, TEXTS: how many; LIST, PAIRS: at least; MATRIX: its rows and columns, at least */
+    int32_t count; /* INTEGERS, TEXTS: exact number; LIST, PAIRS: minimum number; MATRIX: minimum of rows and columns */
 } sinew_field;
 
 enum {
@@ -47,32 +47,32 @@ enum {
 };
 
 typedef struct sinew_shape {
-    const char *name; /* in the schema's $defs */
+    const char *name; /* name in the schema's $defs */
     const sinew_field *fields;
     int32_t field_count;
-    const char *exactly_one; /* keys by '|' of which one must be there, or NULL */
-    const char *at_most_one; /* keys by '|' that exclude each other, or NULL */
+    const char *exactly_one; /* keys separated by '|', of which exactly one is required; or NULL */
+    const char *at_most_one; /* mutually exclusive keys separated by '|', or NULL */
     /* A member whose value adds fields: "energy", "generator", "name" of a solver. NULL: none. */
     const char *chooser;
-    const char *chooser_default;                /* what a missing chooser means, NULL: adds nothing */
-    const char *(*variant_name)(int32_t index); /* NULL after the last */
+    const char *chooser_default;                /* value of a missing chooser; NULL: it adds no fields */
+    const char *(*variant_name)(int32_t index); /* name of a variant; NULL after the last */
     /* Fills `fields` [SINEW_FIELD_MAX] with the fields that the value adds; -1 if the value is unknown. */
     int32_t (*variant_fields)(const char *word, sinew_field *fields);
 } sinew_shape;
 
-/* Values that pictures can be coloured by, by '|'. */
-#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|class"
+/* Values for colouring pictures, separated by '|'. */
+#define SINEW_COLOUR_NAMES "body|speed|stretch|von_mises|energy|residual|contact_force|position_error|class"
 
-/* Channels of an image, by '|', in their order. */
+/* Channels of an image, separated by '|', in order. */
 #define SINEW_CHANNEL_NAMES "red|green|blue"
 
-extern const sinew_shape sinew_scene_shape;     /* the root */
-extern const sinew_shape sinew_selection_shape; /* what SINEW_FORM_SELECTION refers to */
-extern const sinew_shape sinew_turn_shape;      /* axis and angle */
+extern const sinew_shape sinew_scene_shape;     /* shape of the scene's root object */
+extern const sinew_shape sinew_selection_shape; /* shape of the objects of SINEW_FORM_SELECTION */
+extern const sinew_shape sinew_turn_shape;      /* rotation by axis and angle */
 extern const sinew_shape sinew_transform_shape;
 extern const sinew_shape sinew_motion_shape;
 extern const sinew_shape sinew_mesh_shape;
-/* Keys of contact (keys_contact.c): of the scene, of a body, of colliders. */
+/* Contact keys (keys_contact.c) of the scene, of a body and of colliders. */
 extern const sinew_shape sinew_contact_shape;
 extern const sinew_shape sinew_body_contact_shape;
 extern const sinew_shape sinew_collider_shape;
@@ -84,16 +84,17 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields);
 /* Checks an object and all its members; returns false with the first error. */
 bool sinew_shape_check(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape);
 
-/* Fields of the shape with those of the variant that `node` chooses; -1 when its word is unknown. */
+/* Fills `fields` [SINEW_FIELD_MAX] with the fields of the shape and of its variant `word` (NULL: the default). Returns
+ * their number, -1 if the word is unknown. */
 int32_t sinew_shape_fields(const sinew_shape *shape, const char *word, sinew_field *fields);
 
-/* Values of nodes that have passed the check, in SI. */
+/* Values of nodes that have passed the check, in SI units. */
 double sinew_node_number(const sinew_node *node);
 int32_t sinew_node_integer(const sinew_node *node);
-const char *sinew_node_text(const sinew_node *node); /* NULL when it is none */
+const char *sinew_node_text(const sinew_node *node); /* NULL if the node is not a text */
 void sinew_node_vector(const sinew_node *node, sinew_real vector[3]);
 
-/* The same for a member; a missing member leaves the value unchanged. */
+/* Reads a member; a missing member leaves the value unchanged. */
 void sinew_take_integer(const sinew_node *object, const char *key, int32_t *value);
 void sinew_take_number(const sinew_node *object, const char *key, sinew_real *value);
 void sinew_take_vector(const sinew_node *object, const char *key, sinew_real vector[3]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * keys.c: the tables of keys. What an energy or a solver adds comes from its own descriptors.
+ * keys.c: the tables of scene keys. Keys of energies and solvers come from their descriptors.
  */
 #include <string.h>
 
@@ -168,7 +168,7 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
         fields[count++] =
             (sinew_field){.name = "hard",
                           .forms = BOOLEAN,
-                          .meaning = "xpbd, xpbd-qs: no compliance, whatever the parameters say; admm: projected on"};
+                          .meaning = "xpbd, xpbd-qs: no compliance, for all parameters; admm: projected on"};
         fields[count++] =
             (sinew_field){.name = "pbd_stiffness",
                           .forms = NUMBER,
@@ -182,7 +182,7 @@ static int32_t energy_fields(const char *word, sinew_field *fields)
     return count;
 }
 
-/* The index-th energy that does (or does not) join two bodies. */
+/* Name of the index-th energy among those that do (or do not) couple two bodies. */
 static const char *energy_name(int32_t index, bool couples)
 {
     for (int32_t kind = 0, end = sinew_energy_kind_end(); kind < end; kind++) {

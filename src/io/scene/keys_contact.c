@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * keys_contact.c: the tables of keys of contact and colliders. Each shape of a collider has keys of its own, so
- * that a radius of a box is refused by name.
+ * keys_contact.c: the tables of contact and collider keys. Each collider shape has its own keys, so that a box with
+ * a radius is an error.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ enum {
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 #define LENGTH       .unit = "m", .minimum = 0, .maximum = 1e6, .open_minimum = true
 
-/* Of the scene, of a body and of a collider alike; the two latter take the scene's unless they are given. */
+/* Shared by the scene, bodies and colliders; bodies and colliders default to the value of the scene. */
 #define THICKNESS(text)                                                                                                \
     {                                                                                                                  \
         "thickness", NUMBER, .meaning = (text), .unit = "m", .minimum = 0, .maximum = 1e3                              \
@@ -146,7 +146,7 @@ static const sinew_field mesh_fields[] = {
     {"cache", OBJECT, .meaning = "moves its vertices, in place of a motion", .shape = &cache_shape},
 };
 
-/* What each shape adds, in the order of sinew_shape_kind. */
+/* The keys that each shape adds, in the order of sinew_shape_kind. */
 static const struct {
     const sinew_field *fields;
     int32_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * load.c: a load of one body. Which parameters it has and what it acts on comes from its descriptor.
+ * load.c: reads a load of one body. The descriptor of the load gives its parameters and its stencil.
  */
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #include "mesh/topology/stencil.h"
 #include "sinew/load.h"
 
-/* Key frames, to be released; what a key does not give is as the load has it. */
+/* Reads key frames, which the caller releases. A key frame without the vector takes the load's vector; without a factor
+ * it takes 1. */
 static bool read_keys(sinew_reader *reader, const sinew_node *list, const char *vector, sinew_load_def *def,
                       sinew_load_key **keys)
 {

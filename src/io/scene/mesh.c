@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * mesh.c: rest shapes: from a generator's keys or from a file, then transformed, then filled where that is asked.
+ * mesh.c: reads rest shapes from a generator or a file, transforms them and optionally fills them with tets.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "io/scene/reader.h"
 #include "mesh/mesh.h"
 
-/* Vertices that a scene may ask a generator for; larger meshes come from files. */
+/* Maximum number of vertices of a generator; larger meshes must come from files. */
 static const double largest_mesh = 1e7;
 
 typedef struct generator generator;
@@ -17,8 +17,8 @@ struct generator {
     const sinew_field *fields;
     int32_t field_count;
     sinew_mesh *(*make)(const generator *self, sinew_reader *reader, const sinew_node *node);
-    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* the round ones */
-    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* ropes that turn */
+    sinew_mesh *(*round)(const sinew_round_def *def, sinew_error *error); /* generator of a round shape */
+    sinew_mesh *(*coil)(const sinew_coil_def *def, sinew_error *error);   /* generator of a coiled rope */
 };
 
 static void take_integers(const sinew_node *node, const char *key, int32_t *values)
@@ -28,7 +28,7 @@ static void take_integers(const sinew_node *node, const char *key, int32_t *valu
         *values++ = sinew_node_integer(entry);
 }
 
-/* Refuses before the generator would fill the memory. */
+/* Fails if a generator would make more than largest_mesh vertices. */
 static bool size_fits(sinew_reader *reader, const sinew_node *node, double vertices)
 {
     return vertices <= largest_mesh ||
@@ -69,7 +69,7 @@ static sinew_mesh *scene_mesh_make_round(const generator *self, sinew_reader *re
     sinew_take_integer(node, "segments", &def.segments);
     sinew_take_integer(node, "layers", &def.layers);
     sinew_take_integer(node, "rings", &def.rings);
-    /* An upper estimate for all of them: across, across (or through the wall), along. */
+    /* Upper estimate of the vertices of all round shapes: (width or wall layers) x width x length. */
     double n = def.segments + 1.0, layers = def.layers + 1.0, rings = def.rings + 1.0;
     double across = self->round == sinew_mesh_tube    ? rings
                     : self->round == sinew_mesh_torus ? layers
@@ -234,7 +234,7 @@ int32_t sinew_generator_fields(const char *word, sinew_field *fields)
 
 /* ---- Files and transforms ------------------------------------------------------------------- */
 
-/* A mesh from a file, with the axes and the unit that `node` gives. */
+/* Reads a mesh from a file with the axes and the unit that `node` gives. */
 static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *node, const sinew_node *file)
 {
     char path[1024];
@@ -259,7 +259,7 @@ static sinew_mesh *scene_mesh_read_mesh(sinew_reader *reader, const sinew_node *
     return mesh;
 }
 
-/* Takes over the mesh and gives back a moved one, or NULL. */
+/* Takes ownership of the mesh and returns a transformed mesh, or NULL. */
 static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transform, sinew_mesh *mesh)
 {
     int32_t count = sinew_mesh_vertex_count(mesh);
@@ -279,7 +279,7 @@ static sinew_mesh *transform_mesh(sinew_reader *reader, const sinew_node *transf
     return moved;
 }
 
-/* A mesh with tets is filled again from its boundary. */
+/* Fills a surface with tets; a mesh that has tets is filled again from its boundary. */
 static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, const sinew_mesh *mesh)
 {
     sinew_fill_def def = sinew_default_fill_def();
@@ -302,7 +302,7 @@ static sinew_mesh *fill_surface(sinew_reader *reader, const sinew_node *fill, co
     return body;
 }
 
-/* Takes over the mesh and gives back one with directors, or NULL. */
+/* Takes ownership of the mesh and returns a mesh with directors, or NULL. */
 static sinew_mesh *add_directors(sinew_reader *reader, const sinew_node *directors, sinew_mesh *mesh)
 {
     sinew_real offset = 0, toward[3];
@@ -327,13 +327,13 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body)
         const generator *found = generator_by_name(sinew_node_text(sinew_node_get(node, "generator")));
         sinew_error_clear(reader->error);
         mesh = found->make(found, reader, node);
-        /* The generator refuses mistakes that the tables do not catch, such as a hole wider than its tube. */
+        /* The generator detects errors that the tables cannot, such as a hole wider than its tube. */
         if (!mesh && reader->error->status != SINEW_ERROR_FORMAT)
             sinew_tree_blame(&reader->tree, node);
     }
     if (mesh && transform)
         mesh = transform_mesh(reader, transform, mesh);
-    /* After the transform, so that a scale that differs from axis to axis does not reach the tets. */
+    /* Filling follows the transform, so that an anisotropic scale does not distort the tets. */
     const sinew_node *fill = sinew_node_get(node, "fill"), *directors = sinew_node_get(node, "directors");
     if (mesh && fill) {
         sinew_mesh *filled = fill_surface(reader, fill, mesh);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * number_files.c: numbers in text files: separated by commas, semicolons or space; '#' begins a comment; a first line
- * that begins with a word is a heading. The decimal sign is a point in every locale.
+ * number_files.c: reads numbers in text files: separated by commas, semicolons or spaces; '#' starts a comment; a
+ * first line that starts with a word is a header. The decimal sign is a point in every locale.
  */
 #include <ctype.h>
 #include <math.h>
@@ -46,7 +46,8 @@ static const char *skip_heading(const char *text, locale_t locale, int32_t *line
     return skip_gaps(text, line);
 }
 
-/* Fills values [count] from text; false with the error set when there are fewer, more or other things. */
+/* Fills values [count] from text; sets the error and returns false if the text has fewer or more numbers, or other
+ * words. */
 static bool parse_values(sinew_reader *reader, const char *path, const char *text, sinew_real *values, size_t count)
 {
     int32_t line = 1;

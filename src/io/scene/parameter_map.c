@@ -3,9 +3,9 @@
  * parameter_map.c: parameters that vary over a body: {"paint": NAME} of a surface's vertices, or {"image": FILE} at
  * their texture coordinates.
  *
- * Either is one number a vertex of a surface. Where the body has an embedded surface, an element has the surface's
- * value at the place nearest to its centre. A body that was read from a file is its own surface, vertex by vertex: an
- * element has the mean of its vertices, for any element, also where layers of the surface lie on each other.
+ * Both give one number per surface vertex. With an embedded surface, an element gets the value at the surface point
+ * nearest to its centre. Without one, the body's mesh file is the surface: an element gets the mean of its vertices,
+ * also where layers of the surface lie on each other.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "io/scene/reader.h"
 #include "io/mesh/embedded_sample.h"
 
-/* Adds up what the picture says at the corners of faces; refuses, by number, a corner without texture coordinate. */
+/* Sums the image values at the corners of faces for each vertex; fails at a corner without a texture coordinate. */
 static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, const sinew_image *image,
                         int32_t channel, float *sums, int32_t *counts)
 {
@@ -37,7 +37,8 @@ static bool sum_corners(sinew_reader *reader, const sinew_node *node, const sine
     return true;
 }
 
-/* One number a vertex, to be released: the mean over its corners, which differ where texture coordinates have a seam.
+/* One value per vertex, which the caller releases: the mean over its corners, which differ at seams of texture
+ * coordinates.
  */
 static float *paint_image(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin)
 {
@@ -70,7 +71,7 @@ static float *paint_image(sinew_reader *reader, const sinew_node *map, const sin
     return NULL;
 }
 
-/* The mean of each element's vertices; points beside edges (directors) have no paint and do not count. */
+/* Computes the mean over each element's vertices; directors have no painted value and are skipped. */
 static bool average_vertices(sinew_reader *reader, const sinew_node *map, const sinew_skin *skin, const float *painted,
                              const sinew_selectable *elements, sinew_real *values)
 {

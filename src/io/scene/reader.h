@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * reader.h: declarations that the parts of the scene reader share. All nodes have passed the check against the tables
- * of keys, so the remaining errors depend on meshes, files and the world. Functions that return bool have set
- * reader->error when they return false.
+ * of keys, so the remaining errors depend on meshes, files and the world. Functions that return false set
+ * reader->error.
  */
 #ifndef SINEW_SRC_IO_SCENE_READER_H
 #define SINEW_SRC_IO_SCENE_READER_H
@@ -17,31 +17,31 @@ struct sinew_scene {
     sinew_world *world;
     char *name, *comment, *warnings;
     int32_t frames, steps_per_frame;
-    double fps; /* frames a second of simulated time */
+    double fps; /* frames per second of simulated time */
     bool writes_bodies;
     sinew_solver_def solver;
     sinew_real time_step;
     sinew_scene_view view;
-    char colour[16]; /* behind view.colour */
+    char colour[16]; /* storage of view.colour */
 };
 
 typedef struct sinew_reader {
     sinew_allocator allocator;
     sinew_tree tree;
     sinew_error *error; /* never NULL */
-    const char *path;   /* of the scene file; what it names is relative to its folder */
+    const char *path;   /* path of the scene file; paths in it are relative to its folder */
     sinew_scene *scene;
 } sinew_reader;
 
-/* A block of count * size bytes, or NULL with the error set. */
+/* Allocates count * size bytes; NULL with the error set on failure. */
 void *sinew_reader_allocate(sinew_reader *reader, size_t count, size_t size, const char *what);
 bool sinew_reader_warn(sinew_reader *reader, const char *format, ...) SINEW_PRINTF(2, 3);
 
 /* ---- Files (number_files.c) ----------------------------------------------------------------- */
 
-/* The path of the file that a node names. */
+/* Writes the path of the file that the node names to path[size]; a relative name starts at the folder of the scene. */
 bool sinew_reader_path(sinew_reader *reader, const sinew_node *node, char *path, size_t size);
-/* rows * columns finite numbers from the text file that a node names; NULL on failure. */
+/* Reads rows * columns finite numbers from a text file; NULL on failure. */
 sinew_real *sinew_reader_values(sinew_reader *reader, const sinew_node *node, int32_t rows, int32_t columns);
 
 /* ---- Meshes and motions (mesh.c, motion.c) -------------------------------------- */
@@ -52,9 +52,9 @@ sinew_mesh *sinew_reader_mesh(sinew_reader *reader, const sinew_node *body);
 bool sinew_reader_transform(sinew_reader *reader, const sinew_node *transform, sinew_real *points, int32_t count);
 /* "x" or a direction, as a unit vector. */
 bool sinew_reader_axis(sinew_reader *reader, const sinew_node *node, sinew_real axis[3]);
-/* A rotation vector, or an axis and an angle; NULL leaves the rotation unchanged. */
+/* Reads a rotation vector (rad), or an axis and an angle; a NULL node leaves the rotation unchanged. */
 bool sinew_reader_rotation(sinew_reader *reader, const sinew_node *node, sinew_real rotation[3]);
-/* The caller releases the keys with the reader's allocator. */
+/* Reads a key-framed motion. The caller releases motion->keys with the reader's allocator. */
 bool sinew_reader_motion(sinew_reader *reader, const sinew_node *node, sinew_motion *motion);
 /* point = pivot + R(rotation) (point - pivot) */
 void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3], sinew_real point[3]);
@@ -63,14 +63,14 @@ void sinew_rotate_point(const sinew_real rotation[3], const sinew_real pivot[3],
 
 typedef struct sinew_selected {
     int32_t count;
-    int32_t *indices; /* [count] ascending; to be released */
+    int32_t *indices; /* [count] ascending; the caller releases it */
 } sinew_selected;
 
 /* Mode of mapping a selection on the embedded surface to points of the body. */
 typedef enum sinew_points_kind {
-    SINEW_POINTS_VERTICES = 0, /* vertices of the body: those that carry the selected vertices of the surface */
-    SINEW_POINTS_ELEMENTS,     /* centres of elements: those whose nearest vertex of the surface is selected */
-    SINEW_POINTS_SKIN          /* vertices of the surface itself */
+    SINEW_POINTS_VERTICES = 0, /* vertices of the body in which a selected surface vertex is embedded */
+    SINEW_POINTS_ELEMENTS,     /* centres of elements whose nearest surface vertex is selected */
+    SINEW_POINTS_SKIN          /* vertices of the surface */
 } sinew_points_kind;
 
 /* Points from which a selection chooses. */
@@ -80,7 +80,7 @@ typedef struct sinew_selectable {
     const char *noun; /* name of the points in messages: "vertices", "tets" */
     sinew_points_kind kind;
     sinew_body body;
-    /* Elements, whose centres the points are: their vertices [count][width]; NULL: points are vertices. */
+    /* Elements whose centres are the points: their vertices [count][width]; NULL: the points are vertices. */
     const int32_t *cells;
     int32_t width;
     const sinew_stencil_info *stencil;
@@ -89,30 +89,32 @@ typedef struct sinew_selectable {
 sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body);
 sinew_selectable sinew_skin_points(const sinew_skin *skin, sinew_body body);
 
-/* Finds the points of a selection; a NULL node selects all. An empty selection is refused at `place`. */
+/* Finds the points of a selection; a NULL node selects all. An empty selection is an error at `location`. */
 bool sinew_reader_select(sinew_reader *reader, const sinew_node *node, const sinew_node *location,
                          const sinew_selectable *points, sinew_selected *selected);
 
 /* ---- Embedded surfaces (embedded_surface.c, select_surface.c) -------------------------------------- */
 
-/* The axis and the unit of a file; false if the node has neither. */
+/* *up receives the axis of a file that points up, *scale the metres per unit of the file. Returns false if the node has
+ * neither key; the defaults "y" and 1 are then set. */
 bool sinew_reader_axes(const sinew_reader *reader, const sinew_node *node, const char **up, double *scale);
 bool sinew_reader_show(sinew_reader *reader, const sinew_node *body_node, sinew_body body);
 /* The selection on the embedded surface, {"surface": ...}; NULL for any other selection. */
 const sinew_node *sinew_reader_surface(const sinew_node *select);
-/* The surface of a body, refused at `node` where there is none: NULL. */
+/* The embedded surface of a body; NULL with an error at `node` if the body has none. */
 const sinew_skin *sinew_reader_skin(sinew_reader *reader, const sinew_node *node, sinew_body body);
-/* mask [vertex_count of the skin] of a group, a material or a painted value. */
+/* Set mask [vertex_count of the skin] to 1 for vertices of faces in a group or with a material, or for vertices whose
+ * painted value is in a range, else to 0. */
 bool sinew_reader_mark_name(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, sinew_skin_set set,
                             uint8_t *mask);
 bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const sinew_skin *skin, uint8_t *mask);
-/* Points of the body [points->count] that represent the selected vertices of the surface. */
+/* Marks the points of the body [points->count] that represent the selected vertices of the surface. */
 bool sinew_reader_surface_below(sinew_reader *reader, const sinew_selectable *points, const uint8_t *selected,
                                 uint8_t *mask);
-/* A painted value [vertex_count of the skin] by the name that a node has; NULL: refused there. */
+/* The painted value [vertex_count of the skin] with the name in `name`; NULL with an error if it does not exist. */
 const float *sinew_reader_painted(sinew_reader *reader, const sinew_node *name, const sinew_skin *skin);
-/* The file of a body's mesh as a surface, moved as the mesh is, to be destroyed; NULL, refused at `place`: its mesh is
- * no file, or the file has no faces. */
+/* The file of a body's mesh as a surface with the mesh's transform; the caller destroys it. NULL with an error at
+ * `location` if the mesh has no file or the file has no faces. */
 sinew_skin *sinew_reader_own_skin(sinew_reader *reader, const sinew_node *location, const sinew_node *body);
 
 /* ---- Parameters that vary (parameter_map.c) ------------------------------------------------------ */
@@ -127,15 +129,16 @@ bool sinew_reader_body(sinew_reader *reader, const sinew_node *node);
 bool sinew_reader_energy(sinew_reader *reader, const sinew_node *node, sinew_body body);
 /* A load of a body (load.c). */
 bool sinew_reader_load(sinew_reader *reader, const sinew_node *node, sinew_body body);
-/* The cells of a stencil that the key "select" of a node names, [*count][width], to be released; NULL: all of them. A
- * mesh that has none is refused at the node. */
+/* The cells of a stencil in the key "select" of a node, [*count][width], which the caller releases; NULL: all cells.
+ * Fails at the node if the mesh has no such cells. */
 bool sinew_reader_elements(sinew_reader *reader, const sinew_node *node, const char *name, sinew_stencil stencil,
                            int32_t width, sinew_body body, int32_t **elements, int32_t *count);
 bool sinew_reader_coupling(sinew_reader *reader, const sinew_node *node);
-/* Contact of the scene, before its bodies; of a body, which has its energies and its skin; a collider
+/* Contact of the scene (read before its bodies), of a body (read after its energies and skin), and a collider
  * (contact.c, collider.c). */
 bool sinew_reader_contact(sinew_reader *reader);
-/* Records the distance between displayed and contact surfaces after all bodies are added. */
+/* Adds a warning for each body that collides with its cage but is displayed as its embedded surface, with the largest
+ * distance between both. Called after all bodies are added. */
 bool sinew_reader_warn_of_cages(sinew_reader *reader);
 bool sinew_reader_body_contact(sinew_reader *reader, const sinew_node *node, sinew_body body);
 bool sinew_reader_collider(sinew_reader *reader, const sinew_node *node);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * scene.c: a scene file, or its text, to a world, in four stages: JSON to nodes with lines; settings on top; the whole
- * checked against the tables of keys; then bodies, energies, pins, forces, couplings and colliders built in the order
- * of the file.
+ * scene.c: builds a world from a scene in four stages: parse the JSON to nodes with lines; apply settings; check
+ * against the tables of keys; build bodies, energies, pins, forces, couplings and colliders in file order.
  *
- * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers have files of their own).
+ * Known limits: a scene file is at most 64 MiB (meshes and long lists of numbers belong in separate files).
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "io/scene/reader.h"
 
 static const size_t largest_scene = (size_t)64 << 20;
-static const double max_steps = 1e6; /* of a frame, as the table of keys has it */
+static const double max_steps = 1e6; /* maximum steps per frame, as in the table of keys */
 
 sinew_scene_def sinew_default_scene_def(void)
 {
@@ -59,7 +58,7 @@ bool sinew_reader_warn(sinew_reader *reader, const char *format, ...)
 
 /* ---- Name and numbers ----------------------------------------------------------------------- */
 
-/* A name becomes part of file names. */
+/* True for at most 100 letters, digits, - and _, since the scene's name becomes part of file names. */
 static bool is_plain_name(const char *name)
 {
     const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -108,8 +107,8 @@ static int32_t integer_or(const sinew_node *node, int32_t otherwise)
     return node ? sinew_node_integer(node) : otherwise;
 }
 
-/* fps, time_step and steps_per_frame are bound by fps h n = 1: two of them give the third, and all three must agree.
- * fps alone takes as many steps as keep h at or below its default. */
+/* fps h n = 1 relates fps, time_step and steps_per_frame: two give the third, and all three must agree. With fps alone,
+ * n is the smallest number that keeps h at or below its default. */
 static bool read_times(sinew_reader *reader, sinew_real *time_step)
 {
     const sinew_node *root = reader->tree.root, *rate = sinew_node_get(root, "fps");
@@ -190,7 +189,8 @@ static bool read_tree(sinew_reader *reader, const char *text, size_t size, const
     return sinew_shape_check(&reader->tree, reader->tree.root, &sinew_scene_shape);
 }
 
-/* def->path names the text in messages, and the folder of what it names. */
+/* Builds a scene from JSON text; NULL on failure. def->path is the name of the text in messages; its folder is the base
+ * of relative paths. */
 static sinew_scene *parse_scene(const char *text, size_t size, const sinew_scene_def *def, sinew_error *error)
 {
     sinew_error own;

@@ -3,7 +3,8 @@
  * schema.c: the tables of keys as a JSON Schema (2020-12), docs/reference/scene.schema.json.
  *
  * Each shape becomes one definition. A shape with a chooser becomes "one of" its variants, each with the chooser's word
- * as a constant. Does not say what depends on meshes and files: empty selections, indices out of range, missing files.
+ * as a constant. The schema cannot check conditions that depend on meshes and files: empty selections, indices out
+ * of range, missing files.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "io/scene/units.h"
 #include "sinew/scene.h"
 
-/* Steals `value`; a NULL value (out of memory) shows as an incomplete object, which the caller of all refuses. */
+/* `failed` is set if memory was short; the caller then discards the incomplete schema. */
 typedef struct schema {
     json_t *definitions;
     bool failed;
@@ -54,7 +55,7 @@ static json_t *number_schema(schema *s, const sinew_field *field, const char *ty
     return object;
 }
 
-/* A text with a unit, e.g. "3 cm". */
+/* Schema of a text with a unit, for example "3 cm". */
 static json_t *unit_schema(const char *units)
 {
     char pattern[512];
@@ -64,7 +65,7 @@ static json_t *unit_schema(const char *units)
         size_t length = strcspn(unit, "|");
         snprintf(name, sizeof name, "%.*s", (int)length, unit);
         sinew_dimension_units(sinew_unit_dimension(name), list, sizeof list);
-        /* ", " stands between units, and a unit may have a blank: "N m". */
+        /* ", " separates units, and a unit may contain a space: "N m". */
         for (const char *c = *list ? list : name; *c && used + 2 < sizeof pattern; c += *c == ',' ? 2 : 1)
             pattern[used++] = *c == ',' ? '|' : *c;
         unit = unit[length] ? unit + length + 1 : NULL;
@@ -75,7 +76,7 @@ static json_t *unit_schema(const char *units)
     return json_pack("{s: s, s: s}", "type", "string", "pattern", pattern);
 }
 
-/* A number, and where it has a unit also the text. */
+/* Schema of a number or, if it has a unit, of a number or a text. */
 static json_t *scalar_schema(schema *s, const sinew_field *field)
 {
     json_t *number = number_schema(s, field, "number");
@@ -161,7 +162,7 @@ static json_t *field_schema(schema *s, const sinew_field *field)
     return object;
 }
 
-/* {"oneOf": [{"required": [a]}, ...]} of keys a|b|c */
+/* The list [{"required": [a]}, ...] for the keys a|b|c, as value of "oneOf". */
 static json_t *exactly_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();
@@ -173,7 +174,7 @@ static json_t *exactly_one_schema(schema *s, const char *keys)
     return list;
 }
 
-/* Refuses each two of the keys a|b|c together. */
+/* List of schemas, as value of "allOf", that forbid any two of the keys a|b|c together. */
 static json_t *at_most_one_schema(schema *s, const char *keys)
 {
     json_t *list = json_array();
@@ -190,7 +191,7 @@ static json_t *at_most_one_schema(schema *s, const char *keys)
     return list;
 }
 
-/* The object with the fields of one variant; a word is what the chooser must be. */
+/* Schema of an object with the fields of one variant; `constant` is the required value of the chooser. */
 static json_t *object_schema(schema *s, const sinew_shape *shape, const char *word, const char *constant)
 {
     sinew_field fields[SINEW_FIELD_MAX];
@@ -217,7 +218,8 @@ static json_t *object_schema(schema *s, const sinew_shape *shape, const char *wo
     return object;
 }
 
-/* One object per word; a solver without a name is the default one; a mesh without a generator is a file. */
+/* One object schema per word of the chooser. A solver without a name is the default solver; a mesh without a generator
+ * is a file. */
 static json_t *variants_schema(schema *s, const sinew_shape *shape)
 {
     json_t *list = json_array();
@@ -245,7 +247,7 @@ static void define(schema *s, const sinew_shape *shape)
 {
     if (json_object_get(s->definitions, shape->name))
         return;
-    /* A place holder keeps shapes that meet themselves from going round. */
+    /* The placeholder ends the recursion of shapes that contain themselves. */
     schema_put(s, s->definitions, shape->name, json_true());
     json_t *object;
     if (shape == &sinew_selection_shape)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * select.c: selections of points by position, by number, or by the embedded surface of their body, joined by lists
- * (or), "and" and "not".
- * Each selection writes one byte per point; nested ones get a row of their own.
+ * select.c: selections of points by position, by number, or by the embedded surface of their body, combined by lists
+ * (or), "and" and "not". Each selection writes a mask of one byte per point; nested selections have their own masks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -85,7 +84,7 @@ static bool mark_not(selector *s, const sinew_node *node, uint8_t *mask)
     return true;
 }
 
-/* Any (list) or all ("and") of the entries. */
+/* Combines the masks of the entries: any (list) or all ("and"). */
 static bool mark_joined(selector *s, const sinew_node *list, bool all, uint8_t *mask)
 {
     uint8_t *row = sinew_reader_allocate(s->reader, (size_t)s->count, 1, "a selection");
@@ -109,7 +108,7 @@ static bool mark_all(selector *s, const sinew_node *list, uint8_t *mask)
 
 /* ---- Embedded surfaces ----------------------------------------------------------------------- */
 
-/* Selects among the vertices of the surface, then what they stand for in the body. */
+/* Selects vertices of the surface, then marks the points of the body that represent them. */
 static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
 {
     if (s->from->kind == SINEW_POINTS_SKIN)
@@ -129,7 +128,7 @@ static bool mark_surface(selector *s, const sinew_node *node, uint8_t *mask)
     return good;
 }
 
-/* The skin that is selected from; NULL, with the error, where points are the body's. */
+/* The skin whose vertices are selected; NULL with an error if the points belong to the body. */
 static const sinew_skin *skin_of(selector *s, const sinew_node *node)
 {
     if (s->from->kind == SINEW_POINTS_SKIN)

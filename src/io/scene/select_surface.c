@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * select_surface.c: selections among the vertices of an embedded surface, and their counterparts on the body
- * below.
+ * select_surface.c: selections among the vertices of an embedded surface, and the corresponding points of the body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "io/scene/reader.h"
 #include "io/mesh/embedded_sample.h"
 
-/* Weights below this are none: a vertex of the surface on a face of a tetrahedron is not held by the fourth corner. */
+/* Smaller weights count as zero: a surface vertex on a face of a tet does not depend on the fourth corner. */
 static const double real_weight = 1e-6;
 
 const sinew_node *sinew_reader_surface(const sinew_node *select)
@@ -47,7 +46,7 @@ sinew_selectable sinew_body_points(const sinew_world *world, sinew_body body)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Whether a name, or one of the words of a line of several names, is this one. */
+/* True if a name, or one word of a line of several names, equals `word`. */
 static bool has_word(const char *name, const char *word)
 {
     const size_t length = strlen(word);
@@ -66,7 +65,7 @@ enum {
     LISTED_MAX = 64
 };
 
-/* "no group is called "eras"; did you mean "ears"?" */
+/* Fails with a suggestion: no group is called "eras"; did you mean "ears"? */
 static bool fail_unknown(sinew_reader *reader, const sinew_node *node, const char *what, const char *word,
                          const char *const *names, int32_t count)
 {
@@ -137,7 +136,7 @@ bool sinew_reader_mark_paint(sinew_reader *reader, const sinew_node *node, const
     return true;
 }
 
-/* ---- The body below -------------------------------------------------------------------------- */
+/* ---- Points of the body ---------------------------------------------------------------------- */
 
 static void mark_carrying(const sinew_world *world, sinew_body body, const uint8_t *selected, uint8_t *mask,
                           int32_t count)

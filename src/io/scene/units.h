@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * units.h: words in scene files: numbers with their units.
+ * units.h: numbers with units in scene files.
  */
 #ifndef SINEW_SRC_IO_SCENE_UNITS_H
 #define SINEW_SRC_IO_SCENE_UNITS_H
@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 typedef enum sinew_dimension {
-    SINEW_DIMENSION_NONE = 0, /* a pure number: takes no unit */
+    SINEW_DIMENSION_NONE = 0, /* dimensionless: takes no unit */
     SINEW_DIMENSION_LENGTH,
     SINEW_DIMENSION_TIME,
     SINEW_DIMENSION_MASS,
@@ -26,27 +26,27 @@ typedef enum sinew_dimension {
     SINEW_DIMENSION_AREA_DENSITY,
     SINEW_DIMENSION_LINE_DENSITY,
     SINEW_DIMENSION_MOMENT,
-    SINEW_DIMENSION_RIGIDITY, /* of a rod */
+    SINEW_DIMENSION_RIGIDITY, /* bending or torsional rigidity of a rod */
     SINEW_DIMENSION_CURVATURE,
-    SINEW_DIMENSION_OTHER, /* of a unit that is not in the table */
+    SINEW_DIMENSION_OTHER, /* dimension of a unit that is not in the table */
     SINEW_DIMENSION_COUNT
 } sinew_dimension;
 
 typedef struct sinew_unit {
     const char *name;
     sinew_dimension dimension;
-    double factor; /* to SI */
+    double factor; /* SI value of one unit */
 } sinew_unit;
 
-const sinew_unit *sinew_unit_by_name(const char *name); /* NULL when unknown */
+const sinew_unit *sinew_unit_by_name(const char *name); /* NULL: unknown */
 /* The dimension of an SI unit as descriptors write it ("Pa", "m/s2"); "" gives NONE. */
 sinew_dimension sinew_unit_dimension(const char *name);
-const char *sinew_dimension_name(sinew_dimension dimension); /* "a length" */
+const char *sinew_dimension_name(sinew_dimension dimension); /* for messages: "a length" */
 /* Writes the units of a dimension: "m, cm, mm, km". */
 void sinew_dimension_units(sinew_dimension dimension, char *text, size_t size);
 
-/* Reads the JSON number that `text` ("1.5 MPa") begins with and returns what follows it and spaces ("MPa"); NULL when
- * it does not begin with one. The decimal sign is that of the locale: pass the "C" one. */
+/* Reads the JSON number at the start of `text` ("1.5 MPa") and returns the text after it and spaces ("MPa"); NULL if
+ * there is no number. The decimal separator depends on `locale`: pass the C locale. */
 const char *sinew_split_number(const char *text, locale_t locale, double *number);
 
 #endif

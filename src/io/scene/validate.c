@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * validate.c: a tree of nodes against the tables of keys: types, ranges, units, names. Every refusal names its place
- * and what would be right.
+ * validate.c: checks a tree of nodes against the tables of keys: types, ranges, units, names. Every error names its
+ * location and the valid values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void write_choices(const char *choices, char *text, size_t size)
     text[used] = '\0';
 }
 
-/* "<what> "word"; did you mean "x"?" or, when nothing is near, "...; it takes a, b, c". */
+/* Fails with: <what> "word"; did you mean "x"? Without a similar name, the message lists the valid names. */
 static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char *what, const char *word,
                       const char *where, const char *const *names, int32_t count)
 {
@@ -41,7 +41,7 @@ static bool fail_name(const sinew_tree *tree, const sinew_node *node, const char
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-/* Names the quantity that would be right, e.g. "a pressure (Pa, kPa, MPa, GPa)". */
+/* Writes the expected quantity, for example "a pressure (Pa, kPa, MPa, GPa)". */
 static void write_expected(const char *units, char *text, size_t size)
 {
     size_t used = 0;
@@ -100,7 +100,7 @@ static bool check_unit(const sinew_tree *tree, const sinew_node *node, const sin
                            expected);
 }
 
-/* Writes the range, e.g. "> 0 and < 0.5". */
+/* Writes the range, for example "> 0 and < 0.5". */
 static void write_range(const sinew_field *field, char *text, size_t size)
 {
     char low[40] = "", high[40] = "";
@@ -131,7 +131,7 @@ static bool check_number(const sinew_tree *tree, const sinew_node *node, const s
     if (json_is_string(node->value) && !check_unit(tree, node, field))
         return false;
     double value = sinew_node_number(node);
-    /* The range holds for the number that the library computes with. */
+    /* The range is checked after rounding to sinew_real, the type that the library computes with. */
     sinew_real real = (sinew_real)value;
     if (!isfinite(real))
         return sinew_tree_fail(tree, node, "is %g, too large for a number in %s precision", value, SINEW_PRECISION);
@@ -253,7 +253,7 @@ static bool check_list(const sinew_tree *tree, const sinew_node *node, const sin
     return true;
 }
 
-/* Nested selections each need memory when they are evaluated. */
+/* Limits the nesting of selections, because each level needs memory for a mask. */
 enum {
     SELECTION_DEPTH = 16
 };
@@ -313,10 +313,10 @@ static bool validate_fail_type(const sinew_tree *tree, const sinew_node *node, c
 static bool check_string(const sinew_tree *tree, const sinew_node *node, const sinew_field *field)
 {
     const char *text = json_string_value(node->value);
-    /* Where words and numbers are both fine, a text that begins with a number is one with its unit. */
+    /* If words and numbers are both allowed, a text that starts with a number is a number with its unit. */
     if (field->forms & SINEW_FORM_KEYWORD && !(field->forms & SINEW_FORM_NUMBER && node->unit)) {
         char list[256];
-        /* A chooser has no choices of its own: its shape has looked its word up. */
+        /* A chooser has no choices here: the check of its shape validates its word. */
         if (!field->choices || sinew_keyword_index(text, field->choices) >= 0)
             return true;
         write_choices(field->choices, list, sizeof list);
@@ -389,7 +389,7 @@ static int32_t variant_names(const sinew_shape *shape, const char **names, int32
     return count;
 }
 
-/* The word that chooses the variant; false when it is wrong. */
+/* The word that selects the variant; false with an error if it is invalid. */
 static bool chosen_word(const sinew_tree *tree, const sinew_node *node, const sinew_shape *shape, const char **word)
 {
     *word = NULL;
@@ -420,7 +420,7 @@ static bool fail_key(const sinew_tree *tree, const sinew_node *node, const sinew
     return fail_name(tree, node, "unknown key", node->key, where, names, count);
 }
 
-/* Which of the keys a|b|c the object has. */
+/* Counts the keys a|b|c that the object has. */
 static int32_t count_keys(const sinew_node *node, const char *keys)
 {
     int32_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cholesky.c: see cholesky.h.
+ * cholesky.c: supernodal Cholesky of a block matrix (cholesky.h).
  */
 #include "linear/factor/cholesky.h"
 
@@ -9,7 +9,7 @@
 #include "linear/ordering/ordering.h"
 #include "linear/factor/supernodal.h"
 
-/* The default numbers of CHOLMOD (Chen, Davis, Hager and Rajamanickam, Algorithm 887, 2008). */
+/* CHOLMOD's default rules for merging supernodes (Chen, Davis, Hager and Rajamanickam, Algorithm 887, 2008). */
 static const sinew_amalgamation amalgamation = {{4, 16, 48}, {0.8, 0.1, 0.05}};
 
 struct sinew_cholesky {
@@ -21,7 +21,8 @@ struct sinew_cholesky {
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* The graph of the blocks has a ninth of the entries of the scalar graph and the same supernodes. */
+/* Builds the graph of the blocks, which has a ninth of the entries of the scalar graph and the same supernodes. False:
+ * out of memory. */
 static bool cholesky_block_graph(sinew_graph *graph, const sinew_allocator *allocator, int32_t count,
                                  const int32_t *column, const int32_t *row)
 {

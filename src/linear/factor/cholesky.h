@@ -31,6 +31,6 @@ double *sinew_cholesky_values(sinew_cholesky *cholesky); /* [9 * column[count]],
 sinew_status sinew_cholesky_factorise(sinew_cholesky *cholesky, double shift, sinew_error *error);
 /* x = A^-1 b; both have [3 * count] numbers; b may be x. */
 void sinew_cholesky_solve(sinew_cholesky *cholesky, const double *b, double *x);
-int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* count of numbers in L */
+int64_t sinew_cholesky_factor_size(const sinew_cholesky *cholesky); /* number of entries of L */
 
 #endif

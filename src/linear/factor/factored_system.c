@@ -22,7 +22,7 @@ typedef struct sinew_factored_system_matrix {
     const sinew_real *points;
 } sinew_factored_system_matrix;
 
-/* ---- The factor ------------------------------------------------------------------------------ */
+/* ---- Factor ---------------------------------------------------------------------------------- */
 
 static sinew_status factored_fail_definite(sinew_error *error)
 {
@@ -50,7 +50,7 @@ static bool factored_analyse(sinew_factored_system *f, const sinew_factored_syst
     return good;
 }
 
-/* ---- Factorising again ----------------------------------------------------------------------- */
+/* ---- Refactorisation ------------------------------------------------------------------------- */
 
 void sinew_factored_system_slim(sinew_factored_system *f)
 {
@@ -179,7 +179,7 @@ static void subtree_forward(const sinew_factored_system *f, int32_t p, const int
     f->kernels->forward(f->tree.supernodes + own->supernode_first, own->supernode_count, own->x);
 }
 
-/* x = L^-T x: copies the ancestors' rows from the parent, which is done, solves, and writes own rows. */
+/* x = L^-T x: copies the ancestors' rows from the parent, which is already solved, solves, and writes own rows. */
 static void subtree_backward(const sinew_factored_system *f, int32_t p, const int32_t *index, sinew_real *x)
 {
     const sinew_solve_subtree *own = &f->tree.subtrees[p];
@@ -199,11 +199,12 @@ static void subtree_backward(const sinew_factored_system *f, int32_t p, const in
 typedef struct solve_pass {
     const sinew_factored_system *f;
     const int32_t *index;
-    const sinew_real *b; /* right-hand side; NULL: the pass goes down only */
+    const sinew_real *b; /* right-hand side; NULL: only the downward pass */
     sinew_real *x;
 } solve_pass;
 
-/* Downward phases follow the upward phases. */
+/* True for a phase of forward substitution, from the leaves up; phases of backward substitution, from the roots down,
+ * follow. */
 static bool goes_up(const solve_pass *pass, int32_t phase)
 {
     return pass->b && phase < pass->f->tree.level_count;

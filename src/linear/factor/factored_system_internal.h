@@ -10,8 +10,8 @@
 
 /* Data for factorisations of new values in the same pattern. */
 typedef struct sinew_kept_factor {
-    sinew_supernodal factor;       /* L */
-    sinew_reordered_matrix matrix; /* P S P^T */
+    sinew_supernodal factor;       /* L of P S P^T = L L^T */
+    sinew_reordered_matrix matrix; /* P S P^T, P the elimination order */
 } sinew_kept_factor;
 
 struct sinew_factored_system {
@@ -24,8 +24,8 @@ struct sinew_factored_system {
     sinew_kept_factor *kept; /* NULL if the system cannot be refactored */
 };
 
-/* Forward and backward substitution. The first leaves y = L^-1 P b in the own columns of the subtrees' vectors; the
- * second reads y there. */
+/* Forward and backward substitution. Forward leaves y = L^-1 P b in the own columns of the subtrees' vectors; backward
+ * reads y from there. */
 void sinew_factored_system_forward(sinew_factored_system *system, const int32_t *index, const sinew_real *b);
 void sinew_factored_system_backward(sinew_factored_system *system, const int32_t *index, sinew_real *x);
 

@@ -17,7 +17,7 @@ typedef struct sinew_indefinite_solver {
     sinew_allocator allocator;
     const sinew_linear_method *method;
     void *factors; /* factors of the registered method, opaque */
-    int64_t n;     /* 3 * count */
+    int64_t n;     /* number of scalar unknowns: 3 per block */
     sinew_rows rows;
     double *lower;   /* [9 * blocks] values that the caller writes */
     int64_t *column; /* [n + 1] scalar columns of both triangles */
@@ -25,16 +25,16 @@ typedef struct sinew_indefinite_solver {
     double *value;   /* [column[n]] */
 } sinew_indefinite_solver;
 
-/* method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED when no such method is registered. */
+/* method: "lu" or "qr". NULL on failure; SINEW_ERROR_UNSUPPORTED if no such method is registered. */
 sinew_indefinite_solver *sinew_indefinite_solver_create(const sinew_allocator *allocator, const char *method,
                                                         int32_t count, const int32_t *column, const int32_t *row,
                                                         sinew_error *error);
 void sinew_indefinite_solver_destroy(sinew_indefinite_solver *g); /* accepts NULL */
 
 double *sinew_indefinite_solver_values(sinew_indefinite_solver *g); /* [9 * column[count]], set before factorise */
-/* SINEW_ERROR_NUMERIC when the matrix is singular. */
+/* SINEW_ERROR_NUMERIC: the matrix is singular. */
 sinew_status sinew_indefinite_solver_factorise(sinew_indefinite_solver *g, sinew_error *error);
-/* x = A^-1 b in two different arrays of [3 * count] numbers. */
+/* x = A^-1 b; b and x [3 * count] must not overlap. */
 sinew_status sinew_indefinite_solver_solve(sinew_indefinite_solver *g, const double *b, double *x, sinew_error *error);
 
 #endif

@@ -5,9 +5,9 @@
  *
  * The factorisation serves saddle-point matrices [A J^T; J -alpha] whose constraints are eliminated after the particles
  * that they join (solve/kkt/saddle_system.h). With A positive definite such a matrix is factorisable in every such
- * order without pivoting (Vanderbei 1995); pivots of particles are positive, those of constraints negative. By
- * Sylvester's law the signs of D are the inertia of the matrix for any A. Solutions are refined against the matrix,
- * which shows where a small pivot cost digits.
+ * order without pivoting (Vanderbei 1995); pivots of particles are positive and pivots of constraints are negative.
+ * By Sylvester's law the signs of D are the inertia of the matrix for any A. Solutions are refined against the
+ * matrix, whose residual reveals a loss of digits by small pivots.
  *
  * A pivot at or below its floor counts as zero: its unknown is dropped (x = 0), as if the matrix had neither that row
  * nor that column. Redundant constraints are found this way.
@@ -40,14 +40,14 @@ void sinew_ldl_destroy(sinew_ldl *ldl); /* accepts NULL */
  * dropped. A negative floor bounds the diagonal entry of the factored matrix from above, for unknowns that are
  * eliminated early; refinement removes the difference. False: a pivot is not finite, or zero without a floor. */
 bool sinew_ldl_factorise(sinew_ldl *ldl, const double *values, const double *floors, sinew_pivots *inertia);
-/* Whether unknown k was dropped. */
+/* True if unknown k was dropped. */
 bool sinew_ldl_dropped(const sinew_ldl *ldl, int32_t k);
 /* The pivot of unknown k in the last factorisation, also if unknown k was dropped. */
 double sinew_ldl_pivot(const sinew_ldl *ldl, int32_t k);
-/* x = A^-1 b in two different arrays. Refines x at most `rounds` times. Returns max |b - A x| / max |b| over the
+/* x = A^-1 b; b and x must not overlap. Refines x at most `rounds` times. Returns max |b - A x| / max |b| over the
  * unknowns that were not dropped. */
 double sinew_ldl_solve(sinew_ldl *ldl, const double *b, double *x, int rounds);
-size_t sinew_ldl_size(const sinew_ldl *ldl); /* count of numbers in L, with the zeros that supernodes store */
+size_t sinew_ldl_size(const sinew_ldl *ldl); /* number of entries of L, including the zeros that supernodes store */
 /* Cost of the factorisation of the pattern: the sum of the squares of L's column counts. */
 sinew_status sinew_ldl_cost(const sinew_allocator *allocator, int32_t count, const size_t *column, const int32_t *row,
                             double *cost, sinew_error *error);

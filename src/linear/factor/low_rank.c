@@ -12,7 +12,7 @@
 /* Number of rows of D that are solved together. */
 #define QUAD 4
 
-/* ---- Ways through the factor ----------------------------------------------------------------- */
+/* ---- Paths through the elimination tree ------------------------------------------------------ */
 
 /* The column of the first row below a supernode, in elimination order; -1: none. */
 static int32_t row_above(const sinew_solve_subtree *subtree, const sinew_supernode *supernode)
@@ -48,7 +48,7 @@ static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
         return true;
     const size_t n = (size_t)f->n, supernodes = (size_t)f->tree.supernode_count;
     const sinew_allocator *a = &f->allocator;
-    sinew_low_rank_destroy(l, a); /* an earlier call ran out of memory half-way */
+    sinew_low_rank_destroy(l, a); /* frees the buffers of an earlier call that ran out of memory */
     l->supernode_of = sinew_allocate(a, n, sizeof *l->supernode_of);
     l->up = sinew_allocate(a, supernodes, sizeof *l->up);
     l->subtree_of = sinew_allocate(a, supernodes, sizeof *l->subtree_of);
@@ -64,7 +64,7 @@ static bool make_ways(sinew_low_rank *l, const sinew_factored_system *f)
     return true;
 }
 
-/* Insertion sort: lists are short, or consist of runs that are sorted already. */
+/* Insertion sort: lists are short, or consist of sorted runs. */
 static void sort_keys(int64_t *keys, int32_t count)
 {
     for (int32_t i = 1; i < count; i++) {
@@ -279,7 +279,7 @@ static bool reserve_small(sinew_low_rank *l, const sinew_allocator *a)
            sinew_reserve_spare(a, &l->sums, &l->sum_capacity, 3 * (max + QUAD), sizeof(double));
 }
 
-/* Whether every pivot is far from zero; before the removal all pivots were 1. */
+/* True if every pivot of the removed terms is far from zero; without removed terms all pivots would be 1. */
 static bool enough_left(const sinew_low_rank *l)
 {
     const double min = sizeof(sinew_real) == 4 ? 1e-3 : 1e-8;
@@ -377,7 +377,7 @@ static void gather_sums(const sinew_low_rank *l, const sinew_factored_system *f)
     }
 }
 
-/* y -= V sums */
+/* y -= V sums, y in the subtrees' vectors, V of low_rank.h, sums [3][count] */
 static void spread_sums(const sinew_low_rank *l, const sinew_factored_system *f)
 {
     for (int32_t q = 0; q < quad_count(l); q++) {

@@ -10,7 +10,7 @@
  *
  * A column of V is nonzero only on the paths from the columns of its row of D to the root of the elimination tree
  * (Gilbert 1994). Only the supernodes of these paths are visited, four columns of V at a time; terms whose paths
- * overlap are grouped. C is indefinite where terms are removed. Its block of the removed terms is negative definite as
+ * overlap are grouped. C is indefinite if terms are removed. Its block of the removed terms is negative definite as
  * long as S' without the added terms is definite; the Schur complement of that block is then positive definite: two
  * Cholesky factorisations.
  */
@@ -35,14 +35,14 @@ typedef struct sinew_low_rank {
     int32_t *rank;         /* [n] position of each matrix row in the elimination order */
     int32_t *supernode_of; /* [n] supernode of the row that is eliminated k-th */
     int32_t *up;           /* [supernodes] parent supernode: that of the first row below, -1 at roots */
-    int32_t *subtree_of;   /* [supernodes] */
+    int32_t *subtree_of;   /* [supernodes] subtree of each supernode */
     int32_t *stamp;        /* [supernodes] work space: last group of four terms that reached each supernode */
-    int64_t *reached;      /* [supernodes] */
-    int32_t *entered;      /* [subtrees] */
+    int64_t *reached;      /* [supernodes] work space: the supernodes that a group reaches */
+    int32_t *entered;      /* [subtrees] work space: the subtrees that the current group of four terms has entered */
 
     /* Current terms, removed ones first, each kind sorted by `order`. */
     int32_t taken, count;
-    int64_t *order;      /* [count] first rank << 32 | row */
+    int64_t *order;      /* [count] lowest rank of the term's rows << 32 | index of the term */
     size_t *first;       /* [count / 4 rounded up + 1] index of each group of four terms in supernode and start */
     int32_t *supernode;  /* supernodes that the terms of each group reach, ascending */
     size_t *start;       /* offset of each such supernode in values */

@@ -54,12 +54,12 @@ static void find_supernode_tree(division *d, const sinew_supernodal *factor)
         const size_t below = pi[k] + (size_t)(super[k + 1] - super[k]);
         d->parent[k] = below < pi[k + 1] ? d->supernode_of[s[below]] : -1;
         if (d->parent[k] >= 0)
-            d->weight[d->parent[k]] += d->weight[k]; /* children come first */
+            d->weight[d->parent[k]] += d->weight[k]; /* children precede their parents */
     }
 }
 
-/* Light subtrees become units. Above them, a supernode joins the unit of its one heavy child, or starts one. Returns
- * the number of units. Own columns of a unit are contiguous because the order is a postorder. */
+/* Light subtrees become units. Above them, a supernode joins the unit of its only heavy child, or starts a new unit.
+ * Returns the number of units. Own columns of a unit are contiguous because the order is a postorder. */
 static int32_t divide_supernodes(division *d, int32_t count)
 {
     double total = 0;
@@ -81,7 +81,7 @@ static int32_t divide_supernodes(division *d, int32_t count)
     return subtrees;
 }
 
-/* ---- Parts and levels ------------------------------------------------------------------------ */
+/* ---- Subtrees and levels --------------------------------------------------------------------- */
 
 /* Sets columns, supernodes and parent of each subtree. Supernodes are visited from the last to the first: the last
  * supernode of a subtree is the subtree's root. */
@@ -142,7 +142,7 @@ static bool index_levels(sinew_solve_tree *t)
     return t->level_first;
 }
 
-/* ---- Rows ancestors to ancestors ------------------------------------------------------------------ */
+/* ---- Rows of ancestors ----------------------------------------------------------------------- */
 
 static int compare_int(const void *a, const void *b)
 {
@@ -159,7 +159,8 @@ static bool allocate_vectors(const sinew_allocator *a, sinew_solve_subtree *own)
     return own->ancestors && own->ancestor_index && own->x;
 }
 
-/* Counts, then lists, the rows of ancestors in which a subtree has entries. `seen` [n] marks subtree and pass. */
+/* Counts (first pass), then lists (second pass) the rows of ancestors in which a subtree has entries. `seen` [n] stores
+ * subtree and pass of the last visit. */
 static bool find_ancestors(sinew_solve_tree *t, const sinew_supernodal *factor, int32_t p, int32_t *seen)
 {
     const int32_t *super = factor->supernodes.column, *s = factor->supernodes.rows;
@@ -302,7 +303,7 @@ void sinew_solve_tree_refill(sinew_solve_tree *t, const sinew_supernodal *factor
     }
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Tree ------------------------------------------------------------------------------------ */
 
 static bool build_subtrees(sinew_solve_tree *t, const sinew_supernodal *factor, division *d)
 {

@@ -37,7 +37,7 @@ typedef struct sinew_solve_tree {
     sinew_real *values; /* [value_total] numbers of L by supernodes, with fillers */
 } sinew_solve_tree;
 
-/* False without memory; destroy in any case. */
+/* False: out of memory; destroy in any case. */
 bool sinew_solve_tree_create(sinew_solve_tree *tree, const sinew_allocator *allocator, const sinew_supernodal *factor);
 void sinew_solve_tree_destroy(sinew_solve_tree *tree); /* accepts a zeroed struct */
 

@@ -34,8 +34,8 @@ static void supernodal_lay_out(sinew_supernodal *f)
     }
 }
 
-/* Work space for the largest product: the remaining rows of a supernode times those of them that are columns of one
- * ancestor. The work space also holds the blocks of the current supernode. */
+/* Work space for the largest product: the remaining rows of a supernode times those that are columns of one ancestor.
+ * The work space also holds the blocks of the current supernode. */
 static bool supernodal_allocate_work(sinew_supernodal *f)
 {
     size_t max = 0, width = SINEW_DENSE_BLOCK, height = 0;

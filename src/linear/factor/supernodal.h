@@ -5,8 +5,8 @@
  * Dense work is done by the kernels of math/dense.h. An indefinite matrix is A = L S L^T, S diagonal with 1, -1 or 0,
  * in the given order, without pivoting (ldl.h states which matrices allow this).
  *
- * CHOLMOD's numeric factorisation is not used: it contains GPL code and calls BLAS. The fast one, OpenBLAS, starts
- * threads when it is loaded, allocates large buffers, and waits for ever where memory is short. Nothing here allocates
+ * CHOLMOD's numeric factorisation is not used: it contains GPL code and calls BLAS. OpenBLAS starts threads when it
+ * is loaded, allocates large buffers, and blocks forever if memory is short. This factorisation does not allocate
  * after creation, and results depend on the matrix and the instruction set alone.
  */
 #ifndef SINEW_SRC_LINEAR_FACTOR_SUPERNODAL_H
@@ -27,20 +27,21 @@ typedef struct sinew_supernodal {
     int32_t *pending;      /* [supernodes] head of the list of supernodes that update this one next, -1: none */
     int32_t *next;         /* [supernodes] next supernode in the same list */
     int32_t *applied_rows; /* [supernodes] rows of a supernode whose updates are done */
-    int32_t *relative; /* [largest row count of a supernode] rows of a descendant as rows of the current supernode */
+    int32_t *relative; /* [largest row count of a supernode] rows of a descendant as indices in the current supernode */
     double *product;   /* work space: product of a descendant with itself */
     double *work;
     double *sign;  /* [n] diagonal of S in A = L S L^T: 1, -1 or 0; NULL: Cholesky, A = L L^T */
     double *pivot; /* [n] pivots of the last factorisation with S */
-    bool single;   /* A and the updated supernodes are rounded to 32 bits, as the kernels of dense_float.h do */
+    bool single;   /* A and the updated supernodes are rounded to 32 bits (dense_float.h) */
 } sinew_supernodal;
 
-/* `elimination` (not kept) and `block` as in supernodes.h. False without memory; destroy in any case. */
+/* `elimination` is not kept; `elimination` and `block` as in supernodes.h. False: out of memory; destroy in any
+ * case. */
 bool sinew_supernodal_create(sinew_supernodal *f, const sinew_allocator *allocator, const sinew_dense_kernels *kernels,
                              const sinew_amalgamation *rule, const sinew_elimination *elimination, int32_t block);
 void sinew_supernodal_destroy(sinew_supernodal *f);       /* accepts a zeroed struct */
-int64_t sinew_supernodal_size(const sinew_supernodal *f); /* count of numbers in L */
-/* Frees the numbers of L, and allocates them again (false without memory). Pattern and work space stay. */
+int64_t sinew_supernodal_size(const sinew_supernodal *f); /* number of entries of L */
+/* Free and reallocate the numbers of L (false: out of memory). Pattern and work space are kept. */
 void sinew_supernodal_drop_values(sinew_supernodal *f);
 bool sinew_supernodal_need_values(sinew_supernodal *f);
 
@@ -49,9 +50,9 @@ bool sinew_supernodal_need_values(sinew_supernodal *f);
 int32_t sinew_supernodal_factorise(sinew_supernodal *f, const sinew_lower_triangle *lower, double shift);
 /* Factorises A = L S L^T; sinew_supernodal_need_signs allocates S. floor [n]: a pivot with |pivot| <= floor counts as
  * zero. Returns -1, or the column whose pivot is not finite, or is zero with a floor of 0. */
-bool sinew_supernodal_need_signs(sinew_supernodal *f); /* false without memory */
+bool sinew_supernodal_need_signs(sinew_supernodal *f); /* false: out of memory */
 int32_t sinew_supernodal_factorise_signed(sinew_supernodal *f, const sinew_lower_triangle *lower, const double *floor);
-/* x = A^-1 x, [n]; unknowns whose pivot counted as zero are 0 */
+/* x = A^-1 x, [n]; x is 0 for unknowns whose pivot counted as zero */
 void sinew_supernodal_solve(const sinew_supernodal *f, double *x);
 
 #endif

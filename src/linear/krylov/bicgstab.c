@@ -12,7 +12,7 @@
 
 #include "base/reduce.h"
 
-/* A pivot this small relative to its vectors is round-off. */
+/* Pivots below this fraction of their vectors' norms count as zero (breakdown). */
 #define BREAKDOWN 1e-14
 
 sinew_status sinew_bicgstab_create(const sinew_allocator *allocator, sinew_bicgstab *s, int32_t count,
@@ -52,7 +52,7 @@ static void restart(sinew_bicgstab *s, recurrence *k)
     *k = (recurrence){1, 1, 1, true};
 }
 
-/* p = r + beta (p - omega v); false where r is orthogonal to its shadow */
+/* p = r + beta (p - omega v); false if r is orthogonal to the shadow residual r^ */
 static bool next_direction(sinew_bicgstab *s, recurrence *k, double size)
 {
     const int32_t n = s->count, threads = s->thread_count;

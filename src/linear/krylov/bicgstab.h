@@ -5,8 +5,8 @@
  *
  * Vectors are [count][4] reals (base/reduce.h); sums are taken in double in a fixed order. The inverse 3x3 diagonal
  * blocks precondition from the right, so the monitored residual is that of A x = b itself. An iteration costs two
- * products. Where a pivot of the recurrence vanishes, the iteration restarts from the residual; if the restart fails
- * too, it stops with the best x so far.
+ * products. If a pivot of the recurrence vanishes, the iteration restarts from the residual; if the first iteration
+ * after a restart fails, the method stops with the current x.
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H
 #define SINEW_SRC_LINEAR_KRYLOV_BICGSTAB_H

@@ -8,7 +8,7 @@
 
 #include "base/reduce.h"
 
-/* Blocks nearer to singular are not safely positive definite. */
+/* Smallest determinant of a positive definite block, relative to the cube of its trace. */
 #define DEFINITE_FLOOR 1e-12
 
 sinew_status sinew_block_inverse_create(const sinew_allocator *allocator, sinew_block_inverse *blocks, int32_t count,

@@ -10,7 +10,7 @@
 #include "base/phases.h"
 
 #define PARALLEL_ROWS 1024 /* systems with fewer rows are swept by one thread */
-#define ITEM_ROWS     128  /* rows that a thread takes at a time */
+#define ITEM_ROWS     128  /* rows per work item of a thread */
 
 /* ---- Create ---------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ static void gauss_seidel_sort_rows(sinew_gauss_seidel *gs, const int32_t *colour
         gs->first_row[c + 1] += gs->first_row[c];
     for (int32_t i = 0; i < gs->count; i++)
         gs->order[gs->first_row[colours[i]]++] = i;
-    /* The loop above has advanced the start of each colour to that of the next one. */
+    /* The loop above advances the start of each colour to the start of the next; the shift restores the starts. */
     memmove(gs->first_row + 1, gs->first_row, (size_t)gs->colour_count * sizeof *gs->first_row);
     gs->first_row[0] = 0;
 }
@@ -63,7 +63,7 @@ void sinew_gauss_seidel_destroy(sinew_gauss_seidel *gs)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* inverse = A^-1 by cofactors, of any definiteness; zero where the determinant is round-off */
+/* inverse = A^-1 by cofactors, for any definiteness; zero if the determinant is round-off */
 static void invert(const double A[9], double inverse[9])
 {
     const double cofactors[9] = {A[4] * A[8] - A[5] * A[7], A[2] * A[7] - A[1] * A[8], A[1] * A[5] - A[2] * A[4],
@@ -102,7 +102,7 @@ static void row_residual(const sinew_gauss_seidel *gs, int32_t i, const double *
     }
 }
 
-/* Rows of one colour have no block in common. */
+/* Arguments of one sweep. Phase k updates the rows of colour k, which have no block in common. */
 typedef struct sweep_pass {
     const sinew_gauss_seidel *gs;
     double omega;

@@ -22,7 +22,7 @@ static int32_t count_below(const sinew_tridiagonal *t, double x)
 
 double sinew_tridiagonal_eigenvalue(const sinew_tridiagonal *t, int32_t rank, double low)
 {
-    /* No eigenvalue is above the largest row sum. */
+    /* Upper bound (Gershgorin) for off-diagonal entries >= 0: the largest row sum. */
     double high = low;
     for (int32_t i = 0; i < t->count; i++)
         high = fmax(high, t->diagonal[i] + (i + 1 < t->count ? t->off_diagonal[i] : 0) +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * tridiagonal_eigen.h: single eigenvalues of a symmetric tridiagonal matrix, such as Lanczos' method makes from a large
- * matrix: by bisection on the number of eigenvalues below a value (Sturm; Golub and Van Loan, Matrix Computations, 4th
- * ed., 8.4).
+ * tridiagonal_eigen.h: single eigenvalues of a symmetric tridiagonal matrix, such as Lanczos' method derives from a
+ * large matrix, by bisection on the number of eigenvalues below a value (Sturm; Golub and Van Loan, Matrix
+ * Computations, 4th ed., 8.4).
  */
 #ifndef SINEW_SRC_LINEAR_KRYLOV_TRIDIAGONAL_EIGEN_H
 #define SINEW_SRC_LINEAR_KRYLOV_TRIDIAGONAL_EIGEN_H
@@ -11,7 +11,7 @@
 
 typedef struct sinew_tridiagonal {
     int32_t count;
-    const double *diagonal, *off_diagonal; /* [count]; off_diagonal[i] couples i and i + 1, the last one is not read */
+    const double *diagonal, *off_diagonal; /* [count]; off_diagonal[i] >= 0 couples i and i + 1; the last is unused */
 } sinew_tridiagonal;
 
 /* The eigenvalue with exactly `rank` smaller ones. `low` is a lower bound of all eigenvalues. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define ROOM    3       /* capacity of all levels in units of the finest level; coarsening stops when it is used up */
+#define ROOM    3       /* capacity of all levels relative to the finest level; coarsening stops when it is used up */
 #define DEGREES 64      /* classes of vertices by their number of neighbours */
 #define JUMP    1000003 /* a prime: stride between vertices of equal degree */
 
@@ -48,8 +48,8 @@ void sinew_levels_begin(sinew_levels *l)
     l->count = 1;
 }
 
-/* Vertices with the fewest neighbours come first: they have the least choice. Vertices of equal degree are visited with
- * a stride, because consecutive ones would pair up along lines. */
+/* Vertices with the fewest neighbours are first, because they have the least choice. Vertices of equal degree are
+ * visited with a stride; consecutive vertices would pair up along lines. */
 static void visiting_order(const sinew_weighted *g, int32_t *order)
 {
     int32_t begin[DEGREES + 1] = {0};
@@ -63,8 +63,9 @@ static void visiting_order(const sinew_weighted *g, int32_t *order)
     }
 }
 
-/* Matches each vertex with the free neighbour of the heaviest edge; of equal edges, with the lighter neighbour. Returns
- * the number of pairs. */
+/* Matches each vertex with the unmatched neighbour of the heaviest edge; among equal edges, with the lighter neighbour.
+ * Two vertices together weigh at most `heaviest`; a vertex without a partner is matched with itself. Returns the number
+ * of coarse vertices, pairs and single vertices. */
 static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t *order, int32_t *match)
 {
     int32_t made = 0;
@@ -91,7 +92,8 @@ static int32_t match_vertices(const sinew_weighted *g, int32_t heaviest, int32_t
     return made;
 }
 
-/* Numbers the pairs by their lower vertex, which keeps neighbours close in memory. */
+/* Makes a coarse vertex of each pair or single vertex: sets g->coarse, and weight, price and point of c. Coarse
+ * vertices are numbered by their lower fine vertex, which keeps neighbours close in memory. */
 static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted *c)
 {
     c->count = 0;
@@ -116,8 +118,8 @@ static void number_pairs(sinew_weighted *g, const int32_t *match, sinew_weighted
     }
 }
 
-/* Adds the edges of one fine vertex to its coarse one, whose edges begin at c->first[at]; slot [coarse vertices] is the
- * index of the edge to each coarse neighbour. */
+/* Adds the edges of a fine vertex to its coarse vertex, whose edges start at c->first[at]; slot [coarse vertices] is
+ * the index of the edge to each coarse neighbour. `end` is the end of all edges so far; returns the new end. */
 static size_t add_edges(const sinew_weighted *g, int32_t i, sinew_weighted *c, int32_t at, size_t end, int32_t *slot)
 {
     const size_t begin = c->first[at];

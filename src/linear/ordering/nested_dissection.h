@@ -8,8 +8,8 @@
  * positions. The better cut is refined by moving single rows (Fiduccia and Mattheyses 1982; on vertex separators
  * Hendrickson and Rothberg 1998).
  *
- * A block of five tets a cell has layers across its diagonals that no plane along the axes shows. They have 3/4 of the
- * vertices of a plane, so fill is less than METIS's there (bench/bench_order.c).
+ * A block with five tets per cell has diagonal layers with 3/4 of the vertices of an axis-aligned layer, so diagonal
+ * cuts give less fill than METIS (bench/bench_order.c).
  *
  * The same input gives the same cuts: the method uses neither random numbers nor global state.
  */

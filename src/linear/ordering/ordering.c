@@ -9,7 +9,7 @@
 
 #include "linear/ordering/nested_dissection.h"
 
-/* AMD's integers are 32 bits wide. NULL without memory, or for a graph of 2^31 entries and more. */
+/* Converts offsets to AMD's 32-bit integers. NULL: out of memory, or the graph has 2^31 entries or more. */
 static int32_t *narrow_offsets(const sinew_allocator *allocator, const sinew_graph *graph)
 {
     const size_t n = (size_t)graph->count;

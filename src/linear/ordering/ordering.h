@@ -15,10 +15,10 @@
 #include "linear/symbolic/elimination.h"
 
 /* Computes both orders and stores the better one in *e, postordered, with elimination tree and column counts. points
- * [count][4], m, or NULL: positions of the vertices in space. False without memory; destroy in any case. */
+ * [count][4], m, or NULL: positions of the vertices in space. False: out of memory; destroy in any case. */
 bool sinew_find_elimination(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                             const sinew_real *points);
-/* Computes one of the two orders alone into order [count]. False without memory. */
+/* Each function computes one of the two orders into order [count]. False: out of memory. */
 bool sinew_dissection_order(const sinew_allocator *allocator, const sinew_graph *graph, const sinew_real *points,
                             int32_t *order);
 /* *fill: an upper bound of the entries of L, from AMD's approximate degrees */

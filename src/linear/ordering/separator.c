@@ -2,9 +2,9 @@
  *
  * separator.c: see separator.h.
  *
- * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass repeats
- * the best move, also where it makes the separator heavier, each vertex once, and then returns to the best state seen.
- * Ties are broken by vertex number, so the result depends on the graph alone.
+ * A move takes a vertex out of the separator to one side, and its neighbours on the other side into it. A pass
+ * repeatedly makes the best move, even if the separator gets heavier, moves each vertex at most once, and then
+ * returns to the best state seen. Ties are broken by vertex number, so the result depends on the graph alone.
  */
 #include "linear/ordering/separator.h"
 
@@ -183,7 +183,7 @@ static int32_t best_move(sinew_separator *s)
     return -1;
 }
 
-/* Makes one pass of moves. Returns whether the pass improved the separator. */
+/* Makes one pass of moves. Returns true if the separator improved. */
 static bool refine_pass(sinew_separator *s)
 {
     const double begin = sinew_separator_cost(s);
@@ -236,7 +236,7 @@ void sinew_separator_refine(sinew_separator *s, sinew_weighted *graph)
         continue;
 }
 
-/* ---- From two sides -------------------------------------------------------------------------- */
+/* ---- Separator of two sides ------------------------------------------------------------------- */
 
 /* Marks the vertices with a neighbour on the other side; price: the sum of the marked vertices' prices for each
  * side. */

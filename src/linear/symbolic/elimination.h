@@ -6,9 +6,9 @@
  *     parent(j) = min { i > j : L_ij != 0 }                              Liu 1986, 1990
  *     entries(j) = | { i >= j : L_ij != 0 } |
  *
- * The tree costs O(e log n) for e entries of A (path compression without balancing; Liu 1986). The counts cost as much:
- * entry (i, j) adds to them where j is a leaf of row subtree i, and neighbouring leaves of a subtree share the path
- * from their least common ancestor on (Gilbert, Ng and Peyton 1994, figure 3). L itself is never formed.
+ * The tree costs O(e log n) for e entries of A (path compression without balancing; Liu 1986). The counts have the
+ * same cost: entry (i, j) adds to a count if j is a leaf of row subtree i. Neighbouring leaves of a subtree share
+ * the path above their least common ancestor (Gilbert, Ng and Peyton 1994, figure 3). L itself is never formed.
  *
  * Numerical cancellation is ignored, as in every symbolic factorisation.
  */
@@ -27,14 +27,14 @@ typedef struct sinew_elimination {
     int32_t *entries;         /* [count] number of entries in column k of L, with the diagonal */
 } sinew_elimination;
 
-/* order [graph->count] is copied; NULL: ascending vertex numbers. False without memory; destroy in any case. */
+/* order [graph->count] is copied; NULL: ascending vertex numbers. False: out of memory; destroy in any case. */
 bool sinew_elimination_create(sinew_elimination *e, const sinew_allocator *allocator, const sinew_graph *graph,
                               const int32_t *order);
 void sinew_elimination_destroy(sinew_elimination *e); /* accepts a zeroed struct */
 
 /* Renumbers the columns along a postorder of the tree (Liu 1990, section 3.2): each subtree becomes a range of columns,
- * and the entries of L stay the same. The child with most entries comes last, next to its parent, so that the two may
- * share a supernode. False without memory, with nothing changed. */
+ * and the entries of L stay the same. The child with most entries is last, next to its parent, so that the two may
+ * share a supernode. False: out of memory, and nothing changed. */
 bool sinew_elimination_postorder(sinew_elimination *e);
 
 double sinew_elimination_fill(const sinew_elimination *e); /* number of entries of L */

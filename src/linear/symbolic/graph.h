@@ -15,7 +15,7 @@ typedef struct sinew_graph {
 } sinew_graph;
 
 /* The input is one triangle by columns, with or without the diagonal: column [count + 1], row [column[count]]. If the
- * rows of each column ascend, the neighbours of each vertex ascend too. False without memory; destroy in any case. */
+ * rows of each column ascend, the neighbours of each vertex ascend too. False: out of memory; destroy in any case. */
 bool sinew_graph_create(sinew_graph *graph, const sinew_allocator *allocator, int32_t count, const size_t *column,
                         const int32_t *row);
 void sinew_graph_destroy(sinew_graph *graph, const sinew_allocator *allocator);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Two passes over the entries: count those of each column, then place them. */
+/* Makes two passes over the entries: counts the entries of each column, then places them. */
 static void reordered_fill_pattern(sinew_reordered_matrix *m, const size_t *column, const int32_t *row,
                                    const int32_t *index)
 {

@@ -21,7 +21,7 @@ typedef struct sinew_reordered_matrix {
 } sinew_reordered_matrix;
 
 /* Pattern: one triangle of A by columns, column [n + 1] and row [column[n]]; index [n] is the position of each row of A
- * in the new order. Values are zero. False without memory; destroy in any case. */
+ * in the new order. Values are zero. False: out of memory; destroy in any case. */
 bool sinew_reordered_matrix_create(sinew_reordered_matrix *matrix, const sinew_allocator *allocator, int32_t n,
                                    const size_t *column, const int32_t *row, const int32_t *index);
 void sinew_reordered_matrix_destroy(sinew_reordered_matrix *matrix, const sinew_allocator *allocator);

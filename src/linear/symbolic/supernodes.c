@@ -4,15 +4,15 @@
  */
 #include "linear/symbolic/supernodes.h"
 
-/* Work space; arrays over supernodes have capacity for one supernode a vertex. */
+/* Work space; arrays over supernodes have a capacity of one supernode per vertex. */
 typedef struct partition {
     const sinew_elimination *elimination;
     int32_t n, count, block;
-    int32_t *children; /* [n] parent of a column in the elimination tree */
+    int32_t *children; /* [n] number of children of a column in the elimination tree */
     int32_t *owner;    /* [n] supernode of a column */
     int32_t *first;    /* [n + 1] first column of each supernode */
     int32_t *parent;   /* [n] parent of a supernode, -1 at roots */
-    int32_t *width;    /* [n] number of columns of a supernode, with all merged ones */
+    int32_t *width;    /* [n] number of columns of a supernode, including merged ones */
     int32_t *height;   /* [n] number of rows of a supernode */
     double *zeros;     /* [n] number of zeros stored in a supernode */
     int32_t *merged;   /* [n] preceding supernode that a supernode was merged into, -1: none */
@@ -69,7 +69,7 @@ static void partition_find_fundamental(partition *p)
     }
 }
 
-/* Whether supernode k may be merged with its parent k + 1; *zeros: number of zeros that the merged supernode would
+/* True if supernode k may be merged with its parent k + 1; *zeros: number of zeros that the merged supernode would
  * store. */
 static bool partition_may_merge(const partition *p, int32_t k, const sinew_amalgamation *rule, double *zeros)
 {
@@ -124,9 +124,9 @@ static void partition_renumber(partition *p)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Row i belongs to the supernodes of its entries and to all between those and its own: its row subtree (Liu 1990,
- * section 3.3). Rows are visited in ascending order, so those of each supernode ascend. mark and end are work space
- * over supernodes.
+/* Row i belongs to the supernodes of its entries and to all supernodes on the paths to its own: its row subtree (Liu
+ * 1990, section 3.3). Rows are visited in ascending order, so the rows of each supernode ascend. mark and end are work
+ * space over supernodes.
  */
 static void partition_fill_rows(const partition *p, sinew_supernodes *out, int32_t *mark, size_t *end)
 {

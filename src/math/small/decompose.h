@@ -2,8 +2,8 @@
  *
  * decompose.h: signed SVD, polar decomposition and symmetric eigensystems of W small matrices at once.
  *
- * Matrices are row-major arrays of lanes: F[3*i + j] is row i, column j. Input of any scale and rank, finite;
- * results do not overlap it.
+ * Matrices are row-major arrays of SIMD vectors: F[3*i + j] is row i, column j. Inputs are finite, of any scale and
+ * rank; results must not overlap them.
  */
 #ifndef SINEW_SRC_MATH_SMALL_DECOMPOSE_H
 #define SINEW_SRC_MATH_SMALL_DECOMPOSE_H
@@ -22,17 +22,17 @@
  * sign(sigma2) = sign(det F). */
 void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9]);
 
-/* The rotation R nearest to F, U V^T of the above: the one that maximises tr(R^T F). If the nearest rotation is not
+/* The rotation R nearest to F, which maximises tr(R^T F): R = U V^T of sinew_svd3(). If the nearest rotation is not
  * unique (sigma1 + sigma2 = 0), R is one of them. */
 void sinew_polar3(const wide F[9], wide R[9]);
-/* The nearest rotations of up to SINEW_POLAR_TILE groups, in a fraction of the time per group. */
+/* The nearest rotations of up to SINEW_POLAR_TILE groups; a tile takes a fraction of the time per group. */
 enum {
     SINEW_POLAR_TILE = 8
 };
 void sinew_polar3_tile(int count, const wide (*F)[9], wide (*R)[9]);
 
-/* F is 3x2 (row-major, F[2*i + j]): F = [u0 u1] diag(sigma) V^T with rotations U = [u0 u1 u2] (3x3) and V (2x2, V[2*i +
- * j]), sigma0 >= sigma1 >= 0. */
+/* F is 3x2 (row-major, F[2*i + j]): F = [u0 u1] diag(sigma) V^T with rotations U = [u0 u1 u2] (3x3) and V (2x2,
+ * V[2*i + j]), sigma0 >= sigma1 >= 0. */
 void sinew_svd32(const wide F[6], wide U[9], wide sigma[2], wide V[4]);
 
 /* F is 3x2 (row-major, F[2*i + j]): R with orthonormal columns nearest to F; F = R S, S symmetric positive

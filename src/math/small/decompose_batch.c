@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decompose_batch.c: runs the decompositions of this SIMD variant over arrays, group after group.
+ * decompose_batch.c: runs the decompositions of one SIMD variant over arrays, group by group.
  */
 #include "math/small/decompose.h"
 #include "math/small/decompose_batch.h"

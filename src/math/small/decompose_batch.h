@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * decompose_batch.h: the decompositions of every lane variant, over plain arrays: the door for tests and benchmarks.
- * Kernels include decompose.h instead.
+ * decompose_batch.h: the decompositions of every SIMD variant over plain arrays, for tests and benchmarks. Kernels
+ * include decompose.h instead.
  *
  * Arrays are [group][entries][width], aligned to SINEW_ALIGNMENT, entries as in decompose.h.
  */
@@ -24,7 +24,7 @@ typedef struct sinew_decompose_batch {
 
 SINEW_VARIANT_TABLE(sinew_decompose_batch, sinew_decompose_batch);
 
-/* The variants of this build that the processor has, best first. */
+/* The variants of this build that the processor supports, best first. */
 static inline const sinew_decompose_batch *const *sinew_decompose_variants(int32_t *count)
 {
     const int32_t best = sinew_variant_best();

@@ -2,14 +2,14 @@
  *
  * eigen3.c: the eigensystem A = Q diag(w) Q^T of symmetric 3x3 matrices.
  *
- * Cyclic Jacobi (Golub and Van Loan, Matrix Computations, 4th ed., 8.5), at once accurate and free of branches per
- * element; then Q is made orthogonal to round-off and w are the Rayleigh quotients q^T A q, whose error is the square
- * of that of Q. Eigenvalues are accurate to a few epsilon |A|.
+ * Cyclic Jacobi (Golub and Van Loan, Matrix Computations, 4th ed., 8.5) is accurate and needs no branches per element.
+ * Q is then made orthogonal to round-off; w are the Rayleigh quotients q^T A q, whose error is the square of the error
+ * of Q. Eigenvalues are accurate to a few epsilon |A|.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* a = {a00, a11, a22, a01, a02, a12} */
+/* Mask of matrices whose off-diagonal entries exceed round-off. a = {a00, a11, a22, a01, a02, a12} */
 static inline wide_mask eigen3_unfinished(const wide a[6])
 {
     wide off = a[3] * a[3] + a[4] * a[4] + a[5] * a[5];
@@ -17,7 +17,7 @@ static inline wide_mask eigen3_unfinished(const wide a[6])
     return wide_lt(square * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
 }
 
-/* One rotation that zeroes a_pq; r is the third index. a_pr, a_qr and so on are given by their indices in a. */
+/* One Jacobi rotation that zeroes a_pq; r is the third index. pq, pr and qr are the indices of these entries in a. */
 static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p, int q, int pq, int pr, int qr)
 {
     wide t = wide_select(active, jacobi_tangent(a[p], a[q], a[pq]), wide_set(0));
@@ -31,7 +31,7 @@ static inline void eigen3_turn(wide_mask active, wide a[6], wide Q[3][3], int p,
     jacobi_turn(Q[p], Q[q], c, s);
 }
 
-/* q^T A q */
+/* Rayleigh quotient q^T A q of the symmetric matrix a = {a00, a11, a22, a01, a02, a12} and the unit vector q. */
 static inline wide quotient(const wide a[6], const wide q[3])
 {
     wide Aq[3] = {a[0] * q[0] + a[3] * q[1] + a[4] * q[2], a[3] * q[0] + a[1] * q[1] + a[5] * q[2],

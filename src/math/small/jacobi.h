@@ -2,15 +2,15 @@
  *
  * jacobi.h: functions that the decompositions share: scaling, Jacobi's rotation, bases.
  *
- * Vectors are lane[3]. A set of three vectors, lane[3][3], is stored vector after vector: A[j] is column j of a matrix.
- * Everything is branch-free per element, and takes zeros without dividing by them.
+ * Vectors are wide[3]. Three vectors, wide[3][3], are stored one after another: A[j] is column j of a matrix. All
+ * functions are branch-free per element and never divide by zero.
  */
 #ifndef SINEW_SRC_MATH_SMALL_JACOBI_H
 #define SINEW_SRC_MATH_SMALL_JACOBI_H
 
 #include "math/simd.h"
 
-/* Rounding error of the last operation on the largest entry: below it an off-diagonal entry is noise. */
+/* Half an epsilon: off-diagonal entries below this fraction of the matrix norm are round-off. */
 #define JACOBI_TOLERANCE ((sinew_real)0.5 * WIDE_EPSILON)
 /* Largest number of sweeps, more than any matrix needs. Convergence is quadratic: generic matrices take three or
  * four. */
@@ -28,14 +28,14 @@ static inline void jacobi_cross(const wide a[3], const wide b[3], wide out[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The power of two that brings the largest of the entries into [1, 8), so that squares neither overflow nor underflow.
- * Entries that are all zero or subnormal get the largest power of two, which is still exact. */
+/* The power of two that brings the largest entry into [1, 8), so that squares neither overflow nor underflow. If all
+ * entries are zero or subnormal, the largest power of two, which is still exact. */
 static inline wide jacobi_scale(const wide *entries, int count)
 {
     wide largest = wide_abs(entries[0]);
     for (int i = 1; i < count; i++)
         largest = wide_max(largest, wide_abs(entries[i]));
-        /* 2^e has e + bias in its exponent bits; 2^-e has 2 bias minus that. */
+        /* 2^e has e + bias in its exponent bits; 2^-e has 2 bias - (e + bias). */
 #ifdef SINEW_SINGLE
     const wide_int exponent = 0x7f800000, twice_bias = 0x7f000000;
 #else
@@ -49,7 +49,7 @@ static inline wide jacobi_scale(const wide *entries, int count)
     return largest;
 }
 
-/* Tangent of the angle by which Jacobi turns [alpha gamma; gamma beta] to diagonal form, the smaller of the two, by
+/* Tangent of the smaller of the two angles by which a Jacobi rotation diagonalises [alpha gamma; gamma beta]:
  *     p' = c p - s q,  q' = s p + c q          (Golub and Van Loan, Matrix Computations, 4th ed., 8.5.2) */
 static inline wide jacobi_tangent(wide alpha, wide beta, wide gamma)
 {
@@ -57,7 +57,7 @@ static inline wide jacobi_tangent(wide alpha, wide beta, wide gamma)
     wide root = wide_sqrt(d * d + twice * twice);
     wide size = wide_max(wide_abs(d) + root, wide_set(WIDE_TINY));
     wide t = wide_select(wide_lt(d, wide_set(0)), -twice, twice) / size;
-    /* d and gamma whose squares underflow may give more than 1 */
+    /* If the squares of d and gamma underflow, t may exceed 1. */
     return wide_max(wide_min(t, wide_set(1)), wide_set(-1));
 }
 
@@ -91,7 +91,7 @@ static inline void jacobi_orthonormalise(wide V[3][3])
     }
 }
 
-/* Where the mask is set (p, q) = (q, -p): a quarter turn, so that orientation stays. */
+/* Sets (p, q) = (q, -p) where the mask is set: a quarter turn, which keeps the orientation. */
 static inline void jacobi_swap(wide_mask mask, wide p[3], wide q[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ static inline void jacobi_unit(const wide a[3], wide floor, const wide instead[3
         out[i] = wide_select(usable, a[i] / length, instead[i]);
 }
 
-/* Some unit vector perpendicular to the unit vector u: u x e_k, with e_k the axis farthest from u. */
+/* A unit vector perpendicular to the unit vector u: u x e_k, with e_k the axis farthest from u. */
 static inline void jacobi_perpendicular(const wide u[3], wide out[3])
 {
     const wide zero = wide_set(0);
@@ -126,14 +126,14 @@ static inline void jacobi_perpendicular(const wide u[3], wide out[3])
         out[i] = a[i] / length;
 }
 
-/* The first two vectors of a basis: u0 along b0, u1 along the component of b1 perpendicular to u0. Vectors that vanish,
- * or are only round-off of the longer b0, are replaced. */
+/* The first two vectors of a basis: u0 along b0, u1 along the component of b1 perpendicular to u0. A vector that
+ * vanishes, or is only round-off of the longer b0, is replaced by any perpendicular vector. */
 static inline void jacobi_basis(const wide b0[3], const wide b1[3], wide u0[3], wide u1[3])
 {
     const wide axis[3] = {wide_set(1), wide_set(0), wide_set(0)};
     jacobi_unit(b0, wide_set(0), axis, u0);
 
-    /* Gram-Schmidt, twice: enough for any b1 (Parlett, The Symmetric Eigenvalue Problem, 6.9) */
+    /* Two passes of Gram-Schmidt suffice for any b1 (Parlett, The Symmetric Eigenvalue Problem, 6.9). */
     wide rest[3] = {b1[0], b1[1], b1[2]};
     for (int pass = 0; pass < 2; pass++) {
         wide along = jacobi_dot(u0, rest);

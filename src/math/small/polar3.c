@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * polar3.c: the rotation R that maximises tr(R^T F) for 3x3 matrices: the polar factor of F, or the nearest rotation
- * where det F < 0. It is in the innermost loop of the corotated energies.
+ * polar3.c: the rotation R that maximises tr(R^T F) for 3x3 matrices: the polar factor of F, or the nearest rotation if
+ * det F < 0. The corotated energies call it in their innermost loop.
  *
  * The largest value lambda = tr(R^T F) = sigma0 + sigma1 + sigma2 is the largest root of the characteristic polynomial
  * of Davenport's 4x4 matrix (Horn, J. Opt. Soc. Am. A 4 (1987) 629; Higham and Noferini, Numer. Algorithms 73 (2016)
@@ -13,24 +13,24 @@
  *
  *     R = ((lambda^2 + |F|^2) F + 2 lambda cof F - 2 F F^T F) / (lambda^3 - |F|^2 lambda - 2 det F)
  *
- *   1. lambda by Householder's iteration of fourth order from sqrt(3) |F|. With u_i = 1 / (l - root_i) and h_k the
- *      complete homogeneous polynomials of them a step is h_2 / h_3 long. That is never too far, as all roots are real,
- *      and of the error e it leaves the part h_3(the other three u) / h_3(all four): for a rotation e^4 / 6.4.
+ *   1. lambda by Householder's iteration of fourth order from sqrt(3) |F|. With u_i = 1 / (l - root_i) and h_k their
+ *      complete homogeneous polynomials, a step has length h_2 / h_3. It never overshoots, as all roots are real. It
+ *      reduces the error e by the factor h_3(the other three u) / h_3(all four): for a rotation e^4 / 6.4 remains.
  *   2. Two rows of R by the formula. The error of lambda changes their length and angle and tilts their plane. They
- *      are made orthonormal, and the third is their cross product; the tilt stays, so lambda has to be at round-off.
- *      (Orthonormalising all three rows would remove it, too, but takes a fifth longer.)
- *   3. Where the denominator, 2 (sigma0 + sigma1) (sigma0 + sigma2) (sigma1 + sigma2), is small the formula magnifies
+ *      are made orthonormal, and the third is their cross product. The tilt stays, so lambda must be at round-off.
+ *      (Orthonormalising all three rows would remove the tilt, too, but takes a fifth longer.)
+ *   3. If the denominator, 2 (sigma0 + sigma1) (sigma0 + sigma2) (sigma1 + sigma2), is small, the formula magnifies
  *      round-off: Newton steps on the rotations, w = (tr(S) I - S)^-1 axial(R^T F), R <- R exp(w).
- *   4. Where even these stop short of round-off, because sigma1 + sigma2 is nearly 0: R = U V^T from the singular value
- *      decomposition.
+ *   4. If the Newton steps do not reach round-off, because sigma1 + sigma2 is nearly 0: R = U V^T from the singular
+ *      value decomposition.
  *
  * The error of R is a few epsilon times its condition, 2 |F| / (sigma1 + sigma2). p is written with cof F because its
- * terms are then smallest, and with them the round-off of lambda: expanded, with |F^T F|, they are twice as large.
- * Steps 3 and 4 run when one element of a tile needs them, but an element's result does not depend on the others.
+ * terms, and with them the round-off of lambda, are then smallest: expanded with |F^T F|, they are twice as large.
+ * Steps 3 and 4 run if any element of a tile needs them, but the result of an element does not depend on the others.
  *
- * Square root and divisions of steps 1 and 2 depend on each other, and dependent instructions fill the processor's
- * queue: one group alone waits most of its time, and so does a loop over groups from lambda to R. Therefore each stage
- * that ends in one of them runs over a tile of groups before the next stage starts.
+ * The square root and the divisions of steps 1 and 2 depend on each other, and dependent instructions fill the
+ * processor's queue: a loop that computes R group by group waits most of its time. Therefore each stage that ends in a
+ * root or a division runs over a tile of groups before the next stage starts.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
@@ -40,15 +40,16 @@ enum {
     POLISH_STEPS = 4
 };
 
-/* ROOT_CHANGE: relative change of lambda after which it is at round-off: what is left is its fourth power, for a
- * rotation times 4, where the denominator is at its floor times up to 171.
+/* ROOT_CHANGE: relative change of lambda below which lambda is at round-off. The remaining error is the fourth power
+ * of the change, times 4 for a rotation, times up to 171 where the denominator is at its floor.
  *
  * FORMULA_FLOOR: denominator over lambda^3 (16/27 for a rotation) down to which step 2 is accurate.
  *
- * POLISH_FLOOR: eigenvalues of tr(S) I - S over the trace from which its determinant, in which two of them may be
- * small, is far above round-off; about epsilon^(1/4).
+ * POLISH_FLOOR: lower bound of the eigenvalues of tr(S) I - S over its trace, about epsilon^(1/4). Above it the
+ * determinant, in which two eigenvalues may be small, is far above round-off.
  *
- * SAFE_SQUARE: |F|^2 up to which, and from whose inverse, products of ten entries neither overflow nor underflow. */
+ * SAFE_SQUARE: products of ten entries neither overflow nor underflow for |F|^2 between 1 / SAFE_SQUARE and
+ * SAFE_SQUARE. */
 #ifdef SINEW_SINGLE
 #define ROOT_CHANGE   3e-3f
 #define FORMULA_FLOOR 0.4f
@@ -61,7 +62,7 @@ enum {
 #define SAFE_SQUARE   1e54
 #endif
 
-/* The error of R after the last step, besides its round-off */
+/* Largest error of R after the last Newton step, besides round-off. */
 #define POLISH_LEFT ((sinew_real)0.125 * WIDE_EPSILON)
 
 /* F^T F as {c00, c11, c22, c01, c02, c12} */
@@ -87,17 +88,17 @@ static inline void cofactors(const wide F[9], wide cof[9])
     cof[8] = F[0] * F[4] - F[1] * F[3];
 }
 
-/* A group between the steps. */
+/* State of a group between the steps. */
 typedef struct polar_state {
     const wide *F;
-    wide scaled[9];     /* F where it had to be scaled */
+    wide scaled[9];     /* F multiplied by a power of two, for extreme entries */
     wide C[6], cof[6];  /* F^T F; two rows of the cofactors */
     wide I1, I2, two_J; /* |F|^2, |cof F|^2, 2 det F */
     wide l, inverse;    /* lambda, 1 / denominator */
     wide_mask active;   /* mask of elements that need further steps */
 } polar_state;
 
-/* The change of l, with q = p / 4 and its derivatives q1, q2, the third being 6 l:
+/* The change of l, with q = p / 4 and its derivatives q1, q2 and q3 = 6 l:
  *     q (6 q1^2 - 3 q q2) / (6 q1^3 - 6 q q1 q2 + q^2 q3) */
 static inline wide root_change(wide q, wide q1, wide q2, wide l)
 {
@@ -105,7 +106,7 @@ static inline wide root_change(wide q, wide q1, wide q2, wide l)
     return q * (rest + (sinew_real)0.5 * curve) / wide_max(q1 * rest + q * q * l, wide_set(WIDE_TINY));
 }
 
-/* From l^2 = 3 I1 */
+/* The first step of the iteration, from l^2 = 3 I1. */
 static inline void first_step(polar_state *s)
 {
     wide I1 = s->I1, l = s->l, q = I1 * I1 - (s->two_J * l + s->I2);
@@ -118,7 +119,7 @@ static inline wide next_change(const polar_state *s)
     return root_change(q, l * e - s->two_J, (sinew_real)3 * e + (s->I1 + s->I1), l);
 }
 
-/* The last step, except for extreme deformations */
+/* The second step of the iteration: the last one, except for extreme deformations. */
 static inline void second_step(polar_state *s)
 {
     wide change = next_change(s);
@@ -135,7 +136,8 @@ static void further_steps(polar_state *s)
     }
 }
 
-/* Two rows of the formula's numerator, and the denominator */
+/* Computes two rows of the numerator of R and the inverse denominator; marks elements for which the formula is
+ * inaccurate. */
 static inline void formula(polar_state *s, wide rows[6])
 {
     const wide *C = s->C;
@@ -153,8 +155,8 @@ static inline void formula(polar_state *s, wide rows[6])
     s->active |= ~wide_lt(l3 * FORMULA_FLOOR, d);
 }
 
-/* Computes the rotation with these first two rows: one Newton-Schulz step, as jacobi_orthonormalise, and the third
- * row. */
+/* Turns the first two rows of R, times `scale`, into a rotation: one Newton-Schulz step as in
+ * jacobi_orthonormalise(), and the cross product as third row. */
 static inline void rotation(wide scale, wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
@@ -175,7 +177,7 @@ static inline void rotation(wide scale, wide R[9])
 
 /* One Newton step for both R^T R = I and R^T F = F^T R:
  *     R <- R (I - D/2 + [w] + [w]^2/2),   D = R^T R - I,   G w = axial((I - D/2) R^T F),   G = tr(S) I - S
- * The mask is set where this was the last step that R needs. */
+ * Returns the mask of elements whose remaining error is below POLISH_LEFT. */
 static inline wide_mask polish_step(const wide F[9], wide R[9])
 {
     const sinew_real half = (sinew_real)0.5;
@@ -189,16 +191,16 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
         D[3 + i] *= half;
     }
 
-    /* G and its adjugate */
+    /* G = tr(S) I - S, and its adjugate */
     wide g00 = M[4] + M[8], g11 = M[0] + M[8], g22 = M[0] + M[4];
     wide g01 = -half * (M[1] + M[3]), g02 = -half * (M[2] + M[6]), g12 = -half * (M[5] + M[7]);
     wide h00 = g11 * g22 - g12 * g12, h11 = g00 * g22 - g02 * g02, h22 = g00 * g11 - g01 * g01;
     wide h01 = g02 * g12 - g01 * g22, h02 = g01 * g12 - g02 * g11, h12 = g01 * g02 - g00 * g12;
     wide det = g00 * h00 + g01 * h01 + g02 * h02;
     wide trace = half * (g00 + g11 + g22), minors = h00 + h11 + h22;
-    wide size = trace * minors; /* size / det is at least the condition of G */
+    wide size = trace * minors; /* size / det is an upper bound of the condition of G */
 
-    /* w, where G is positive definite; D S - S D is written with G, which has the same commutator but for its sign */
+    /* w for elements with positive definite G. D S - S D is written with G, whose commutator differs only in sign. */
     wide_mask positive = wide_lt(wide_set(0), trace) & wide_lt(trace * trace * POLISH_FLOOR, minors);
     wide_mask regular = positive & wide_lt(size * POLISH_FLOOR, det);
     wide s = wide_select(regular, wide_set(1) / wide_max(det, wide_set(WIDE_TINY)), wide_set(0));
@@ -218,12 +220,12 @@ static inline wide_mask polish_step(const wide F[9], wide R[9])
         for (int j = 0; j < 3; j++)
             R[i + j] += r0 * X[j] + r1 * X[3 + j] + r2 * X[6 + j];
     }
-    /* The error left is (|w|^2 + |D|^2) times the condition. */
+    /* The remaining error is (|w|^2 + |D|^2) times the condition. */
     wide left = (xx + yy + zz) + (D[0] * D[0] + D[1] * D[1] + D[2] * D[2]) + (D[3] * D[3] + D[4] * D[4] + D[5] * D[5]);
     return regular & wide_lt(left * size, det * POLISH_LEFT);
 }
 
-/* R = U V^T for the elements of the mask */
+/* Sets R = U V^T for the elements of the mask. */
 static void from_svd(const wide F[9], wide_mask mask, wide R[9])
 {
     wide U[9], sigma[3], V[9], rows[3][3];
@@ -236,7 +238,8 @@ static void from_svd(const wide F[9], wide_mask mask, wide R[9])
         R[i] = wide_select(mask, rows[i / 3][i % 3], R[i]);
 }
 
-/* Steps for the elements of the mask; returns those that are then still not at round-off, or not at a rotation. */
+/* Newton steps for the elements of the mask. Returns the elements that have not reached round-off, or have
+ * det R < 0. */
 static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
 {
     wide_mask moved = active;
@@ -255,7 +258,7 @@ static wide_mask polish(const wide F[9], wide_mask active, wide R[9])
     return active | (moved & wide_lt(det, wide_set(0)));
 }
 
-/* Elements whose products of ten entries could overflow or underflow */
+/* Elements for which products of ten entries could overflow or underflow. */
 static inline wide_mask extreme(wide I1)
 {
     return wide_lt(wide_set(SAFE_SQUARE), I1) | wide_lt(I1, wide_set(1 / SAFE_SQUARE));
@@ -276,7 +279,7 @@ static inline void polar3_begin(const wide F[9], polar_state *s)
     s->l = wide_sqrt((sinew_real)3 * s->I1);
 }
 
-/* Starts again with these elements scaled; subnormal numbers take two passes. */
+/* Restarts with the extreme elements scaled; subnormal numbers need two passes. */
 static void rescale(polar_state *s)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -287,7 +290,7 @@ static void rescale(polar_state *s)
     }
 }
 
-/* Steps 3 and 4 of the elements that need them */
+/* Runs steps 3 and 4 for the elements that need them. */
 static void polar3_finish(const polar_state *s, wide R[9])
 {
     wide_mask active = s->active;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * polar32.c: F = R S of 3x2 matrices, R with orthonormal columns: the deformation of a triangle.
+ * polar32.c: F = R S of 3x2 matrices, R with orthonormal columns: the rotation of a triangle.
  *
- * One rotation makes two columns orthogonal (Jacobi), F V = U diag(sigma), and R = U V^T. Gram-Schmidt gives U, also
- * where F has rank 1 or 0. R moves by up to |dF| / sigma1 when F moves by dF; the error is that of dF = a few epsilon
- * |F|.
+ * One rotation makes two columns orthogonal (Jacobi), F V = U diag(sigma), and R = U V^T. Gram-Schmidt gives U, also if
+ * F has rank 1 or 0. A change dF of F changes R by up to |dF| / sigma1. The error of R corresponds to a change dF of a
+ * few epsilon |F|.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
@@ -21,13 +21,14 @@ void sinew_polar32(const wide F[6], wide R[6])
     wide c = jacobi_cosine(t), s = t * c;
     jacobi_turn(b0, b1, c, s);
 
-    /* The longer column first: (b0, b1) = (b1, -b0) is a further quarter turn of V. */
+    /* Puts the longer column first: (b0, b1) = (b1, -b0) is a further quarter turn of V. */
     wide_mask shorter = wide_lt(jacobi_dot(b0, b0), jacobi_dot(b1, b1));
     jacobi_swap(shorter, b0, b1);
     wide v0 = wide_select(shorter, s, c), v1 = wide_select(shorter, c, -s); /* V = [v0 -v1; v1 v0] */
     jacobi_basis(b0, b1, u0, u1);
 
-    /* R = U V^T, then R (I - (R^T R - I)/2): from orthonormal to a few times round-off to round-off */
+    /* R = U V^T, then one Newton-Schulz step R (I - (R^T R - I)/2), which reduces the error of orthogonality to
+     * round-off. */
     wide r0[3], r1[3];
     for (int i = 0; i < 3; i++) {
         r0[i] = u0[i] * v0 - u1[i] * v1;

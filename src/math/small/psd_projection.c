@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * psd_projection.c: symmetric matrices of up to SINEW_CLAMP_MAX rows made positive semi-definite, W at once.
+ * psd_projection.c: projects symmetric matrices of up to SINEW_CLAMP_MAX rows to positive semi-definite ones, W at
+ * once.
  *
  *     A = Q diag(w) Q^T  becomes  A + sum over w_k < 0 of |w_k| q_k q_k^T
  *
  * which is the semi-definite matrix nearest to A in the Frobenius norm. Cyclic Jacobi (Golub and Van Loan, Matrix
- * Computations, 4th ed., 8.5), free of branches per element. What is found is added to A and not put in its place, so
- * that an element without negative eigenvalues keeps its bits, up to eigenvalues that are round-off of zero.
+ * Computations, 4th ed., 8.5), free of branches per element. The correction is added to A instead of rebuilding A from
+ * Q and w, so a matrix without negative eigenvalues keeps its bits, up to eigenvalues that are round-off of zero.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
@@ -17,7 +18,7 @@ typedef struct turning {
     wide a[SINEW_CLAMP_MAX][SINEW_CLAMP_MAX], q[SINEW_CLAMP_MAX][SINEW_CLAMP_MAX];
 } turning;
 
-/* Mask of matrices whose squared off-diagonal entries exceed round-off of the whole matrix. */
+/* Mask of matrices whose sum of squared off-diagonal entries exceeds round-off of the whole matrix. */
 static wide_mask psd_unfinished(const turning *t)
 {
     wide off = wide_set(0), diagonal = wide_set(0);
@@ -29,7 +30,7 @@ static wide_mask psd_unfinished(const turning *t)
     return wide_lt((diagonal + 2 * off) * (JACOBI_TOLERANCE * JACOBI_TOLERANCE), off);
 }
 
-/* One rotation that makes a_pq zero. */
+/* One Jacobi rotation that zeroes a_pq. */
 static void psd_turn(turning *t, int p, int q)
 {
     const wide pp = t->a[p][p], qq = t->a[q][q], pq = t->a[p][q];

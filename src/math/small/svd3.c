@@ -7,18 +7,18 @@
  * lose every singular value below sqrt(epsilon).
  *
  *   1. Scale F by a power of two; sweep over the three pairs of columns.
- *   2. Make V orthogonal to round-off and compute B = F V afresh, so that no error of the sweeps stays in B.
+ *   2. Make V orthogonal to round-off and recompute B = F V, so that no error of the sweeps stays in B.
  *   3. Sort the columns of B by length; U from B by Gram-Schmidt and a cross product, so that U is a rotation for any
  *      rank, and sigma2 = u2 . b2 has the sign of det F.
  *
- * The part that step 3 drops is orthogonal to the accuracy of the sweeps, |F| epsilon / 2. Singular values are accurate
- * to a few epsilon |F|, not relative to themselves. An element's result does not depend on the others in its SIMD
- * vector: a converged element rotates no further.
+ * The component of B that step 3 drops is as small as the accuracy of the sweeps, |F| epsilon / 2. Singular values are
+ * accurate to a few epsilon |F|, not relative to themselves. The result of an element does not depend on the others in
+ * its SIMD vector: a converged element is not rotated further.
  */
 #include "math/small/decompose.h"
 #include "math/small/jacobi.h"
 
-/* The elements with a pair of columns whose inner product would matter in B: |a_p . a_q| > tolerance |F| max|a|. */
+/* Elements with a pair of columns whose inner product is above round-off in B: |a_p . a_q| > tolerance |F| max|a|. */
 static inline wide_mask svd3_unfinished(wide A[3][3])
 {
     wide alpha = jacobi_dot(A[0], A[0]), beta = jacobi_dot(A[1], A[1]), gamma = jacobi_dot(A[2], A[2]);
@@ -76,7 +76,7 @@ void sinew_svd3(const wide F[9], wide U[9], wide sigma[3], wide V[9])
     jacobi_cross(u[0], u[1], u[2]);
     jacobi_orthonormalise(u);
 
-    /* Lengths sorted equal columns only to round-off; the order of the singular values is exact. */
+    /* Columns of nearly equal length may be in the wrong order by round-off; the maxima make the order exact. */
     wide s2 = jacobi_dot(u[2], B[2]);
     wide s1 = wide_max(jacobi_dot(u[1], B[1]), wide_abs(s2));
     wide s0 = wide_max(jacobi_dot(u[0], B[0]), s1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * merge_duplicates.c: cells with the same vertices, and vertices that coincide or lie within a distance.
+ * merge_duplicates.c: finds cells with the same vertices, and vertices that coincide or lie within a distance.
  *
- * Cells: those whose lowest vertex is v are sorted by the others; equal ones are then adjacent. Vertices: kept vertices
- * are hashed by their cell in a grid a few distances wide; all vertices near enough to a vertex are in its cell or an
- * adjacent one. Kept vertices are farther apart than the distance, so a cell contains few.
+ * Cells with the same lowest vertex are sorted by their other vertices, which makes duplicates adjacent. Kept vertices
+ * are hashed by their cell in a grid whose cells are CELL_WIDTH distances wide: all vertices within the distance of a
+ * vertex are in its cell or an adjacent one. Kept vertices are farther apart than the distance, so a cell contains few.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -25,7 +25,7 @@ static void sorted_vertices(const int32_t *element, int32_t size, int32_t sorted
     }
 }
 
-/* The elements whose lowest vertex is v; returns how many. */
+/* Writes a pair (other vertices, element) for each element whose lowest vertex is v; returns their number. */
 static size_t elements_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v,
                           sinew_pair *pairs)
 {
@@ -75,25 +75,26 @@ sinew_status sinew_same_elements(const sinew_allocator *allocator, int32_t verte
 
 /* ---- Vertices ------------------------------------------------------------------------------- */
 
-#define CELL_WIDTH 4 /* distances: wide enough that most vertices search few cells */
+#define CELL_WIDTH 4 /* width of a grid cell in distances: most vertices then search few cells */
 
 typedef struct near_table {
     const sinew_real *positions;
     double distance;
-    double width;  /* of a cell */
-    size_t mask;   /* buckets - 1 */
-    int32_t *head; /* [buckets] last vertex that stays in a bucket, or -1 */
-    int32_t *next; /* [count] the one before it, or -1 */
+    double width;  /* m: width of a grid cell */
+    size_t mask;   /* number of buckets - 1 */
+    int32_t *head; /* [buckets] last kept vertex of a bucket, or -1 */
+    int32_t *next; /* [count] previous kept vertex of the same bucket, or -1 */
 } near_table;
 
-/* Cells are doubles, and may be 2^53 and more: there a coordinate is a cell of its own, which is right, because then a
- * distance below its last digit means equal. Distance 0: every value is a cell. + 0.0 turns -0 into 0. */
+/* Grid coordinates are doubles and may exceed 2^53. There each coordinate value is its own cell, which is correct: a
+ * distance below the last digit means equality. With distance 0 every value is a cell. + 0.0 turns -0 into 0. */
 static double merge_cell_of(const near_table *table, double x)
 {
     return (table->distance > 0 ? floor(x / table->width) : x) + 0.0;
 }
 
-/* The cells along one axis that may contain a vertex near x: its own, and adjacent ones within the distance. */
+/* Grid coordinates along one axis that may contain a vertex near x: the cell of x, and adjacent cells within the
+ * distance. */
 static int cells_within_radius(const near_table *table, double x, double cells[3])
 {
     cells[0] = merge_cell_of(table, x);
@@ -101,7 +102,7 @@ static int cells_within_radius(const near_table *table, double x, double cells[3
         return 1;
     int count = 1;
     double across = x / table->width - cells[0];
-    /* Beyond 2^40 cells the position inside a cell is too coarse. */
+    /* Beyond 2^40 cells the position inside a cell is inaccurate, so both adjacent cells are searched. */
     bool coarse = fabs(cells[0]) > 0x1p40;
     if (coarse || across < 1.0 / CELL_WIDTH + 0.01)
         cells[count++] = cells[0] - 1;
@@ -116,7 +117,7 @@ static size_t bucket_of(const near_table *table, const double cell[3])
     for (int k = 0; k < 3; k++) {
         uint64_t bits;
         memcpy(&bits, &cell[k], sizeof bits);
-        /* The finaliser of MurmurHash3 (A. Appleby, public domain), over all three. */
+        /* The finaliser of MurmurHash3 (A. Appleby, public domain), applied to the three coordinates. */
         hash ^= bits;
         hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
         hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;

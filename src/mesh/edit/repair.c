@@ -2,14 +2,15 @@
  *
  * repair.c: a repaired copy of a mesh.
  *
- * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or duplicate are dropped; inverted
- * tetrahedra are flipped; triangles are oriented like their neighbours, closed components outwards (positive enclosed
- * volume), others like the majority of their triangles; unused vertices and their directors are dropped. Repairing a
- * repaired mesh changes nothing.
+ * In this order: nearby vertices are merged; cells that repeat a vertex, are flat or are duplicates are dropped;
+ * inverted tetrahedra are flipped; triangles are oriented like their neighbours. Closed components face outwards
+ * (positive enclosed volume), others follow the majority of their triangles. Unused vertices and all directors are
+ * dropped. Repairing a repaired mesh changes nothing.
  *
- * Limits: every closed component faces outwards, also one that bounds a cavity. One-sided surfaces (Moebius strip) and
- * faces shared by three tetrahedra stay and are named in the warnings.
+ * Limits: every closed component faces outwards, even if it bounds a cavity. One-sided surfaces (Moebius strip),
+ * whose twisted edges the warnings count, and faces shared by three tetrahedra are kept.
  */
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
 
@@ -18,10 +19,10 @@
 
 typedef struct fixer {
     const sinew_mesh *mesh;
-    int32_t *same;         /* [vertex_count] the vertex that replaces it */
-    int32_t *cells[3];     /* tets, triangles, edges that stay, over old vertices */
-    int32_t counts[3];     /* how many */
-    sinew_real *fractions; /* [counts[0]] of the tets that stay; NULL: the mesh has none */
+    int32_t *same;         /* [vertex_count] the vertex that replaces each vertex */
+    int32_t *cells[3];     /* kept tets, triangles and edges, with indices of the old vertices */
+    int32_t counts[3];     /* numbers of kept tets, triangles and edges */
+    sinew_real *fractions; /* [counts[0]] filled fractions of the kept tets; NULL: the mesh has none */
     int64_t merged;
     int64_t turned;
     int64_t degenerate[3];
@@ -126,18 +127,18 @@ static void turn_inverted_tets(fixer *f)
 
 /* ---- Orienting ------------------------------------------------------------------------------ */
 
-/* Six times the volume under a triangle seen from `eye`; over a closed component it does not depend on the eye. */
+/* Six times the signed volume of the tet of a triangle and apex `eye`; its sum over a closed component does not
+ * depend on the apex. */
 static double volume_under(const sinew_real *positions, const int32_t *triangle, const sinew_real *eye)
 {
     double p[3][3];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             p[i][k] = (double)positions[3 * (size_t)triangle[i] + (size_t)k] - (double)eye[k];
-    return p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) - p[0][1] * (p[1][0] * p[2][2] - p[1][2] * p[2][0]) +
-           p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+    return vec3_triple(p[0], p[1], p[2]);
 }
 
-/* Closed components with negative volume after orientation are flipped as a whole. */
+/* Flips closed components whose volume is negative after orientation. */
 static void face_outwards(const fixer *f, sinew_orientation *orientation, double *volumes)
 {
     const sinew_real *positions = f->mesh->positions;
@@ -181,7 +182,7 @@ static sinew_status orient_triangles(fixer *f)
 
 /* ---- The copy ------------------------------------------------------------------------------- */
 
-/* numbers[v] becomes the new number of a vertex that a cell uses, -1 otherwise; returns how many are used. */
+/* numbers[v] becomes the new index of a vertex that a cell uses, -1 otherwise. Returns the number of used vertices. */
 static int32_t number_used_vertices(fixer *f, int32_t *numbers)
 {
     for (int32_t v = 0; v < f->mesh->vertex_count; v++)
@@ -232,7 +233,7 @@ static sinew_status write_repair_warnings(const fixer *f, sinew_mesh *copy)
         {f->duplicate[2], "duplicate edges dropped"},
         {f->flipped, "triangles flipped"},
         {f->twisted, "edges at which the surface has one side only: left as they are"},
-        {f->mesh->director_count, "directors dropped: make them anew, as edges may have changed"},
+        {f->mesh->director_count, "directors dropped: create them again, as edges may have changed"},
         {f->unused, "unused vertices dropped"},
     };
     sinew_status status = SINEW_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * simplify.c: see simplify.h.
+ * simplify.c: vertex clustering of a triangle mesh, and the embedding of its vertices. See simplify.h.
  */
 #include "mesh/edit/simplify.h"
 
@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
-#define TURN    0.77   /* |sum of the two unit vectors along the border| of a corner: it turns by 45 degrees or more */
-#define SLIVER  1e-3   /* area over the square of the longest side, of triangles that are left out */
-#define OUTSIDE (-0.5) /* least barycentric weight: vertices farther out are not bound */
+#define TURN    0.77   /* least |sum of the unit vectors along both boundary edges| of a corner: turn over 45 degrees */
+#define SLIVER  1e-3   /* area over the square of the longest side, below which triangles are dropped */
+#define OUTSIDE (-0.5) /* smallest barycentric weight: vertices farther outside a triangle are not bound to it */
 
-/* Ranks of vertices, in the order in which they are taken. */
+/* Ranks of vertices; vertices of higher rank are chosen first. */
 enum {
     UNUSED,
     INNER,
@@ -26,10 +27,10 @@ enum {
 typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
-    uint8_t *rank;      /* [vertex_count] */
-    double (*along)[3]; /* [vertex_count] sum of unit vectors along the border */
-    int32_t *borders;   /* [vertex_count] edges of the border at each */
-    int32_t *first;     /* [coarse vertices + 1] into around */
+    uint8_t *rank;      /* [vertex_count] UNUSED, INNER, BORDER or CORNER */
+    double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
+    int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
+    int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */
     int32_t *around;    /* coarse triangles at each coarse vertex */
 } work;
 
@@ -40,12 +41,9 @@ static const sinew_real *position_of(const work *w, int32_t vertex)
 
 static double simplify_distance(const work *w, int32_t i, int32_t j)
 {
-    double sum = 0;
-    for (size_t c = 0; c < 3; c++) {
-        const double d = (double)position_of(w, i)[c] - (double)position_of(w, j)[c];
-        sum += d * d;
-    }
-    return sqrt(sum);
+    double d[3];
+    vec3_edge(position_of(w, j), position_of(w, i), d);
+    return vec3_norm(d);
 }
 
 /* ---- Kept vertices ------------------------------------------------------------------------------- */
@@ -74,7 +72,7 @@ static uint8_t rank_of(const work *w, int32_t i)
         return CORNER;
     if (w->borders[i] == 0)
         return INNER;
-    return w->borders[i] != 2 || sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) > TURN ? CORNER : BORDER;
+    return w->borders[i] != 2 || vec3_norm(a) > TURN ? CORNER : BORDER;
 }
 
 static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
@@ -85,7 +83,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* owner[i] = i for kept vertices, else -1. */
+/* Chooses the kept vertices: owner[i] becomes i for kept vertices, else -1. */
 static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
@@ -96,7 +94,7 @@ static void simplify_choose(const work *w, int32_t *owner)
                 owner[i] = i;
 }
 
-/* The nearest neighbour that stays, on the border if i lies there and one does. */
+/* The nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come first. */
 static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
@@ -113,7 +111,7 @@ static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
     return best;
 }
 
-/* Numbers the kept vertices and assigns the others to them. */
+/* Numbers the kept vertices and assigns every other vertex to a kept one. */
 static void assign(const work *w, sinew_simplified *s)
 {
     const int32_t n = w->input->vertex_count;
@@ -122,7 +120,7 @@ static void assign(const work *w, sinew_simplified *s)
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == i)
             s->origin[s->vertex_count++] = i;
-    /* Joined ones are marked below -1, so that they are not taken for ones that stay. */
+    /* Assigned vertices are encoded as -2 - index, so that they are not mistaken for kept vertices. */
     for (int32_t i = 0; i < n; i++)
         if (s->owner[i] == -1 && w->rank[i] != UNUSED)
             s->owner[i] = -2 - simplify_nearest(w, s->owner, i);
@@ -149,7 +147,7 @@ static void simplify_sort_three(int32_t v[3])
             }
 }
 
-/* Sorts by vertices, in any order, then by number. */
+/* A triangle with sorted vertices, for finding duplicates; equal triangles are ordered by their number. */
 typedef struct candidate {
     int32_t sorted[3], number;
 } candidate;
@@ -171,17 +169,12 @@ static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3
     }
 }
 
-static double simplify_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[3])
 {
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
     double a[3], b[3];
     simplify_edges_of(w, corner, a, b);
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b),
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b),
                  longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
@@ -224,7 +217,7 @@ static void list_around(work *w, const sinew_simplified *s)
         w->first[v + 1] += w->first[v];
     for (int32_t k = 3 * s->triangle_count - 1; k >= 0; k--)
         w->around[--w->first[s->triangles[k] + 1]] = k / 3;
-    /* Starts have moved to those of their successors. */
+    /* Filling has advanced each start to the start of the next vertex. */
     memmove(w->first, w->first + 1, (size_t)s->vertex_count * sizeof *w->first);
     w->first[s->vertex_count] = 3 * s->triangle_count;
 }
@@ -238,15 +231,15 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     simplify_edges_of(w, corner, a, b);
     for (size_t c = 0; c < 3; c++)
         p[c] = (double)position_of(w, i)[c] - (double)position_of(w, corner[0])[c];
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b), pa = simplify_dot(p, a),
-                 pb = simplify_dot(p, b);
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b), pa = vec3_dot(p, a),
+                 pb = vec3_dot(p, b);
     const double determinant = aa * bb - ab * ab;
     out[1] = (pa * bb - pb * ab) / determinant;
     out[2] = (pb * aa - pa * ab) / determinant;
     out[0] = 1 - out[1] - out[2];
 }
 
-/* The triangle at the owner in which the vertex lies, or that it is least far outside of. */
+/* Binds a vertex to the triangle around its owner that contains it, or that it is least far outside of. */
 static void bind_vertex(const work *w, sinew_simplified *s, int32_t i)
 {
     const int32_t owner = s->owner[i];

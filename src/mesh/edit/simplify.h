@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * simplify.h: a coarser triangle mesh on some of the vertices of a finer one, with about a quarter of them.
+ * simplify.h: a coarser triangle mesh with about a quarter of the vertices of a finer one.
  *
- * Vertices that stay are a maximal independent set: no two of them are neighbours, and every other one has a neighbour
- * among them. Held vertices and corners of the border are taken first, then the border, then the rest, each in the
- * order of their numbers. The others join the nearest of those that stay, along the border where they lie on it, and
- * triangles whose vertices join three different ones are the coarse triangles (vertex clustering, Rossignac and Borrel
- * 1993). Any triangle mesh will do, with borders, holes and several pieces; edges of more than two triangles count as
- * border.
+ * The kept vertices are a maximal independent set: no two of them are neighbours, and every other vertex has a kept
+ * neighbour. Held vertices and corners of the boundary are chosen first, then boundary vertices, then the rest, each in
+ * index order. Every other vertex is assigned to its nearest kept neighbour, boundary to boundary if possible. A
+ * triangle whose vertices are assigned to three different kept vertices becomes a coarse triangle (vertex clustering,
+ * Rossignac and Borrel 1993). The input may be open and have several components; edges of more than two triangles
+ * count as boundary.
  */
 #ifndef SINEW_SRC_MESH_EDIT_SIMPLIFY_H
 #define SINEW_SRC_MESH_EDIT_SIMPLIFY_H
@@ -19,23 +19,23 @@ typedef struct sinew_simplified {
     int32_t *origin; /* [vertex_count] vertex of the finer mesh, ascending */
     int32_t triangle_count;
     int32_t *triangles; /* [3 * triangle_count] */
-    int32_t *owner;     /* [vertices of the finer] the coarse vertex that each joins, -1: in no triangle */
-    /* Where each vertex of the finer mesh lies on the coarser one. */
-    int32_t (*corner)[3];    /* [vertices of the finer] coarse vertices; corner[i][0] < 0: too far off */
-    sinew_real (*weight)[3]; /* [vertices of the finer] barycentric, of the nearest point in the triangle's plane */
+    int32_t *owner;     /* [fine vertices] coarse vertex that each is assigned to; -1: in no triangle */
+    /* The embedding of each fine vertex in the coarse mesh. */
+    int32_t (*corner)[3];    /* [fine vertices] coarse vertices; corner[i][0] < 0: too far outside */
+    sinew_real (*weight)[3]; /* [fine vertices] barycentric weights of the nearest point in the triangle's plane */
 } sinew_simplified;
 
 typedef struct sinew_simplify_input {
     int32_t vertex_count;
     const sinew_real *positions; /* [vertex_count][4] m */
-    const uint8_t *held;         /* [vertex_count] 1: stays if no neighbour does */
+    const uint8_t *held;         /* [vertex_count] 1: kept unless a neighbour is kept */
     int32_t triangle_count;
     const int32_t *triangles; /* [3 * triangle_count] */
 } sinew_simplify_input;
 
-/* Allocates; on failure nothing is held. */
+/* Allocates the result. On failure nothing stays allocated. */
 sinew_status sinew_simplify(const sinew_allocator *allocator, const sinew_simplify_input *input,
                             sinew_simplified *simplified, sinew_error *error);
-void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* zeroed is fine */
+void sinew_simplified_release(const sinew_allocator *allocator, sinew_simplified *simplified); /* or zeroed */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_along_edges.c: see split_along_edges.h.
+ * split_along_edges.c: groups of connected cells around a vertex, and their separation. See split_along_edges.h.
  */
 #include "mesh/edit/split_along_edges.h"
 
@@ -43,7 +43,7 @@ void sinew_cut_end(sinew_cut *cut)
 
 /* ---- Groups of cells around a vertex ----------------------------------------------------------- */
 
-/* The corner of a cell that is at a vertex of the mesh before. */
+/* The corner of a cell at a vertex of the uncut mesh. */
 static int32_t corner_at(const sinew_cut *cut, int32_t cell, int32_t vertex)
 {
     for (int32_t i = 0; i < cut->size; i++)
@@ -52,7 +52,8 @@ static int32_t corner_at(const sinew_cut *cut, int32_t cell, int32_t vertex)
     return -1;
 }
 
-/* Whether two cells at a vertex have an edge (triangles) or a face (tets) there in common, as the cut stands. */
+/* Whether two cells at a vertex share an edge (triangles) or a face (tets) at this vertex, in the present state of
+ * the cut. */
 static bool hang_together(const sinew_cut *cut, int32_t a, int32_t b, int32_t vertex)
 {
     int32_t shared = 0;
@@ -63,7 +64,7 @@ static bool hang_together(const sinew_cut *cut, int32_t a, int32_t b, int32_t ve
     return shared >= cut->size - 2;
 }
 
-/* Whether the middle of a cell's other vertices lies ahead of its vertex. */
+/* Whether the centroid of a cell lies on the positive side of the plane through `vertex` with normal `direction`. */
 static bool lies_ahead(const sinew_cut *cut, const sinew_real *points, int32_t cell, int32_t vertex,
                        const double direction[3])
 {
@@ -76,14 +77,14 @@ static bool lies_ahead(const sinew_cut *cut, const sinew_real *points, int32_t c
     return along > 0;
 }
 
-/* group[i] of the i-th cell at a vertex: the lowest cell (by its index there) connected to it. On entry it is the side
- * of each; only cells of one side are connected. */
+/* group[i] of the i-th cell at a vertex becomes the group of the lowest cell connected to it. On entry group[i] is
+ * the side (0 or 1) of the cell; only cells of the same side are connected. */
 static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
 {
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);
     for (int32_t i = 0; i < count; i++)
-        group[i] = 2 * i + group[i]; /* index and side */
+        group[i] = 2 * i + group[i]; /* unique group: index and side */
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < count; i++)
@@ -98,7 +99,8 @@ static void find_groups(const sinew_cut *cut, int32_t vertex, int32_t *group)
     }
 }
 
-/* Gives each group at a vertex a vertex of its own, where it shares one with a group before. */
+/* Gives each group of cells at a vertex a copy of the vertex if an earlier group uses the same one. Marks all cells at
+ * the vertex as touched. */
 static void separate(sinew_cut *cut, int32_t vertex, const int32_t *group)
 {
     const int32_t *cells = cut->at.elements + cut->at.first[vertex];
@@ -122,7 +124,7 @@ static void separate(sinew_cut *cut, int32_t vertex, const int32_t *group)
         cut->touched[cells[i]] = 1;
 }
 
-/* Takes a neighbour of an opened vertex apart where its cells do not hang together any more. */
+/* Splits a neighbour of an opened vertex if its cells are no longer connected. */
 static void separate_neighbour(sinew_cut *cut, int32_t vertex)
 {
     const int32_t count = (int32_t)(cut->at.first[vertex + 1] - cut->at.first[vertex]);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * ball_cylinder_torus.c: balls, cylinders, tori and tubes filled with six tetrahedra a cell (grid.h). Outer vertices
- * lie on the true surface, so the volume comes from below and its error falls with the square of the cell size.
+ * ball_cylinder_torus.c: balls, cylinders, tori and tubes of six tetrahedra per cell (grid.h). Outer vertices lie on
+ * the true surface, so the volume converges from below, with an error proportional to the square of the cell size.
  *
- * Exact counts, with n = segments, l = layers, r = rings; "even" means rounded up to an even number, because a disc
- * or ball has its centre between two halves:
+ * Exact counts, with n = segments, l = layers, r = rings; "even" means rounded up to an even number, because the centre
+ * of a disc or ball is a vertex between two halves:
  *     ball      n even           vertices (n + 1)^3           tets 6 n^3
  *     cylinder  n even           vertices (n + 1)^2 (l + 1)   tets 6 n^2 l
  *     torus     l even           vertices (l + 1)^2 n         tets 6 l^2 n
  *     tube      any              vertices n (r + 1)(l + 1)    tets 6 n r l
  *
- * Square to disc: the square rings of a grid become circles, and steps along a ring equal angles. Cube to ball: the
- * square shells become spheres, and steps along a shell's edge equal angles seen from the centre (the equiangular
- * cubed sphere of C. Ronchi, R. Iacono, P. S. Paolucci, J. Comput. Phys. 124, 1996).
+ * Square to disc: the square rings of a grid become circles, with equal angles between the vertices of a ring. Cube to
+ * ball: the cubic shells become spheres, with equal angles between the vertices of a shell's edge, seen from the centre
+ * (the equiangular cubed sphere of C. Ronchi, R. Iacono, P. S. Paolucci, J. Comput. Phys. 124, 1996).
  *
- * Limits: quality (1 for a regular tetrahedron) stays above 0.3 where cells are about as long as wide; stretched
- * cells and a torus whose pipe nearly fills it have less.
+ * Limits: quality (1 for a regular tetrahedron) is above 0.3 if cells are about as long as wide. It is lower for
+ * stretched cells and for a torus whose pipe radius is close to its ring radius.
  */
 #include "mesh/generate/grid.h"
 
@@ -26,7 +26,7 @@
 
 /* ---- Placing -------------------------------------------------------------------------------- */
 
-/* (i, j) steps from the middle of a square, `half` from middle to side, to the disc of the given radius. */
+/* Maps (i, j), in steps from the centre of a square of half width `half`, to the disc of the given radius. */
 static void square_to_disc(int32_t i, int32_t j, int32_t half, double radius, double point[2])
 {
     int32_t ring = abs(i) > abs(j) ? abs(i) : abs(j);
@@ -70,7 +70,7 @@ static void place_cylinder(const void *context, const int32_t index[3], double p
     position[2] = (double)def->height * ((double)index[2] / def->layers - 0.5);
 }
 
-/* Axis 0 leads away from the z axis, axis 1 around it, axis 2 up. */
+/* Grid axis 0 is the radial direction, axis 1 the angle around z, axis 2 the height. */
 static void place_torus(const void *context, const int32_t index[3], double position[3])
 {
     const sinew_round_def *def = context;
@@ -106,7 +106,7 @@ static bool length_fits(const char *what, const char *name, sinew_real length, s
 
 static bool cells_fit(const char *what, const char *name, int32_t count, int32_t minimum, sinew_error *error)
 {
-    /* Rounding up to even must not pass INT32_MAX. */
+    /* Rounding up to an even number must not exceed INT32_MAX. */
     bool fits = count >= minimum && count < INT32_MAX;
     if (!fits)
         sinew_fail(error, SINEW_ERROR_DATA, "%s: %s is %d; it must be at least %d and less than %d", what, name, count,
@@ -133,7 +133,7 @@ static bool def_fits(const char *what, const sinew_round_def *def, sinew_error *
     return length_fits(what, "radius", def->radius, error);
 }
 
-/* One set of defaults serves four shapes: 0 selects a value for the shape. */
+/* One set of defaults serves four shapes: 0 selects the default of the shape. */
 static sinew_real inner_radius_or(const sinew_round_def *def, double share)
 {
     return def->inner_radius == 0 ? (sinew_real)(share * (double)def->radius) : def->inner_radius;

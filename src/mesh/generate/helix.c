@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * helix.c: ropes that are not straight: helices and closed rings, round the z axis.
+ * helix.c: curved ropes: helices and closed rings around the z axis.
  *
- * Coil of n vertices: (r cos a, r sin a, pitch a / 2 pi) at n angles a from 0 to 2 pi turns, n - 1 edges. Ring of n
- * vertices: the regular n-gon of radius r, n edges, the last one from vertex n - 1 to vertex 0.
+ * A coil of n vertices: (r cos a, r sin a, pitch a / 2 pi) at n angles a from 0 to 2 pi turns, n - 1 edges. A ring of n
+ * vertices: the regular n-gon of radius r, n edges, the last from vertex n - 1 to vertex 0.
  */
 #include <math.h>
 
@@ -37,7 +37,7 @@ static bool coil_fits(const char *noun, const sinew_coil_def *def, double vertic
     return false;
 }
 
-/* n vertices, the last one `turns` after the first unless the loop is closed. */
+/* Makes a rope of n vertices; the last is `turns` turns after the first, unless the loop is closed. NULL on failure. */
 static sinew_mesh *make_coil(const sinew_coil_def *def, int32_t n, double turns, double pitch, bool closed,
                              sinew_error *error)
 {

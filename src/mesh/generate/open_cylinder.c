@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_cylinder.c: the side of a can: a round surface of triangles around the z axis, open at both ends.
+ * open_cylinder.c: the lateral surface of a cylinder around the z axis, in triangles, open at both ends.
  *
- * n segments around and l layers up, rows turned by half a segment from one to the next, so that triangles lean to
- * neither side. Vertex i of row j is number i + n j; triangles face outwards. Exact counts:
+ * There are n segments around and l layers up. Each row of vertices is rotated by half a segment against the previous
+ * one, so that triangles are symmetric. Vertex i of row j has index i + n j; triangles face outwards. Exact counts:
  *     vertices n (l + 1)      triangles 2 n l
  */
 #include <math.h>

@@ -2,21 +2,21 @@
  *
  * colour.c: greedy colourings. Elements, or vertices, of one colour may be updated at the same time.
  *
- * Elements: each vertex keeps a 64-bit set of the colours at it; an element takes the lowest colour free at all its
- * vertices. Remaining elements take another pass with the next 64 colours, which gives the same colours as
- * one pass with unbounded sets.
+ * Elements: each vertex has a 64-bit set of the colours of its elements; an element takes the lowest colour that is
+ * free at all its vertices. Elements without a free colour wait for another pass with the next 64 colours, which gives
+ * the same colours as one pass with unbounded sets.
  *
- * Vertices: the next one is always that with the most colours among its neighbours (Brelaz, Commun. ACM 22 (1979) 251,
- * "DSATUR"), so that regular meshes get the fewest colours for any numbering: four for a block of five tets a
- * cell, where first fit finds five in the order of the grid and ten along a Hilbert curve. When elements are added,
- * only their vertices are recoloured.
+ * Vertices: the vertex with the most colours among its neighbours is next (Brelaz, Commun. ACM 22 (1979) 251,
+ * "DSATUR"). Regular meshes then get the fewest colours for any numbering: four for a block of five tets per cell,
+ * where first fit finds five in the order of the grid and ten along a Hilbert curve. When elements are added, only
+ * their vertices are recoloured.
  */
 #include "mesh/topology.h"
 
 #include <string.h>
 
-/* One round: colours the elements of `left` that find one of 64 free colours, keeps the others in it, in order.
- * Returns how many are left. */
+/* One pass: colours the elements of `left` that have one of 64 colours free, keeps the other elements in `left`, in
+ * order, and returns their number. */
 static int32_t colour_round(const sinew_elements *elements, uint64_t *used, int32_t base, int32_t *left,
                             int32_t left_count, int32_t *colours)
 {
@@ -48,7 +48,7 @@ static int32_t largest(const int32_t *values, int32_t count)
     return found;
 }
 
-/* Leaves no colours at the vertices of the elements. */
+/* Clears the colour sets of the vertices of the elements. */
 static void clear_used(const sinew_elements *elements, uint64_t *used)
 {
     for (size_t i = 0; i < (size_t)elements->count * (size_t)elements->size; i++)
@@ -107,15 +107,15 @@ sinew_status sinew_colour_elements(const sinew_allocator *allocator, int32_t ver
 /* ---- Vertices -------------------------------------------------------------------------------- */
 
 enum {
-    QUEUES = 65 /* by number of different colours among the neighbours, of the first 64 */
+    QUEUES = 65 /* one list per number of different colours among the neighbours, of the first 64 colours */
 };
 
-/* The vertices without a colour, in one list for each number of colours around them. */
+/* The uncoloured vertices, in one list for each number of colours among their neighbours. */
 typedef struct saturation {
-    uint64_t *around;     /* [vertex_count] colours of the neighbours, as a set */
-    int32_t *next, *back; /* [vertex_count] in the list; -1: none */
+    uint64_t *around;     /* [vertex_count] set of the colours of the neighbours */
+    int32_t *next, *back; /* [vertex_count] next and previous vertex of the same list; -1: none */
     int32_t head[QUEUES];
-    int32_t max; /* no list above is filled */
+    int32_t max; /* highest list that may contain vertices */
 } saturation;
 
 static int32_t count_bits(uint64_t set)
@@ -159,7 +159,8 @@ static int32_t free_colour(const sinew_adjacency *adjacency, const int32_t *colo
     return colour;
 }
 
-/* Always the vertex with the most colours around it, the one that got there last: Brelaz's rule. */
+/* Always colours the vertex with the most colours among its neighbours, of these the one that reached this number
+ * last (Brelaz's rule). */
 static void colour_by_saturation(const sinew_adjacency *adjacency, int32_t vertex_count, saturation *s, int32_t *taken,
                                  int32_t *colours)
 {
@@ -198,7 +199,7 @@ sinew_status sinew_colour_vertices(const sinew_allocator *allocator, int32_t ver
     saturation s = {.around = sinew_allocate_zero(allocator, (size_t)vertex_count, sizeof *s.around),
                     .next = sinew_allocate(allocator, (size_t)vertex_count, sizeof *s.next),
                     .back = sinew_allocate(allocator, (size_t)vertex_count, sizeof *s.back)};
-    /* One colour more than there are vertices, so that the search for a free one always ends. */
+    /* There is one colour more than vertices, so that the search for a free colour always ends. */
     int32_t *taken = sinew_allocate(allocator, (size_t)vertex_count + 1, sizeof *taken);
     if (s.around && s.next && s.back && taken) {
         for (int32_t c = 0; c <= vertex_count; c++)
@@ -226,7 +227,7 @@ static bool touches(const sinew_elements *list, int32_t element, const uint8_t *
     return false;
 }
 
-/* Copies the elements of a list that contain an affected vertex next to each other. */
+/* Copies the elements of a list that contain an affected vertex into a list of their own. False without memory. */
 static bool near_elements(const sinew_allocator *allocator, const sinew_elements *list, const uint8_t *touched,
                           sinew_elements *near)
 {
@@ -242,7 +243,7 @@ static bool near_elements(const sinew_allocator *allocator, const sinew_elements
     return vertices != NULL;
 }
 
-/* Keeps v's colour, or gives it the lowest free one. taken[c] == v marks colour c as taken. */
+/* Keeps v's colour if no neighbour has it, or gives v the lowest free colour. taken[c] == v marks colour c as taken. */
 static void colour_recolour(const sinew_adjacency *adjacency, int32_t *colours, int32_t v, int32_t *taken)
 {
     for (int64_t at = adjacency->first[v]; at < adjacency->first[v + 1]; at++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * facets.c: facets are collected vertex by vertex: those whose lowest vertex is v are found among the elements at v,
- * sorted, and reported run by run. Extra memory is that of the vertex with the most elements.
+ * facets.c: collects facets vertex by vertex: the elements at v contain all facets whose lowest vertex is v. These are
+ * sorted and reported run by run. Extra memory is proportional to the largest number of elements at a vertex.
  */
 #include "mesh/topology/facets.h"
 
 #include "mesh/sort_pairs.h"
 
-/* The other vertices of the element without vertex `left_out`, ascending. */
+/* The vertices of the element without vertex number `left_out`, ascending. */
 static void facet_vertices(const int32_t *element, int32_t size, int32_t left_out, int32_t *vertices)
 {
     int32_t count = 0;
@@ -30,7 +30,7 @@ static bool names_twice(const int32_t *element, int32_t size)
     return false;
 }
 
-/* Facets whose lowest vertex is v, unsorted; returns how many. */
+/* Collects the facets whose lowest vertex is v, unsorted; returns their number. */
 static size_t facets_at(const sinew_elements *elements, const sinew_incidence *incidence, int32_t v, sinew_pair *pairs)
 {
     size_t count = 0;

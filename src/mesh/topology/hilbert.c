@@ -2,10 +2,10 @@
  *
  * hilbert.c: points in the order of a Hilbert curve, so that points near in space are mostly near in memory.
  *
- * Each axis is cut into 2^21 steps of the bounding cube; the cell's index on the curve is a 63-bit number, made from
- * the three coordinates bit by bit after J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707 (2004):
- * walking from the top bit down, undo the reflection or exchange of axes that the coarser cells impose, then Gray-
- * decode. Limits: points closer than 2^-21 of the largest extent may fall in one cell; they keep their index order.
+ * Each axis of the bounding cube has 2^21 intervals. The cell's index on the curve is a 63-bit number, made from the
+ * three coordinates bit by bit after J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707 (2004): from the
+ * top bit down, undo the reflection or exchange of axes that the coarser cells impose, then decode the Gray code.
+ * Limits: points closer than 2^-21 of the largest extent may fall in one cell; they keep their index order.
  */
 #include "mesh/sort_pairs.h"
 #include "mesh/topology.h"
@@ -33,7 +33,7 @@ static uint64_t hilbert_key(uint32_t x[3])
         for (int i = 0; i < 3; i++)
             undo_turn(x, i, bit);
 
-    /* Gray code to number. */
+    /* Converts the Gray code to a number. */
     x[1] ^= x[0];
     x[2] ^= x[1];
     uint32_t flip = 0;
@@ -41,7 +41,7 @@ static uint64_t hilbert_key(uint32_t x[3])
         if (x[2] & bit)
             flip ^= bit - 1;
 
-    /* The number's bits lie across the axes: axis 0 holds the highest of each three. */
+    /* Interleaves the bits of the axes: axis 0 has the highest of each three bits. */
     uint64_t key = 0;
     for (int b = BITS - 1; b >= 0; b--)
         for (int i = 0; i < 3; i++)
@@ -49,7 +49,7 @@ static uint64_t hilbert_key(uint32_t x[3])
     return key;
 }
 
-/* Halves everywhere, because max - min may overflow. */
+/* Lower corner and extent of the bounding cube, both halved, because max - min may overflow. */
 static double bounding_cube(const sinew_real *positions, int32_t count, double half_corner[3])
 {
     double half_extent = 0;
@@ -69,7 +69,7 @@ static double bounding_cube(const sinew_real *positions, int32_t count, double h
 static uint32_t hilbert_cell_of(double x, double half_corner, double half_extent)
 {
     double t = half_extent > 0 ? (x / 2 - half_corner) / half_extent : 0;
-    /* Written so that a NaN falls to 0. */
+    /* The comparison maps NaN to 0. */
     return t > 0 ? (uint32_t)(fmin(t, 1) * ((1u << BITS) - 1)) : 0;
 }
 

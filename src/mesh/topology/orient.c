@@ -3,8 +3,8 @@
  * orient.c: finds triangles oriented against their neighbours.
  *
  * Two triangles agree if they traverse their common edge in opposite directions. Components are the trees of a
- * union-find whose links store whether both ends agree; a link that closes a ring and contradicts it is a twist. The
- * minority of each component is flipped. Edges with three or more triangles join nothing.
+ * union-find whose links store whether both ends agree; a link that closes a cycle and contradicts it is a twist. The
+ * minority of each component is flipped. Edges with three or more triangles connect nothing.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/flaws.h"
@@ -14,15 +14,16 @@ typedef struct search {
     const int32_t *triangles;
 } search;
 
-/* Does use (3 * triangle + left-out corner) run along its edge from the low to the high vertex? */
+/* Whether a triangle traverses an edge from the lower to the higher vertex. use = 3 * triangle + corner opposite to
+ * the edge. */
 static bool runs_up(const int32_t *triangles, uint64_t use)
 {
     const int32_t *v = triangles + use / 3 * 3;
     return v[(use + 1) % 3] < v[(use + 2) % 3];
 }
 
-/* First triangle of t's component so far; *turned: t is oriented against it. During the search `flip` holds each
- * triangle's orientation relative to its parent, and `piece` the parent. */
+/* First triangle of t's component so far; *turned: t has the opposite orientation. During the search `flip` holds
+ * each triangle's orientation relative to its parent, and `component` the parent. */
 static int32_t find_first(sinew_orientation *o, int32_t t, uint8_t *turned)
 {
     *turned = 0;
@@ -65,7 +66,7 @@ static void join_over_edge(void *context, const int32_t *vertices, const sinew_p
         s->out->open[uses[n].minor / 3] = 1;
 }
 
-/* Chains of links become links to the first triangle: a parent has a lower number and is resolved before. */
+/* Replaces chains of links by links to the first triangle. A parent has a lower index and is resolved before. */
 static void orient_flush(sinew_orientation *o, int32_t count)
 {
     for (int32_t t = 0; t < count; t++) {

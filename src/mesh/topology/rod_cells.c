@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_cells.c: the cells of shells and rods, found by the directors of a mesh. See rod_frames.h.
+ * rod_cells.c: finds the cells of shells and rods by the directors of a mesh. See rod_frames.h.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* Directors sorted by their edges. */
 typedef struct director_index {
-    sinew_pair *keys; /* [2 * count] the lower end, the higher; the director. Then a buffer for sorting */
+    sinew_pair *keys; /* [2 * count] major: lower and higher end; minor: the director. Then a buffer for sorting */
     size_t count;
 } director_index;
 
@@ -95,14 +95,14 @@ sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mes
     return status;
 }
 
-/* Joins each edge at a vertex to the next one there. */
+/* Writes a rod cell for each edge at a vertex and the next edge at this vertex. */
 static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_t *cell)
 {
     for (int32_t v = 0; v < mesh->vertex_count; v++)
         for (int64_t i = at->first[v]; i + 1 < at->first[v + 1]; i++, cell += 5) {
             const int32_t *one = mesh->directors + 3 * (size_t)at->elements[i];
             const int32_t *two = mesh->directors + 3 * (size_t)at->elements[i + 1];
-            /* Along the edges' own direction where they agree: the first ends at v. */
+            /* The cell follows the direction of the edges if both agree: the first edge ends at v. */
             const bool swap = one[1] != v && two[1] == v;
             const int32_t *from = swap ? two : one, *to = swap ? one : two;
             cell[0] = from[0] == v ? from[1] : from[0];
@@ -113,7 +113,7 @@ static void write_rods(const sinew_mesh *mesh, const sinew_incidence *at, int32_
         }
 }
 
-/* The two ends of every director's edge, one list after the other. */
+/* Copies the two ends of every director's edge. */
 static int32_t *director_edges(const sinew_allocator *allocator, const sinew_mesh *mesh)
 {
     const size_t count = (size_t)mesh->director_count;

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_frames.c: a copy of a mesh with a director point for every edge of its triangles, or of its own edges where it
- * has no triangles. See rod_frames.h.
+ * rod_frames.c: a copy of a mesh with a director point for every edge of its triangles, or for its own edges if it has
+ * no triangles. See rod_frames.h.
  *
- * Shells: d is the mean of the normals of the triangles at the edge, the second one turned to agree with the first.
- * Rods: d is any unit vector across the first edge of a piece and is carried from edge to edge by the smallest rotation
- * that takes one edge's direction to the next one's (parallel transport), so a rope at rest has no twist.
+ * Shells: d is the mean normal of the triangles at the edge, with the second normal flipped if the triangles are
+ * oriented inconsistently. Rods: d is a unit vector perpendicular to the first edge of a connected component. Parallel
+ * transport carries d from edge to edge: the smallest rotation that takes one edge's direction to the next. A rope at
+ * rest then has no twist.
  *
- * Limits: edges of three or more triangles have no one normal and are refused. In a closed loop the transport ends
- * where it began only if the loop is plane; the rest is a twist between its last edge and its first.
+ * Limits: edges of three or more triangles have no unique normal and are refused. In a closed loop the transport
+ * returns to its start only if the loop is planar; otherwise a twist remains between the last edge and the first.
  */
 #include "mesh/topology/rod_frames.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 
-#define OFFSET_SHARE 0.25 /* of the mean length of an edge: the offset unless one is given */
+#define OFFSET_SHARE 0.25 /* default offset over the mean edge length */
 
 typedef struct director_builder {
     const sinew_mesh *mesh;
-    int32_t *directors; /* [3 * count] a b and which triangle, or edge, it belongs to */
-    double *d;          /* [3 * count] */
+    int32_t *directors; /* [3 * count] edge a b, then the director point p */
+    double *d;          /* [3 * count] unit vector of each director */
     int32_t count;
-    double length;        /* of all edges, m */
-    int32_t crowded[3];   /* an edge of too many triangles and their number, 0: none */
-    const sinew_real *up; /* [3] or NULL: where directors of rods point if they can */
+    double length;        /* m: sum of all edge lengths */
+    int32_t crowded[3];   /* ends of an edge with too many triangles, and their number; 0: none */
+    const sinew_real *up; /* [3] preferred direction of the directors of rods, or NULL */
 } director_builder;
 
 /* ---- Small vectors ---------------------------------------------------------------------------- */
@@ -37,21 +39,10 @@ static void rod_frame_difference(const sinew_real *positions, int32_t a, int32_t
         e[k] = (double)positions[3 * (size_t)b + k] - (double)positions[3 * (size_t)a + k];
 }
 
-static double rod_frame_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void rod_frame_cross(const double a[3], const double b[3], double c[3])
-{
-    const double r[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-    memcpy(c, r, sizeof r);
-}
-
-/* Makes v a unit vector; false where it has no direction. */
+/* Normalises v; returns false if v is zero. */
 static bool rod_frame_unit(double v[3])
 {
-    const double length = sqrt(rod_frame_dot(v, v));
+    const double length = vec3_norm(v);
     for (int k = 0; k < 3; k++)
         v[k] /= length > 0 ? length : 1;
     return length > 0 && isfinite(length);
@@ -65,11 +56,12 @@ static bool triangle_normal(const sinew_mesh *mesh, int32_t t, double n[3])
     double e[3], f[3];
     rod_frame_difference(mesh->positions, v[0], v[1], e);
     rod_frame_difference(mesh->positions, v[0], v[2], f);
-    rod_frame_cross(e, f, n);
+    vec3_cross(e, f, n);
     return rod_frame_unit(n);
 }
 
-/* +1 where the triangle's corner i is followed by the edge's lower end, -1 by its higher. */
+/* The direction in which a triangle traverses an edge. use = 3 * triangle + corner opposite to the edge. +1: from
+ * the lower vertex of the edge to the higher, -1: the reverse. */
 static double sense(const sinew_mesh *mesh, uint64_t use, const int32_t *vertices)
 {
     const int32_t *v = mesh->triangles + 3 * (use / 3);
@@ -87,16 +79,16 @@ static void add_shell_edge(void *context, const int32_t *vertices, const sinew_p
     double n[2][3] = {{0}}, e[3];
     for (size_t i = 0; i < use_count && i < 2; i++)
         triangle_normal(mesh, (int32_t)(uses[i].minor / 3), n[i]);
-    /* Neighbours that agree run along their edge in opposite senses. */
+    /* Triangles with consistent orientation traverse their edge in opposite directions. */
     const bool agree = use_count < 2 || sense(mesh, uses[0].minor, vertices) != sense(mesh, uses[1].minor, vertices);
     double *d = builder->d + 3 * (size_t)builder->count;
     for (int k = 0; k < 3; k++)
         d[k] = n[0][k] + (agree ? n[1][k] : -n[1][k]);
-    if (!(rod_frame_dot(d, d) > 1e-12)) /* folded flat: the fold's own direction, away from both */
+    if (!(vec3_dot(d, d) > 1e-12)) /* folded flat: the mean vanishes; use the first normal */
         memcpy(d, n[0], sizeof n[0]);
     rod_frame_unit(d);
     rod_frame_difference(mesh->positions, vertices[0], vertices[1], e);
-    builder->length += sqrt(rod_frame_dot(e, e));
+    builder->length += vec3_norm(e);
     memcpy(builder->directors + 3 * (size_t)builder->count++, vertices, 2 * sizeof *vertices);
 }
 
@@ -122,14 +114,15 @@ static sinew_status builder_shell(director_builder *builder, sinew_error *error)
 
 /* ---- Rods ------------------------------------------------------------------------------------- */
 
-/* The component of `up` across the edge, or of the axis that lies most across it. */
+/* The component of `up` perpendicular to the edge. Without `up`, or if it is parallel to the edge, the coordinate
+ * axis most perpendicular to the edge is used. */
 static void start_direction(const director_builder *builder, const double t[3], double d[3])
 {
     double up[3] = {0};
     for (int k = 0; builder->up && k < 3; k++)
         up[k] = (double)builder->up[k];
     rod_frame_unit(up);
-    const double across = rod_frame_dot(up, up) - rod_frame_dot(up, t) * rod_frame_dot(up, t);
+    const double across = vec3_dot(up, up) - vec3_dot(up, t) * vec3_dot(up, t);
     if (!(across > 1e-12)) {
         int min = 2;
         for (int k = 1; k >= 0; k--)
@@ -138,24 +131,24 @@ static void start_direction(const director_builder *builder, const double t[3], 
         memset(up, 0, sizeof up);
         up[min] = 1;
     }
-    const double along = rod_frame_dot(up, t);
+    const double along = vec3_dot(up, t);
     for (int k = 0; k < 3; k++)
         d[k] = up[k] - along * t[k];
     rod_frame_unit(d);
 }
 
-/* d turned by the smallest rotation that takes t to u (Rodrigues); opposite directions keep it. */
+/* Rotates d by the smallest rotation that takes t to u (Rodrigues); d is kept if t and u are opposite. */
 static void transport(const double t[3], const double u[3], double d[3])
 {
     double axis[3], turned[3];
-    const double c = rod_frame_dot(t, u);
-    rod_frame_cross(t, u, axis);
-    rod_frame_cross(axis, d, turned);
-    const double along = c > -1 ? rod_frame_dot(axis, d) / (1 + c) : 0;
+    const double c = vec3_dot(t, u);
+    vec3_cross(t, u, axis);
+    vec3_cross(axis, d, turned);
+    const double along = c > -1 ? vec3_dot(axis, d) / (1 + c) : 0;
     double next[3];
     for (int k = 0; k < 3; k++)
         next[k] = c > -1 + 1e-9 ? c * d[k] + turned[k] + along * axis[k] : d[k];
-    const double out = rod_frame_dot(next, u); /* round-off along many edges */
+    const double out = vec3_dot(next, u); /* removes round-off that accumulates along many edges */
     for (int k = 0; k < 3; k++)
         d[k] = next[k] - out * u[k];
     rod_frame_unit(d);
@@ -169,7 +162,8 @@ static bool away(const sinew_mesh *mesh, int32_t e, int32_t v, double t[3])
     return rod_frame_unit(t);
 }
 
-/* Walks from edge `first` over all that hang together with it. queue [edge_count], seen [edge_count]. */
+/* Sets the unit vectors d of all edges connected to edge `first`, by parallel transport in breadth-first order. Work
+ * space: queue [edge_count]; seen [edge_count], 1: d is set. */
 static void walk_rod(director_builder *builder, const sinew_incidence *at, int32_t first, int32_t *queue, uint8_t *seen)
 {
     const sinew_mesh *mesh = builder->mesh;
@@ -208,7 +202,7 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
     for (int32_t e = 0; e < mesh->edge_count; e++) {
         double t[3];
         rod_frame_difference(mesh->positions, mesh->edges[2 * (size_t)e], mesh->edges[2 * (size_t)e + 1], t);
-        builder->length += sqrt(rod_frame_dot(t, t));
+        builder->length += vec3_norm(t);
         if (!rod_frame_unit(t))
             return sinew_fail(error, SINEW_ERROR_DATA,
                               "directors: edge %d has no length and nothing across it; sinew mesh fix drops it", e);
@@ -231,7 +225,7 @@ static sinew_status builder_rod(director_builder *builder, sinew_error *error)
 
 /* ---- The copy --------------------------------------------------------------------------------- */
 
-/* positions [3 * (vertex_count + count)]: the mesh's, then those of the director points, whose numbers are set. */
+/* Writes positions [3 * (vertex_count + count)]: those of the mesh, then the director points, whose indices are set. */
 static void place_directors(const director_builder *builder, double offset, sinew_real *positions)
 {
     const sinew_mesh *mesh = builder->mesh;

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * rod_frames.h: director points: a point beside the middle of an edge that carries the direction across it.
+ * rod_frames.h: director points: a point beside the middle of an edge that carries a direction perpendicular to the
+ * edge.
  *
- * A director (a, b, p): the edge a b and the vertex p, at rest at (x_a + x_b)/2 + s d, d a unit vector across the edge.
- * Shells and rods take the slope or the frame of an edge from its director, which moves as every other vertex does.
+ * A director (a, b, p) is the edge a b and the vertex p, at rest at (x_a + x_b)/2 + s d with d a unit vector
+ * perpendicular to the edge. Shells and rods take the slope or the frame of an edge from its director, which moves like
+ * other vertices.
  */
 #ifndef SINEW_SRC_MESH_TOPOLOGY_ROD_FRAMES_H
 #define SINEW_SRC_MESH_TOPOLOGY_ROD_FRAMES_H
 
 #include "mesh/mesh.h"
 
-/* Cells of a mesh by its directors (sinew_cell_finder); refused where an edge that is needed has none. */
+/* Cell finders by directors (sinew_cell_finder). They fail if a required edge has no director. */
 
-/* A triangle and the director points of the edges opposite to its vertices. */
+/* Shell cell: a triangle and the director points of the edges opposite to its vertices. */
 sinew_status sinew_find_shells(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                int32_t *count, sinew_error *error);
-/* x0 x1 x2 p01 p12: two edges with directors that meet at x1. At a vertex of more edges each is joined to the next. */
+/* Rod cell: x0 x1 x2 p01 p12, two edges with directors that meet at x1. At a vertex of more edges each is joined to
+ * the next. */
 sinew_status sinew_find_rods(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                              int32_t *count, sinew_error *error);
-/* The directors themselves: a b p. */
+/* Director cell: the director itself, a b p. */
 sinew_status sinew_find_directors(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                   int32_t *count, sinew_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stencil.c: the table of stencils, and the search for each one's cells in a mesh. See stencil.h.
+ * stencil.c: the table of stencils, and the search for the cells of each stencil in a mesh. See stencil.h.
  */
 #include "mesh/topology/stencil.h"
 
@@ -32,7 +32,7 @@ static sinew_status stencil_find_tets(const sinew_allocator *allocator, const si
     return copy_cells(allocator, mesh->tets, mesh->tet_count, n, cells, count, error);
 }
 
-/* The mesh's own edges, or those of all cells if it has none. */
+/* The edges of the mesh, or the edges of all its cells if it has none. */
 static sinew_status stencil_find_edges(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
                                        int32_t **cells, int32_t *count, sinew_error *error)
 {
@@ -56,7 +56,7 @@ static sinew_status stencil_find_vertices(const sinew_allocator *allocator, cons
     return SINEW_OK;
 }
 
-/* The mesh's own triangles, or the surface of its tets where it has none. */
+/* The triangles of the mesh, or the surface of its tets if it has none. */
 static sinew_status stencil_find_triangles(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n,
                                            int32_t **cells, int32_t *count, sinew_error *error)
 {
@@ -73,12 +73,13 @@ static sinew_status stencil_find_triangles(const sinew_allocator *allocator, con
 
 typedef struct hinge_list {
     const int32_t *triangles;
-    int32_t *cells; /* NULL: only counted */
+    int32_t *cells; /* [4 * count] vertices of the hinges; NULL: only counted */
     int32_t count;
-    int32_t many_uses, many[2]; /* triangles and vertices of an edge that belongs to more than two; 0: there is none */
+    int32_t many_uses, many[2]; /* number of triangles and vertices of a non-manifold edge; 0: none */
 } hinge_list;
 
-/* An edge of two triangles and the vertices opposite to it. The first edge of more than two is remembered. */
+/* Adds a hinge: an edge of two triangles and the vertices opposite to it. Stores the first edge of more than two
+ * triangles. */
 static void stencil_add_hinge(void *context, const int32_t *vertices, const sinew_pair *uses, size_t use_count)
 {
     hinge_list *list = context;
@@ -144,7 +145,7 @@ static sinew_status write_rings(const sinew_adjacency *adjacency, int32_t vertex
     return SINEW_OK;
 }
 
-/* A vertex, then the vertices that share a cell with it. */
+/* Ring: a vertex, then the vertices that share a cell with it. */
 static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                int32_t *count, sinew_error *error)
 {
@@ -164,13 +165,13 @@ static sinew_status find_rings(const sinew_allocator *allocator, const sinew_mes
 
 /* ---- Wheels ------------------------------------------------------------------------------------ */
 
-/* Neighbours of a vertex, and the two that each shares a triangle with: -1 where there are fewer. */
+/* Neighbours of a vertex, and for each the two neighbours with which it shares a triangle; -1: fewer. */
 typedef struct ring_links {
     int32_t vertex, size, max;
     int32_t neighbour[SINEW_STENCIL_MAX], next[SINEW_STENCIL_MAX][2];
 } ring_links;
 
-/* Adds that p shares a triangle with q. */
+/* Stores that neighbours p and q of the vertex share a triangle, in the entry of p. */
 static sinew_status link_one(ring_links *links, int32_t p, int32_t q, sinew_error *error)
 {
     int32_t at = 0;
@@ -204,7 +205,7 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
         const int own = t[0] == links->vertex ? 0 : t[1] == links->vertex ? 1 : 2;
         const int32_t p = t[(own + 1) % 3], q = t[(own + 2) % 3];
         if (p == q || p == links->vertex || q == links->vertex)
-            continue; /* without interior */
+            continue; /* a triangle that repeats a vertex */
         status = link_one(links, p, q, error);
         if (status == SINEW_OK)
             status = link_one(links, q, p, error);
@@ -212,8 +213,8 @@ static sinew_status link_ring(ring_links *links, const int32_t *triangles, const
     return status;
 }
 
-/* Writes the neighbours in order around the vertex, from the lowest on; returns how many there are, 0 where the
- * vertex is on a boundary. */
+/* Writes the neighbours in order around the vertex, starting at the lowest. Returns their number; 0 if the vertex is
+ * on a boundary. */
 static int32_t walk_ring(const ring_links *links, int32_t *out)
 {
     int32_t at = 0, count = 0, came_from = -1;
@@ -257,7 +258,7 @@ static sinew_status write_wheels(const sinew_elements *triangles, const sinew_in
     return SINEW_OK;
 }
 
-/* Each vertex that lies inside a surface of triangles, then its neighbours in order around it. */
+/* Wheel: each inner vertex of a triangle surface, then its neighbours in order around it. */
 static sinew_status find_wheels(const sinew_allocator *allocator, const sinew_mesh *mesh, int32_t n, int32_t **cells,
                                 int32_t *count, sinew_error *error)
 {
@@ -302,15 +303,15 @@ static const sinew_stencil_info table[SINEW_STENCIL_COUNT] = {
     [SINEW_STENCIL_FRAMES] = {"pair of frames", "pairs of frames", 8, .couples = true},
 };
 
-/* Stencils registered by the program. The only table that grows while the process runs: a slot is filled once, by the
- * thread that finds it empty, and never changes again, so readers need no lock. */
+/* Stencils registered by the program. This table may grow while the process runs: a slot is filled once, atomically,
+ * and never changes again, so readers need no lock. */
 static _Atomic(const sinew_stencil_info *) foreign[SINEW_STENCILS_FOREIGN];
 
 const sinew_stencil_info *sinew_get_stencil(sinew_stencil stencil)
 {
     if ((unsigned)stencil < SINEW_STENCIL_COUNT)
         return &table[stencil];
-    const unsigned slot = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* the count itself means none */
+    const unsigned slot = (unsigned)stencil - SINEW_STENCIL_COUNT - 1; /* SINEW_STENCIL_COUNT itself means none */
     return slot < SINEW_STENCILS_FOREIGN ? atomic_load(&foreign[slot]) : NULL;
 }
 

@@ -2,9 +2,9 @@
  *
  * surface.c: the boundary of the tetrahedra as triangles, and all cells as unique edges.
  *
- * A face is on the boundary when exactly one tetrahedron has it. Triangles come in the order of their tetrahedra,
- * then of the faces in it. They point outwards also where a tetrahedron is inverted. Tetrahedra and edges that name a
- * vertex twice contribute nothing.
+ * A face is on the boundary if exactly one tetrahedron has it. Triangles follow the order of their tetrahedra, then of
+ * the faces of each. They point outwards even if a tetrahedron is inverted. Tetrahedra and edges that contain a vertex
+ * twice contribute nothing.
  */
 #include "mesh/topology/facets.h"
 #include "mesh/mesh.h"

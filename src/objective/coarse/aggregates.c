@@ -9,12 +9,12 @@
 
 #include "objective/connected_components.h"
 
-#define FRAGMENT 4    /* subsets of less than size / FRAGMENT particles join a neighbour */
-#define FLAT     1e-3 /* fraction of the largest variance below which a direction has no function */
+#define FRAGMENT 4    /* fragments of less than size / FRAGMENT particles join a neighbour */
+#define FLAT     1e-3 /* relative to the largest variance of positions: flatter directions get no linear function */
 
-/* ---- What hangs together ----------------------------------------------------------------------- */
+/* ---- Connectivity ------------------------------------------------------------------------------ */
 
-/* Calls `visit` for each vertex of each fixed element, with the element's first vertex. */
+/* Called for each pair of vertices of each fixed element. */
 typedef void edge_visitor(void *context, int32_t first, int32_t other);
 
 static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void *context)
@@ -35,7 +35,7 @@ static void visit_edges(const sinew_objective *o, edge_visitor *incidence, void 
 }
 
 typedef struct joining {
-    const int32_t *subset; /* [particle_count] vertices of one subset alone are joined, of none with -1 */
+    const int32_t *subset; /* [particle_count] two vertices are joined only within one subset; -1: in no subset */
     int32_t *parent;       /* [particle_count] */
 } joining;
 
@@ -91,7 +91,8 @@ static bool comes_before(const cutting *c, size_t axis, int32_t i, int32_t j)
     return a != b ? a < b : i < j;
 }
 
-/* Partitions first .. last - 1 about its middle-th particle (quickselect, Hoare 1961). */
+/* Reorders list[first .. last - 1] so that along the axis no particle before index `middle` lies beyond one after it
+ * (quickselect, Hoare 1961). */
 static void aggregates_divide(const cutting *c, size_t axis, int32_t first, int32_t last, int32_t middle)
 {
     while (last - first > 1) {
@@ -132,27 +133,27 @@ static void cut(cutting *c, int32_t first, int32_t last, int32_t subsets)
     cut(c, middle, last, subsets - left);
 }
 
-/* Subsets of about `size` free particles of every component; `component` and `padded_index` are overwritten. */
-static void cut_components(const sinew_objective *o, int32_t size, int32_t *component, int32_t *padded_index,
-                           int32_t *list, int32_t *subset)
+/* Cuts every component into subsets of about `size` free particles; `component` and `start` are overwritten. */
+static void cut_components(const sinew_objective *o, int32_t size, int32_t *component, int32_t *start, int32_t *list,
+                           int32_t *subset)
 {
     cutting c = {.rest = o->step.rest, .list = list, .subset = subset};
     int32_t total = 0;
-    memset(padded_index, 0, (size_t)o->particle_count * sizeof *padded_index);
+    memset(start, 0, (size_t)o->particle_count * sizeof *start);
     for (int32_t i = 0; i < o->particle_count; i++)
-        padded_index[component[i]] += !o->step.pinned[i];
+        start[component[i]] += !o->step.pinned[i];
     for (int32_t i = 0; i < o->particle_count; i++) {
-        const int32_t count = padded_index[i];
-        padded_index[i] = total;
+        const int32_t count = start[i];
+        start[i] = total;
         total += count;
     }
     for (int32_t i = 0; i < o->particle_count; i++) {
         subset[i] = -1;
         if (!o->step.pinned[i])
-            list[padded_index[component[i]]++] = i;
+            list[start[component[i]]++] = i;
     }
     for (int32_t i = 0, first = 0; i < o->particle_count; i++) {
-        const int32_t last = padded_index[i]; /* by now the start of the next component */
+        const int32_t last = start[i]; /* advanced by the loop above to the start of the next component */
         if (last > first)
             cut(&c, first, last, (last - first + size / 2) / size);
         first = last;
@@ -164,11 +165,11 @@ static void cut_components(const sinew_objective *o, int32_t size, int32_t *comp
 typedef struct merging {
     const int32_t *root; /* [particle_count] root of the fragment of each particle; -1: pinned */
     const int32_t *size; /* [particle_count] size of the fragment with each root */
-    int32_t *wish;       /* [particle_count] the larger fragment that a small one joins, or itself */
+    int32_t *preferred;  /* [particle_count] the larger fragment that a small fragment joins, or its own root */
     int32_t small;
 } merging;
 
-/* Larger fragments first, ties by the lower root: joins cannot form a cycle. */
+/* Orders fragments by size, ties by the lower root: a total order, so that joins cannot form a cycle. */
 static bool is_larger(const merging *m, int32_t a, int32_t b)
 {
     return m->size[a] != m->size[b] ? m->size[a] > m->size[b] : a < b;
@@ -180,32 +181,32 @@ static void find_aggregate_neighbour(void *context, int32_t i, int32_t j)
     const int32_t ends[2] = {m->root[i], m->root[j]};
     for (int k = 0; k < 2; k++) {
         const int32_t own = ends[k], other = ends[1 - k];
-        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small && is_larger(m, other, m->wish[own]))
-            m->wish[own] = other;
+        if (own >= 0 && other >= 0 && own != other && m->size[own] < m->small && is_larger(m, other, m->preferred[own]))
+            m->preferred[own] = other;
     }
 }
 
-/* root[i] = the representative particle of its aggregate: subsets are split into connected fragments, and small ones
- * join a neighbour. */
+/* root[i] = the representative particle of the aggregate of i: subsets are split into connected fragments, and small
+ * fragments join a neighbour. */
 static void merge_fragments(const sinew_objective *o, int32_t size, const int32_t *subset, int32_t *root,
-                            int32_t *count, int32_t *wish)
+                            int32_t *count, int32_t *preferred)
 {
     find_components(o, subset, root);
     memset(count, 0, (size_t)o->particle_count * sizeof *count);
     for (int32_t i = 0; i < o->particle_count; i++) {
-        wish[i] = i;
+        preferred[i] = i;
         if (subset[i] < 0)
             root[i] = -1;
         else
             count[root[i]]++;
     }
-    visit_edges(o, find_aggregate_neighbour, &(merging){root, count, wish, size / FRAGMENT});
+    visit_edges(o, find_aggregate_neighbour, &(merging){root, count, preferred, size / FRAGMENT});
     for (int32_t i = 0; i < o->particle_count; i++)
         if (root[i] >= 0)
-            root[i] = sinew_find_root(wish, root[i]);
+            root[i] = sinew_find_root(preferred, root[i]);
 }
 
-/* ---- The space --------------------------------------------------------------------------------- */
+/* ---- Coarse space ------------------------------------------------------------------------------ */
 
 /* Lists the particles of each aggregate; work [particle_count]. */
 static void aggregates_list_particles(sinew_coarse_space *space, const sinew_objective *o, int32_t *work)
@@ -236,7 +237,7 @@ static void number_aggregates(sinew_coarse_space *space, const sinew_objective *
     }
 }
 
-/* The centre of the aggregate, and the sums of products of positions relative to the centre, [3][3]. */
+/* Computes the centre of an aggregate, and the sums of products of positions relative to the centre, [3][3]. */
 static void find_moments(const sinew_coarse_space *space, const sinew_real *rest, int32_t aggregate, double middle[3],
                          double S[9])
 {
@@ -256,8 +257,8 @@ static void find_moments(const sinew_coarse_space *space, const sinew_real *rest
     }
 }
 
-/* Rows of T [3][3] give orthonormal functions of positions relative to the centre: the inverse of the pivoted Cholesky
- * factor of S. Returns their number. */
+/* Computes orthonormal linear functions of positions relative to the centre, the rows of T [3][3]: the inverse of the
+ * pivoted Cholesky factor of S. Returns the number of functions. */
 static int make_functions(double S[9], double T[9])
 {
     double scale = fmax(S[0], fmax(S[4], S[8]));
@@ -327,13 +328,13 @@ sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_obje
     int32_t *work = sinew_allocate_zero(&o->allocator, 4 * count, sizeof *work);
     const bool good = aggregates_reserve_buffers(space, o) && work;
     if (good) {
-        int32_t *component = work, *padded_index = work + count, *list = work + 2 * count, *subset = work + 3 * count;
+        int32_t *component = work, *start = work + count, *list = work + 2 * count, *subset = work + 3 * count;
         /* Before the cuts all particles, pinned ones included, are one subset. */
         find_components(o, subset, component);
-        cut_components(o, size, component, padded_index, list, subset);
-        merge_fragments(o, size, subset, component, padded_index, list);
-        number_aggregates(space, o, component, padded_index);
-        aggregates_list_particles(space, o, padded_index);
+        cut_components(o, size, component, start, list, subset);
+        merge_fragments(o, size, subset, component, start, list);
+        number_aggregates(space, o, component, start);
+        aggregates_list_particles(space, o, start);
         for (int32_t a = 0; a < space->count; a++)
             fill_basis(space, o->step.rest, a);
     }

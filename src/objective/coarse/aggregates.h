@@ -5,20 +5,21 @@
  *
  * Every connected component is bisected recursively across its longest side until subsets have about `size` particles.
  * Disconnected subsets are split, and small fragments join a neighbour. The functions of an aggregate are 1 and the
- * independent ones of x, y, z (two for a flat cloth, one for a rope), orthonormalised. Four particles of a solid with
- * these functions span the fine space.
+ * linearly independent ones among x, y, z (two for a flat cloth, one for a rope), orthonormalised. In a solid, the
+ * functions of an aggregate of four particles span all motions of these particles.
  *
- * Aggregates depend on fixed elements only, not on transient elements, weights, the state or threads.
+ * Aggregates depend on rest positions, pins and fixed elements only, not on transient elements, weights, the state or
+ * threads.
  */
 #ifndef SINEW_SRC_OBJECTIVE_COARSE_AGGREGATES_H
 #define SINEW_SRC_OBJECTIVE_COARSE_AGGREGATES_H
 
 #include "objective/coarse/galerkin.h"
 
-/* Allocates; must be destroyed after failure, too. */
+/* Builds aggregates of about `size` particles. Allocates; must be destroyed after failure, too. */
 sinew_status sinew_aggregates_create(sinew_coarse_space *space, const sinew_objective *objective, int32_t size,
                                      sinew_error *error);
-/* Builds aggregates of aggregates: the aggregates of `lower` with the same group [lower->count] form one. */
+/* Builds aggregates of aggregates: the aggregates of `lower` with the same group [lower->count] form one aggregate. */
 sinew_status sinew_aggregates_join(sinew_coarse_space *space, const sinew_objective *objective,
                                    const sinew_coarse_space *lower, const int32_t *group, int32_t group_count,
                                    sinew_error *error);

@@ -11,12 +11,12 @@
 #include "objective/block_pattern.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES /* products of two functions */
+    WEIGHTS = SINEW_MODES * SINEW_MODES /* number of products of two functions of aggregates */
 };
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
-/* Numbers the pairs of particles of one task, the higher first, and writes the pair of each element block. */
+/* Numbers the particle pairs of one task, the higher index first, and maps each element block to its pair. */
 static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, sinew_block_table *table,
                               sinew_block_list *list)
 {
@@ -44,7 +44,7 @@ static bool galerkin_map_task(sinew_galerkin *g, const sinew_objective *o, int32
     return true;
 }
 
-/* Numbers the pairs of aggregates of one task, and writes the pair of aggregates of each pair of particles. */
+/* Numbers the aggregate pairs of one task, and maps each particle pair to its aggregate pair. */
 static bool join_task(sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_block_list *fine,
                       sinew_block_table *table, sinew_block_list *pairs)
 {
@@ -104,9 +104,10 @@ static bool galerkin_join_tasks(sinew_galerkin *g, const sinew_objective *o, con
     return good;
 }
 
-/* Sorted by block of A, the diagonal of each column first, then by task. */
+/* Contribution of one task to a block of A. Entries are sorted by column, row and task: the diagonal block of a column
+ * comes first. */
 typedef struct pair_entry {
-    int32_t column, row, local; /* local < 0: a diagonal block that must exist in any case */
+    int32_t column, row, local; /* local < 0: the diagonal block, which every column stores */
 } pair_entry;
 
 static int galerkin_compare_pairs(const void *a, const void *b)
@@ -183,9 +184,9 @@ void sinew_galerkin_destroy(sinew_galerkin *g, const sinew_objective *o)
     *g = (sinew_galerkin){0};
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Adds the element blocks of a task to its pairs of particles. */
+/* Adds the element blocks of a task to the blocks of its particle pairs. */
 static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t t, const sinew_real *blocks,
                      sinew_real *fine)
 {
@@ -203,8 +204,8 @@ static void sum_fine(const sinew_galerkin *g, const sinew_objective *o, int32_t 
     }
 }
 
-/* Adds one pair of particles to its pair of aggregates: out[r, c] += phi_i phi_j^T H[r, c]. Within one aggregate only
- * one of the pairs (i, j) and (j, i) is added, and half of (i, i); gather_pair adds the mirror image. */
+/* Adds the block of one particle pair to its aggregate pair: out[r, c] += phi_i phi_j^T H[r, c]. Within one aggregate
+ * only one of the pairs (i, j) and (j, i) is added, and half of (i, i); galerkin_mirror adds the mirror image. */
 static void add_pair(const sinew_galerkin *g, const int32_t fine[3], const sinew_real *H, double *out)
 {
     const bool transposed = fine[2] & 1;
@@ -243,7 +244,8 @@ static void galerkin_fill_tasks(const void *context, int32_t thread, int32_t fir
     }
 }
 
-/* Adds the masses of an aggregate to the diagonal of its block, and a one for each unused function. */
+/* Adds P^T M/h^2 P of an aggregate (dynamic steps) to its diagonal block, and sets a one on the diagonal for each
+ * unused function. */
 static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_objective *o, int32_t aggregate,
                                 double *block)
 {
@@ -262,7 +264,7 @@ static void galerkin_add_masses(const sinew_coarse_space *space, const sinew_obj
             block[WEIGHTS * e + i] += sums[i];
 }
 
-/* A diagonal block is the sum of its stored half and the mirror image. */
+/* Adds the mirror image to a diagonal block of A, of which only one half was summed. */
 static void galerkin_mirror(double *block)
 {
     double half[SINEW_PAIR_NUMBERS];

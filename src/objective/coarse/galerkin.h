@@ -8,8 +8,8 @@
  * pair of aggregates that share an element. Functions that an aggregate does not use are zero, and have a one on the
  * diagonal of A.
  *
- * Chunks add their element blocks into local blocks of pairs of particles, those into local blocks of pairs of
- * aggregates, and each block of A sums the latter in a fixed order: the bits do not depend on threads (assembly.h).
+ * Chunks add element blocks to local blocks of particle pairs and add the latter to local blocks of aggregate pairs.
+ * Each block of A sums its local blocks in a fixed order, so that the bits do not depend on threads (assembly.h).
  */
 #ifndef SINEW_SRC_OBJECTIVE_COARSE_GALERKIN_H
 #define SINEW_SRC_OBJECTIVE_COARSE_GALERKIN_H
@@ -18,10 +18,10 @@
 
 enum {
     SINEW_MODES = 4,                                   /* number of functions of an aggregate */
-    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* count of numbers of a block of A */
+    SINEW_PAIR_NUMBERS = 9 * SINEW_MODES * SINEW_MODES /* count of numbers in a 12x12 block of A */
 };
 
-/* P: the aggregate of each particle, and the values of its functions there. */
+/* P: the aggregate of each particle, and the values of the aggregate's functions at the particle. */
 typedef struct sinew_coarse_space {
     int32_t count;           /* number of aggregates */
     int32_t *aggregate;      /* [particle_count] aggregate of each particle; -1: the particle does not move */
@@ -33,20 +33,21 @@ typedef struct sinew_coarse_space {
 
 typedef struct sinew_galerkin {
     const sinew_coarse_space *space; /* borrowed */
-    int32_t *column; /* [space->count + 1] first pair of each block column: the diagonal, then rows ascending */
-    int32_t *row;    /* [column[space->count]] */
-    double *values;  /* [pairs][9][SINEW_MODES][SINEW_MODES]: number (r, c) of the 3x3 blocks, function of the
-                        row, function of the column */
+    int32_t *column; /* [space->count + 1] first block of each block column: the diagonal block, then rows ascending */
+    int32_t *row;    /* [column[space->count]] row of each block, an aggregate */
+    /* [column[space->count]][9][SINEW_MODES][SINEW_MODES] blocks of A: entry (r, c) of the 3x3 blocks, function of the
+     * row, function of the column */
+    double *values;
 
-    /* Local blocks, of pairs of particles and of pairs of aggregates. */
+    /* Local blocks of single tasks: fine blocks, of pairs of particles, and local pairs, of pairs of aggregates. */
     int32_t task_count;
     size_t *task_map;     /* [task_count] offset of the task in map */
     int32_t *map;         /* [group][block][W]: 2 * fine block + transposed, or -1 where a pin is involved */
     int32_t *first_fine;  /* [task_count + 1] first fine block of each task */
-    int32_t (*fine)[3];   /* the two particles of a fine block, and 2 * pair + transposed */
+    int32_t (*fine)[3];   /* [fine blocks] the two particles of a fine block, and 2 * local pair + transposed */
     int32_t *first_pair;  /* [task_count + 1] first local pair of each task */
     double *pair_values;  /* [local pairs][SINEW_PAIR_NUMBERS] */
-    int32_t *first_local; /* [pairs + 1] index of each pair's first local pair in locals */
+    int32_t *first_local; /* [column[space->count] + 1] index of the first local pair of each block of A in `locals` */
     int32_t *locals;      /* local pairs of each block of A, ascending */
     sinew_real *scratch;  /* [thread_count][scratch_size] fine blocks of one task */
     size_t scratch_size;
@@ -56,7 +57,7 @@ typedef struct sinew_galerkin {
 sinew_status sinew_galerkin_create(sinew_galerkin *galerkin, const sinew_objective *objective,
                                    const sinew_coarse_space *space, sinew_error *error);
 void sinew_galerkin_destroy(sinew_galerkin *galerkin, const sinew_objective *objective); /* accepts a zeroed struct */
-/* values = A at q. Does not allocate. */
+/* Assembles A at positions q into galerkin->values. Does not allocate. */
 void sinew_galerkin_fill(sinew_galerkin *galerkin, const sinew_objective *objective, const sinew_real *q);
 
 #endif

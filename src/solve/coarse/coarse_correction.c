@@ -12,7 +12,7 @@
 enum {
     NUMBERS = SINEW_COARSE_NUMBERS,
     SMALL = 1000000,
-    WIDTH = 8 /* aggregates of a group at first; each retry multiplies it by this number */
+    WIDTH = 8 /* aggregates of a group in the first attempt; each retry has WIDTH times as many */
 };
 
 /* ---- Layout ------------------------------------------------------------------------------------ */
@@ -31,7 +31,7 @@ static sinew_real *find_middles(const sinew_coarse_space *space, const sinew_obj
     return middles;
 }
 
-/* The factor of a matrix over the aggregates of a space. */
+/* Creates the factor of a matrix whose block rows are the aggregates of a space. */
 static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space, const sinew_coarse_matrix *matrix,
                                 sinew_error *error)
 {
@@ -42,8 +42,8 @@ static sinew_status make_system(sinew_coarse *c, const sinew_coarse_space *space
     return status;
 }
 
-/* Largest size of the factor: that of the fine matrix, with pairs of particles counted chunk by chunk. A factor of
- * SMALL numbers is always accepted. */
+/* Largest accepted size of the factor, in numbers: c->max, or the size of the fine matrix, with particle pairs counted
+ * chunk by chunk. Factors of up to SMALL numbers are then always accepted. */
 static int64_t max_numbers(const sinew_coarse *c)
 {
     const int64_t fine = 9 * (int64_t)c->galerkin.first_fine[c->galerkin.task_count];
@@ -70,7 +70,7 @@ static sinew_status choose_levels(sinew_coarse *c, sinew_error *error)
     return status;
 }
 
-/* Builds the matrix and its factor; needs the aggregates only. */
+/* Builds the pattern of the matrix and of its factor from the aggregates. */
 static sinew_status coarse_lay_out(sinew_coarse *c, sinew_error *error)
 {
     if (c->space.count == 0)
@@ -137,7 +137,7 @@ typedef struct transfer {
     bool add;
 } transfer;
 
-/* x = P^T r */
+/* Restriction x = P^T r of a vector over particles to the functions of aggregates first .. last - 1. */
 static void restrict_aggregates(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;
@@ -155,7 +155,7 @@ static void restrict_aggregates(const void *context, int32_t member, int32_t fir
     }
 }
 
-/* z = s P x, or z += s P x */
+/* Prolongation z = s P x, or with `add` z += s P x, of coefficients x of aggregates to particles first .. last - 1. */
 static void prolong_particles(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const transfer *t = context;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * coarse_correction.h: coarse-grid correction over aggregates of particles (objective/coarse/aggregates.h). Sweeps over
- * nodes and conjugate gradients reduce long waves slowly; a small system solves for them:
+ * coarse_correction.h: coarse-grid correction over aggregates of particles (objective/coarse/aggregates.h). Vertex
+ * sweeps and conjugate gradients reduce low-frequency errors slowly; a small coarse system solves for them:
  *
  *     d = P A^-1 P^T r,     A = P^T H P (objective/coarse/galerkin.h),  A = L L^T (coarse_factor.h)
  *
- * Aggregates depend on rest positions, fixed elements and pins alone. The matrix belongs to the point of the last fill:
- * an outdated matrix gives a worse direction, which callers check with the objective.
+ * Aggregates depend on rest positions, fixed elements and pins alone. The matrix is evaluated at the positions of the
+ * last sinew_coarse_fill. An outdated matrix gives a worse direction, so callers check that the objective decreases.
  */
 #ifndef SINEW_SRC_SOLVE_COARSE_COARSE_CORRECTION_H
 #define SINEW_SRC_SOLVE_COARSE_COARSE_CORRECTION_H
@@ -29,12 +29,14 @@ typedef struct sinew_coarse {
 sinew_status sinew_coarse_create(sinew_coarse *coarse, sinew_objective *objective, int32_t size, int64_t max,
                                  sinew_error *error);
 void sinew_coarse_destroy(sinew_coarse *coarse); /* accepts a zeroed struct */
-/* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates stay. Allocates. */
+/* Rebuilds the pattern of the matrix after a change of transient elements; the aggregates are kept. Allocates. */
 sinew_status sinew_coarse_refresh(sinew_coarse *coarse, sinew_error *error);
 
-/* Assembles and factorises the matrix at q. False if it is not positive definite: then there is no correction. */
+/* Assembles and factorises the matrix at q. Returns false, and no correction is possible, if the matrix is not positive
+ * definite or there are no aggregates. */
 bool sinew_coarse_fill(sinew_coarse *coarse, const sinew_real *q);
-/* z = s P A^-1 P^T r, or with `add` z += s P A^-1 P^T r; both [particle_count][4]; z is zero at pins. */
+/* z = s P A^-1 P^T r, or with `add` z += s P A^-1 P^T r; r and z [particle_count][4]. The correction is zero at
+ * pins. */
 void sinew_coarse_solve(sinew_coarse *coarse, double s, const sinew_real *r, bool add, sinew_real *z);
 
 #endif

@@ -10,10 +10,10 @@
 #include "base/tasks.h"
 
 enum {
-    WEIGHTS = SINEW_MODES * SINEW_MODES, /* count of numbers for one (r, c) of a block: one per pair of functions */
+    WEIGHTS = SINEW_MODES * SINEW_MODES, /* count of numbers of one entry (r, c) of a block */
     SHIFTS = 3                           /* number of shifts tried on a matrix that is not definite */
 };
-#define SHIFT_FIRST 1e-10 /* first shift over the mean diagonal; each retry is a thousand times larger */
+#define SHIFT_FIRST 1e-10 /* first shift, as a fraction of the mean diagonal; each retry is a thousand times larger */
 
 /* ---- Pattern ----------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static int compare_coarse_entries(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Blocks of the Galerkin matrix by column in the order of elimination. */
+/* Lists the blocks of the Galerkin matrix by column, in elimination order. */
 static void list_coarse_entries(sinew_coarse_system *c)
 {
     const sinew_coarse_matrix *g = &c->matrix;
@@ -63,7 +63,7 @@ static void list_coarse_entries(sinew_coarse_system *c)
         qsort(c->slots + first[j], (size_t)(first[j + 1] - first[j]), sizeof *c->slots, compare_coarse_entries);
 }
 
-/* Rows of the factor's pattern: a row for every function of every aggregate, the lower triangle. */
+/* Writes the rows of the factor's lower triangle: one row of 3x3 blocks for every function of every aggregate. */
 static void fill_pattern(const sinew_coarse_system *c, int32_t *row)
 {
     int32_t at = 0;

@@ -15,7 +15,7 @@ enum {
     WEIGHTS = SINEW_MODES * SINEW_MODES,
     ITERATIONS = 200 /* largest number of conjugate gradient iterations */
 };
-#define TOLERANCE 1e-4 /* relative residual: a tenth of the accuracy that callers need */
+#define TOLERANCE 1e-4 /* relative residual: ten times more accurate than callers need */
 
 /* ---- Groups -------------------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static void list_links(sinew_second_level *u)
     u->first_link[0] = 0;
 }
 
-/* The largest group next to aggregate a, except the group of a; -1: none. */
+/* The largest group adjacent to aggregate a, other than the group of a; -1: none. */
 static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_t *size)
 {
     int32_t best = -1;
@@ -55,7 +55,8 @@ static int32_t neighbour_of(const sinew_second_level *u, int32_t a, const int32_
     return best;
 }
 
-/* Grows a group from an aggregate, nearest ones first, up to `width`. queue [lower.count]. Returns its size. */
+/* Grows a group from `seed` breadth-first to at most `width` aggregates. queue [lower.count] receives its aggregates.
+ * Returns its size. */
 static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, int32_t width, int32_t *queue)
 {
     int32_t count = 1;
@@ -72,8 +73,8 @@ static int32_t grow_group(sinew_second_level *u, int32_t seed, int32_t number, i
     return count;
 }
 
-/* Groups in the order of their first aggregates; small groups join a neighbour. Returns the number of groups. work [2 *
- * lower.count].
+/* Builds groups, numbered by their first aggregates; small groups join a neighbour. Returns the number of groups. work
+ * [2 * lower.count].
  */
 static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
 {
@@ -96,7 +97,8 @@ static int32_t make_groups(sinew_second_level *u, int32_t width, int32_t *work)
     return count;
 }
 
-/* R of each aggregate: its functions are orthonormal, so their products with those of the group are the coefficients.
+/* Computes R of each aggregate. The aggregate's functions are orthonormal, so the entries of R are inner products of
+ * these with the group's functions.
  */
 static void find_transfers(sinew_second_level *u)
 {
@@ -199,7 +201,7 @@ sinew_status sinew_second_level_create(sinew_second_level *u, const sinew_object
         find_transfers(u);
     if (status == SINEW_OK && !make_pattern(u, a))
         status = sinew_fail_memory(error, "the coarse levels");
-    /* Conjugate gradients count points of four numbers. */
+    /* sinew_pcg_create counts points of four numbers, and an aggregate has twelve. */
     return status == SINEW_OK ? sinew_pcg_create(a, &u->pcg, NUMBERS / 4 * lower->count, o->thread_count, error)
                               : status;
 }
@@ -235,7 +237,7 @@ static void second_level_add_product(const double *A, const double *X, const dou
                     A[SINEW_MODES * k + i] * XB[SINEW_MODES * k + j];
 }
 
-/* Adds pair (i, j) of the first-level matrix to a block of the second-level one, transposed if needed. */
+/* Adds R_i^T A_ij R_j, transposed if needed, to a block of the second-level matrix. */
 static void add_member(const sinew_second_level *u, int32_t pair, int32_t i, int32_t j, bool transposed, double *out)
 {
     const double *X = u->lower.values + SINEW_PAIR_NUMBERS * (size_t)pair;
@@ -328,7 +330,7 @@ typedef struct vector_pass {
     sinew_real *to;
 } vector_pass;
 
-/* to = A from */
+/* to = A from, A the matrix of the first level, for its block rows first .. last - 1 */
 static void multiply_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;
@@ -357,7 +359,7 @@ static void second_level_multiply(void *context, const sinew_real *x, sinew_real
     sinew_tasks_for(u->thread_count, u->lower.count, 16, multiply_rows, &(vector_pass){u, x, Ax});
 }
 
-/* second_x = R^T r */
+/* Restricts a residual of the first level to the groups: second_x = R^T r. */
 static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
 {
     memset(u->second_x, 0, NUMBERS * (size_t)u->space.count * sizeof *u->second_x);
@@ -369,7 +371,7 @@ static void restrict_rows(const sinew_second_level *u, const sinew_real *r)
                     (double)r[NUMBERS * (size_t)a + 3 * k + i % 3];
 }
 
-/* to = D^-1 from + R second_x */
+/* to = D^-1 from + R second_x: inverse diagonal blocks, plus the correction by groups, of rows first .. last - 1 */
 static void precondition_rows(const void *context, int32_t member, int32_t first, int32_t last)
 {
     const vector_pass *p = context;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * second_level.h: a second level of aggregation, if the factor of the matrix A of the aggregates would be larger than
+ * second_level.h: a second level of aggregation, used if the factor of the aggregates' matrix A would be larger than
  * the fine matrix. Neighbouring aggregates form groups, which also move by affine functions.
  *
  *     A x = b by conjugate gradients, with  D^-1 + R (R^T A R)^-1 R^T  as preconditioner, D the 12x12 diagonal blocks
  *
- * The functions of a group are in the span of those of its aggregates: R has a 4x4 block for each aggregate. R^T A R is
- * factorised (coarse_factor.h); the size of groups keeps that factor small.
+ * The functions of a group are in the span of its aggregates' functions: R has a 4x4 block for each aggregate. R^T A R
+ * is factorised (coarse_factor.h); larger groups make its factor smaller.
  */
 #ifndef SINEW_SRC_SOLVE_COARSE_SECOND_LEVEL_H
 #define SINEW_SRC_SOLVE_COARSE_SECOND_LEVEL_H
@@ -14,7 +14,8 @@
 #include "linear/krylov/pcg.h"
 #include "solve/coarse/coarse_factor.h"
 
-/* A block of row a of the first-level matrix, left or right of the diagonal. */
+/* A block of a row of the first-level matrix, in either triangle: its column `other`, the index `pair` of its stored
+ * block, and whether it is the transpose of the stored block. */
 typedef struct sinew_coarse_link {
     int32_t other, pair;
     bool transposed;
@@ -24,20 +25,20 @@ typedef struct sinew_second_level {
     sinew_coarse_matrix lower;
     const sinew_coarse_space *lower_space;
     int32_t thread_count;
-    size_t *first_link;                             /* [lower.count + 1] first link of each row */
-    sinew_coarse_link *links;                       /* [first_link[lower.count]] links, row by row */
-    int32_t *group;                                 /* [lower.count] group of each aggregate */
-    sinew_coarse_space space;                       /* affine functions of the groups over particles */
-    double *transfer;                               /* [lower.count][SINEW_MODES][SINEW_MODES] R */
-    double *inverse;                                /* [lower.count][12][12] inverse diagonal blocks */
-    sinew_coarse_matrix matrix;                     /* R^T A R */
-    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; 2 * pair of A + transposed for each block */
+    size_t *first_link;       /* [lower.count + 1] first link of each row */
+    sinew_coarse_link *links; /* [first_link[lower.count]] links, row by row */
+    int32_t *group;           /* [lower.count] group of each aggregate */
+    sinew_coarse_space space; /* affine functions of the groups over particles */
+    double *transfer; /* [lower.count][SINEW_MODES][SINEW_MODES] R, group functions in each aggregate's functions */
+    double *inverse;  /* [lower.count][12][12] inverse diagonal blocks */
+    sinew_coarse_matrix matrix;                     /* matrix of the groups, R^T A R */
+    int32_t *column, *row, *first_member, *members; /* pattern of `matrix`; members: 2 * block of A + transposed */
     double *values;
     sinew_pcg pcg;
     sinew_real *b, *x;                 /* [lower.count][12] */
     double *second_x;                  /* [groups][12] */
-    const sinew_coarse_system *system; /* factor of the current solve; borrowed */
-    bool stuck;                        /* groups cannot grow: no two groups are connected */
+    const sinew_coarse_system *system; /* factor of R^T A R during a solve; borrowed */
+    bool stuck; /* groups have on average less than a quarter of `width` aggregates: no connected neighbours are left */
 } sinew_second_level;
 
 /* Builds groups of about `width` aggregates. Allocates; must be destroyed after failure, too. */
@@ -46,9 +47,9 @@ sinew_status sinew_second_level_create(sinew_second_level *level, const sinew_ob
                                        int32_t width, sinew_error *error);
 void sinew_second_level_destroy(sinew_second_level *level,
                                 const sinew_objective *objective); /* accepts a zeroed struct */
-/* Takes over the values of the lower matrix. */
+/* Computes R^T A R and the inverses of the diagonal blocks D from the current values of the lower matrix. */
 void sinew_second_level_fill(sinew_second_level *level);
-/* x = A^-1 x, [lower.count][12], with the factor of the second-level matrix. */
+/* x = A^-1 x, [lower.count][12]; `system` holds the factor of R^T A R. */
 void sinew_second_level_solve(sinew_second_level *level, const sinew_coarse_system *system, double *x);
 
 #endif

@@ -6,7 +6,7 @@
  *
  *     x^{l+1} = w_{l+1} (x_swept - x^{l-1}) + x^{l-1} = x_swept + (w_{l+1} - 1) (x_swept - x^{l-1})
  *
- * and the same for the multipliers, so that x - q_tilde stays the same linear function of them.
+ * and the same for the multipliers, so that x - q_tilde remains the same linear function of the multipliers.
  *
  * The residual. XPBD's derivation has g = M (x - q_tilde) - sum lambda grad C(x) on the right-hand side and drops it:
  *
@@ -58,7 +58,7 @@ void sinew_sweep_keep(sinew_sweep *sweep)
     }
 }
 
-/* Inverse masses, fourth of four, are the same in all. */
+/* The fourth number of a point, its inverse mass, is equal in all iterates and does not change. */
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
 {
     const sinew_real f = (sinew_real)factor;
@@ -73,7 +73,7 @@ void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor)
 
 /* ---- Constraints as numbers ------------------------------------------------------------------ */
 
-/* One group: C [m][W], J [m][n][3][W] and alpha [m][m][W] in sweep->numbers. */
+/* Evaluates one group: C [m][W], J [m][n][3][W] and alpha [m][m][W] in sweep->numbers. */
 static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                            const sinew_constrain_kernel *manner, int32_t group)
 {
@@ -91,7 +91,8 @@ static sinew_jacobian_kernel group_numbers(const sinew_sweep *sweep, const sinew
     return kernel;
 }
 
-/* lambda = -(alpha~)^-1 C of one lane, alpha symmetric and definite; zero where it is not: hard constraints. */
+/* lambda = -(alpha~)^-1 C of one lane, alpha~ = factor alpha, by elimination; zero for hard constraints, whose alpha is
+ * zero. */
 static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size_t lane, double factor,
                        sinew_real *lambda)
 {
@@ -116,11 +117,11 @@ static void guess_wide(const sinew_jacobian_kernel *at, size_t m, size_t W, size
     }
 }
 
-/* Elements of a global constraint store the same multiplier. */
+/* Sets the multiplier of a global constraint to -C / alpha~ in all its elements; 0 if the constraint is hard. */
 static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b,
                                     const sinew_constrain_kernel *manner)
 {
-    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, simd = (size_t)b->group_count * W;
+    const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
     double C = 0, weight = 0;
     for (int32_t group = 0; group < b->group_count; group++) {
         const sinew_jacobian_kernel at = group_numbers(sweep, b, manner, group);
@@ -129,7 +130,7 @@ static void guess_global_constraint(const sinew_sweep *sweep, const sinew_sweep_
             weight = fmax(weight, (double)b->data[(size_t)group * D * W + lane]);
         }
     }
-    for (size_t padded_index = 0; padded_index < simd; padded_index++)
+    for (size_t padded_index = 0; padded_index < padded_count; padded_index++)
         b->lambda[padded_index] = manner->compliance > 0 ? (sinew_real)(-C * weight / (double)manner->compliance) : 0;
 }
 
@@ -149,7 +150,7 @@ void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how)
     }
 }
 
-/* x += w sum lambda grad C of one group's elements, the gradients known. */
+/* x += w sum lambda grad C of one group's elements, with the gradients in `at`. */
 static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_jacobian_kernel *at,
                            int32_t group, sinew_real *x)
 {
@@ -165,7 +166,7 @@ static void push_particles(const sinew_sweep *sweep, const sinew_sweep_batch *b,
         }
 }
 
-/* All gradients belong to the same x, so particles move after all are known. */
+/* All gradients are evaluated at the same x: particles move after the last evaluation. */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

@@ -11,13 +11,13 @@
 
 /* ---- One batch ------------------------------------------------------------------------------- */
 
-/* The particles of a batch's elements, counted from the lowest. */
+/* The elements of a batch, with particle indices relative to `low`, the lowest particle; indices are below `span`. */
 typedef struct listed {
     sinew_elements elements;
     int32_t low, span;
 } listed;
 
-/* The number of groups of transient elements depends on their colours. */
+/* Grows a buffer of a batch, with spare capacity for transient elements: the number of their groups varies. */
 static bool sweep_layout_reserve_buffers(const sinew_sweep *sweep, const sinew_sweep_batch *b, void *slot,
                                          size_t *capacity, size_t count, size_t size)
 {
@@ -33,7 +33,7 @@ static bool reserve_past(const sinew_sweep *sweep, sinew_sweep_batch *b)
            sweep_layout_reserve_buffers(sweep, b, &b->past[1], &b->past_capacity[1], count, sizeof *b->lambda);
 }
 
-/* Reserves memory for one group of the largest batch. */
+/* Grows sweep->numbers to the needs of one group of this batch. */
 static bool make_numbers(sinew_sweep *sweep, const sinew_sweep_batch *b)
 {
     const size_t m = (size_t)b->ops->constraint_count, n = (size_t)b->ops->info.vertex_count;
@@ -56,8 +56,8 @@ static bool reserve_batch(sinew_sweep *sweep, sinew_sweep_batch *b)
            (!b->ops->global_constraint || sinew_sweep_global_capacity(sweep, b));
 }
 
-/* The source's numbers of the element in a lane. Fillers repeat the first element of their own group with weight zero:
- * adding zero also writes, and another group may be processed by another thread. */
+/* Copies the data of all elements from the source batch. Padding lanes repeat the first element of their own group with
+ * weight zero: a kernel also writes zero corrections, and another thread may process another group. */
 static void fill_data(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
@@ -73,7 +73,7 @@ static void fill_data(sinew_sweep_batch *b)
     b->form_version = b->source->form_version;
 }
 
-/* Weights alone: of materials that change, and of elements that are switched. */
+/* Copies the weights only: they change with the material, and when elements are switched on or off. */
 static void fill_weights(sinew_sweep_batch *b)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count;
@@ -107,8 +107,8 @@ static void fill_batch(sinew_sweep_batch *b, const listed *list, const int32_t *
     fill_data(b);
 }
 
-/* Classes of the elements: one class if the order of the sweep needs no colours. Transient elements are not divided
- * into domains, as they are few and change often. */
+/* Finds the class of each element: its colour, or its domain and colour. There is one class if the order of the sweep
+ * needs no colours. Transient elements are not divided into domains, as they are few and change often. */
 static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list,
                                  sinew_sweep_work *work, sinew_error *error)
 {
@@ -127,8 +127,8 @@ static sinew_status find_classes(const sinew_sweep *sweep, sinew_sweep_batch *b,
     return status;
 }
 
-/* Sorts elements by class. The order within a class affects caching only: along the particles, so that the elements of
- * a thread in each colour lie in about the same region of the body. */
+/* Sorts elements by class. Within a class, fixed elements follow the order of particles, so that a thread's elements of
+ * each colour lie in about the same region of the body. This order affects caching only. */
 static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b, const listed *list,
                            sinew_sweep_work *work)
 {
@@ -151,7 +151,7 @@ static bool order_elements(const sinew_sweep *sweep, const sinew_sweep_batch *b,
     return true;
 }
 
-/* Sorts the listed elements by class and puts them into groups; their classes are known. */
+/* Sorts the listed elements by their known classes and puts them into groups. Returns false without memory. */
 static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const listed *list, sinew_sweep_work *work)
 {
     const int32_t classes = class_count(b);
@@ -172,7 +172,7 @@ static bool group_elements(sinew_sweep *sweep, sinew_sweep_batch *b, const liste
     return true;
 }
 
-/* Mesh order goes element by element, so it takes the kernels of width one. */
+/* Mesh order processes single elements, so it uses kernels of SIMD width one. */
 static const sinew_energy_ops *choose_ops(const sinew_batch *batch, sinew_sweep_order order, int32_t *width)
 {
     const sinew_energy_ops *scalar = order == SINEW_SWEEP_MESH ? sinew_energy_scalar(batch->ops) : NULL;
@@ -210,7 +210,7 @@ static void sweep_layout_release_work(sinew_sweep_work *work, const sinew_alloca
     *work = (sinew_sweep_work){0};
 }
 
-/* ---- Shares of a Jacobi sweep ---------------------------------------------------------------- */
+/* ---- Averaging weights of a Jacobi sweep ----------------------------------------------------- */
 
 /* crowd[i] += `by` for every element at particle i */
 static void count_elements(const sinew_sweep_batch *b, int32_t by, int32_t *crowd)
@@ -235,7 +235,8 @@ static void fill_shares(const sinew_sweep_batch *b, const int32_t *crowd, const 
     }
 }
 
-/* Counts of fixed elements are kept; transient ones are added while averaging weights are computed. */
+/* Computes the averaging weights of all batches. sweep->crowd counts fixed elements; transient ones are added only
+ * while averaging weights are computed. */
 static sinew_status set_averaging_weights(sinew_sweep *sweep, sinew_error *error)
 {
     const sinew_objective *o = sweep->objective;
@@ -295,7 +296,8 @@ static bool couples(const sinew_sweep_batch *b)
     return sinew_get_stencil(b->ops->info.stencil)->couples;
 }
 
-/* In the order of batches, with coupling energies before or after the others if arranged. */
+/* Sets the order of batches in a sweep: the objective's order, with coupling energies before or after the others after
+ * sinew_sweep_arrange(). */
 static void set_turns(sinew_sweep *sweep)
 {
     int32_t at = 0;
@@ -419,7 +421,8 @@ void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q)
         memcpy(sweep->start, sweep->xw, 4 * (size_t)o->particle_count * sizeof *sweep->start);
 }
 
-/* Contacts keep their multipliers: only the same constraint can undo the impulses that positions already include. */
+/* Sets the multipliers of contacts to `unit` times the forces in their data, so that contacts keep them: only the same
+ * constraint can undo the impulses that positions already include. */
 static void take_multipliers(sinew_sweep_batch *b, double unit)
 {
     static const int from[] = {SINEW_CONTACT_LAMBDA, SINEW_CONTACT_STICK_FORCE, SINEW_CONTACT_STICK_FORCE + 1,

@@ -5,15 +5,15 @@
  *
  *     C = sum_e C_e,  g = sum_e grad C_e        dlambda = (-C - alpha~ lambda - gamma g . (x - x_old)) / (...)
  *
- * as in energy/constrain.h for one element. `jacobian` gives the contributions of elements; one thread adds them in
- * order, so the bits do not depend on threads. Every element stores the multiplier: its force on its vertices is lambda
- * grad C_e.
+ * as in energy/constrain.h for one element. The energy's `jacobian` operation gives the contributions of elements; one
+ * thread adds them in order, so the bits do not depend on threads. Every element stores the multiplier lambda: the
+ * force on its vertices is lambda grad C_e.
  */
 #include "solve/constraint_sweep/sweep.h"
 
 #include <string.h>
 
-/* Numbers of an element in b->numbers: C, its gradient, the compliance. */
+/* Numbers of an element in b->numbers: C_e, its gradient, the compliance. */
 #define CONSTRAINT_SIZE(n) (2 + 3 * (n))
 
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
@@ -29,7 +29,7 @@ bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *b)
     return true;
 }
 
-/* One corner of an element: its index in the sweep's arrays, and its gradient. */
+/* One vertex of an element: its offset in the sweep's arrays, and the gradient of C_e there. */
 typedef struct constraint_corner {
     size_t at; /* SINEW_POINT times the particle */
     double g[3];
@@ -46,7 +46,8 @@ static constraint_corner corner_of(const sinew_sweep_batch *b, size_t padded_ind
     return corner;
 }
 
-/* C, and the compliance of any element that is switched on; 0 if none is or the constraint is hard. */
+/* Returns C and adds grad C to b->slope. alpha is the compliance of an active element; 0 if no element is active or the
+ * constraint is hard. */
 static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kernel *how, double *alpha)
 {
     const size_t W = (size_t)b->width, D = (size_t)b->ops->data_count, padded_count = (size_t)b->group_count * W;
@@ -66,7 +67,7 @@ static double sum_shares(const sinew_sweep_batch *b, const sinew_constrain_kerne
     return C;
 }
 
-/* sum w |g|^2, and g . (x - x_old): a corner contributes w g . grad C_e to the former. */
+/* Returns sum w |g|^2, to which each corner adds w g . grad C_e; writes g . (x - x_old) to `motion`. */
 static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                        double *motion)
 {
@@ -84,7 +85,7 @@ static double sum_mass(const sinew_sweep *sweep, const sinew_sweep_batch *b, con
     return mass;
 }
 
-/* Jacobi: the smallest averaging weight of its elements. */
+/* The smallest averaging weight of the elements in a Jacobi sweep; 1 in other orders. */
 static double averaging_weight_of(const sinew_sweep_batch *b)
 {
     sinew_real min = 1;
@@ -94,7 +95,7 @@ static double averaging_weight_of(const sinew_sweep_batch *b)
     return (double)min;
 }
 
-/* x += w g dlambda, each particle once; resets slope to zero. */
+/* x (dx in a Jacobi sweep) += w g dlambda, each particle once; resets b->slope to zero. */
 static void move_global_constraint(const sinew_sweep *sweep, const sinew_sweep_batch *b, double change)
 {
     sinew_real *to = sweep->dx ? sweep->dx : sweep->xw;

@@ -11,7 +11,7 @@ static const sinew_pbd_time *time_of(const sinew_pbd_options *options)
                                 : &sinew_pbd_without_substeps;
 }
 
-/* Settings that depend on h and on the limits of a step. */
+/* Stores settings, which depend on h and the solver's definition, and prepares the substeps. */
 static sinew_status take_settings(sinew_solve *s, const sinew_constrain_kernel *how, const sinew_pbd_options *options,
                                   sinew_error *error)
 {
@@ -96,7 +96,7 @@ static void sweep_once(sinew_pbd *w)
         sinew_sweep_run(&w->sweep, &w->how, true, w->relaxation);
 }
 
-/* Chebyshev's next weight; the first sweep has weight 1. */
+/* Extrapolates by Chebyshev's next weight; the first sweep has weight 1 and is not extrapolated. */
 static void go_beyond(sinew_pbd *w)
 {
     const double square = w->extras.rho * w->extras.rho;
@@ -138,7 +138,8 @@ void sinew_pbd_flush(sinew_solve *s)
     w->moved = false;
 }
 
-/* Contacts are hard in sweeps, which own their multipliers: other numbers of contacts are ignored. */
+/* Sweeps treat contacts as hard constraints with multipliers of their own, so only new elements matter; other changes
+ * of contact data are ignored. */
 void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
 {
     sinew_pbd *w = s->memory;
@@ -148,7 +149,7 @@ void sinew_pbd_contacts_changed(sinew_solve *s, uint32_t what)
     w->streak = 0;
 }
 
-/* Colours are counted over all energies in sequence. Constraints have colours, particles have none. */
+/* The number of colours is the sum over all energies. Constraints have colours; particles have none. */
 int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t *colours)
 {
     (void)outside;
@@ -160,7 +161,7 @@ int32_t sinew_pbd_colours(const sinew_solve *s, const int32_t *outside, int32_t 
     return count;
 }
 
-/* lambda / h^2 of each element, the factor of the gradient of C in the force. */
+/* Writes lambda / h^2 of each element: the factor of grad C in the force. */
 bool sinew_pbd_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values)
 {
     const sinew_pbd *w = s->memory;

@@ -12,7 +12,7 @@
 
 #define PARALLEL_GROUPS 512 /* smallest number of groups for several threads */
 #define PHASE_GROUPS                                                                                                   \
-    32 /* smallest mean number of groups per phase; with fewer, synchronisation costs more than the work */
+    32 /* smallest mean number of groups per phase for several threads: below, synchronisation dominates */
 #define SLICE_ELEMENTS 128 /* largest number of elements of one colour that a thread takes at a time */
 
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *b,
@@ -30,20 +30,20 @@ sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_
     return kernel;
 }
 
-/* Groups first .. last-1 of a batch. */
+/* Projects the constraints of groups first .. last-1 of a batch. */
 static void sweep_run_groups(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                              int32_t first, int32_t last)
 {
-    const size_t padded_count = (size_t)first * (size_t)b->width;
+    const size_t offset = (size_t)first * (size_t)b->width;
     sinew_constrain_kernel kernel = sinew_sweep_manner(sweep, b, how);
     kernel.groups.count = last - first;
-    kernel.groups.vertex = b->vertex + padded_count * (size_t)b->ops->info.vertex_count;
-    kernel.groups.data = b->data + padded_count * (size_t)b->ops->data_count;
-    kernel.lambda = b->lambda + padded_count * (size_t)b->ops->constraint_count;
+    kernel.groups.vertex = b->vertex + offset * (size_t)b->ops->info.vertex_count;
+    kernel.groups.data = b->data + offset * (size_t)b->ops->data_count;
+    kernel.lambda = b->lambda + offset * (size_t)b->ops->constraint_count;
     kernel.xw = sweep->xw;
     kernel.dx = sweep->dx;
     kernel.apart = sweep->order != SINEW_SWEEP_MESH;
-    kernel.averaging_weight = b->averaging_weight ? b->averaging_weight + padded_count : NULL;
+    kernel.averaging_weight = b->averaging_weight ? b->averaging_weight + offset : NULL;
     if (b->ops->global_constraint)
         sinew_sweep_project_global(sweep, b, &kernel);
     else
@@ -59,13 +59,13 @@ typedef struct sweep_pass {
     int32_t phases; /* number of phases of all batches */
 } sweep_pass;
 
-/* Number of phases: levels of domains, or colours without domains. */
+/* Number of phases of a batch: levels of domains, or colours without domains. */
 static int32_t batch_phases(const sinew_sweep_batch *b)
 {
     return b->domains.level_count > 0 ? b->domains.level_count : b->colour_count;
 }
 
-/* The batch of a phase; phase becomes the number of its level or colour. */
+/* Returns the batch of a phase; `phase` becomes the level or colour within this batch. */
 static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *phase)
 {
     const sinew_sweep_batch *batches = pass->sweep->batches;
@@ -84,7 +84,7 @@ static const sinew_sweep_batch *phase_batch(const sweep_pass *pass, int32_t *pha
     return &batches[turn[low]];
 }
 
-/* Slices of a colour: an even number of equal size, for the balance of two threads. */
+/* Number of slices of a colour: an even number of equal slices, which balances two threads. */
 static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
 {
     const int32_t groups = b->first_group[colour + 1] - b->first_group[colour], two = 2 * SLICE_ELEMENTS / b->width;
@@ -92,7 +92,7 @@ static int32_t colour_slices(const sinew_sweep_batch *b, int32_t colour)
     return slices < groups ? slices : groups;
 }
 
-/* A phase consists of the domains of a level, or of the slices of a colour. */
+/* Number of parallel items of a phase: the domains of a level, or the slices of a colour. */
 static int32_t count_slices(const void *context, int32_t phase)
 {
     const sinew_sweep_batch *b = phase_batch(context, &phase);
@@ -136,7 +136,8 @@ static void run_colours(sinew_sweep *sweep, const sinew_constrain_kernel *how, b
     sinew_phases_run(&work, parallel ? sweep->objective->thread_count : 1);
 }
 
-/* Groups in sequence in mesh order, or all in parallel if changes are averaged. */
+/* Runs a batch on one thread: in mesh order, reversed if `backward`, or with averaged changes, whose order is
+ * irrelevant. */
 static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, const sinew_constrain_kernel *how,
                       bool backward)
 {
@@ -148,7 +149,7 @@ static void run_batch(const sinew_sweep *sweep, const sinew_sweep_batch *b, cons
         sweep_run_groups(sweep, b, how, group, group + 1);
 }
 
-/* x += the changes */
+/* Applies the averaged changes of a Jacobi sweep: x += dx, dx = 0. */
 static void sweep_move(sinew_sweep *sweep)
 {
     const size_t size = 4 * (size_t)sweep->objective->particle_count;

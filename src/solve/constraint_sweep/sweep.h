@@ -3,7 +3,7 @@
  * sweep.h: sweeps over constraints, each of which moves its particles: the loop of PBD and XPBD.
  *
  * Gauss-Seidel, coloured: the elements of each batch are sorted by colour (elements of one colour share no particle)
- * and copied in groups of W, with particle numbers. Colours run in sequence, the groups of one colour in parallel. A
+ * and copied in groups of W, with particle indices. Colours run in sequence, the groups of one colour in parallel. A
  * large body is divided into domains (thread_domains.h): first each domain processes the colours of its inner elements
  * in one thread and its caches. Then each pair of neighbouring domains processes the elements between them, each pair
  * of pairs, and so on. Threads synchronise a few times instead of at every colour, and few particles move between
@@ -11,14 +11,15 @@
  * other in the caller's order, with the scalar kernels. Jacobi: all elements use the same positions, and each applies
  * 1/n of its change, n the largest number of elements at one of its free particles. Positions and multipliers change by
  * the same factor, so sweeps of linear constraints converge for every relaxation below 2 (|sum_j g_j|^2 <= n sum_j
- * |g_j|^2 at each particle) and keep the momentum, which a mean over each particle's elements does not. None depends on
- * the number of threads.
+ * |g_j|^2 at each particle) and keep the momentum, which a mean over each particle's elements does not. The result of
+ * each order is independent of the number of threads.
  *
  * Jacobi sweeps may be extrapolated (Chebyshev; Wang 2015): positions and multipliers together, so that M (x - q_tilde)
  * = sum lambda grad C is preserved (chebyshev.c, which also restores XPBD's dropped residual).
  *
- * Transient batches (objective.h) run after the fixed batches. Their colours are separate, first fit in the order of
- * their elements. A change lays out the transient batches again, in reused memory, independently of the fixed batches.
+ * Transient batches (objective.h) run after the fixed batches, unless sinew_sweep_arrange() puts coupling energies
+ * last. Their colours are separate, first fit in the order of their elements. A change lays out the transient batches
+ * again, in reused memory, independently of the fixed batches.
  */
 #ifndef SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
 #define SINEW_SRC_SOLVE_CONSTRAINT_SWEEP_SWEEP_H
@@ -44,15 +45,15 @@ typedef struct sinew_sweep_batch {
     int32_t *first_group;         /* [classes + 1] first group of each class, by domain, then by colour */
     int32_t *vertex;              /* [group_count][vertex_count][W] SINEW_POINT times the particle */
     sinew_real *data;             /* [group_count][data_count][W] */
-    int32_t *element;             /* [group_count * W] element index of the caller of the source batch, -1: filler */
+    int32_t *element;             /* [group_count * W] caller's element index in the source batch; -1: padding */
     sinew_real *lambda;           /* [group_count][constraint_count][W] multipliers */
-    sinew_real *averaging_weight; /* [group_count * W] Jacobi: 1/n, else NULL */
-    sinew_real *past[2]; /* [group_count][constraint_count][W] lambda before the last sweep and the one before it; NULL:
-                            the sweep keeps none */
-    /* For a global constraint (global_constraint.c), else NULL: */
+    sinew_real *averaging_weight; /* [group_count * W] Jacobi: fraction 1/n of its change that an element applies */
+    /* [group_count][constraint_count][W] lambda at the start of the last two sweeps, newest first; NULL: not kept */
+    sinew_real *past[2];
+    /* Work space of a global constraint (global_constraint.c), else NULL. */
     sinew_real
         *numbers;  /* [group_count][1][W] C, then [..][vertex_count][3][W] gradients, then [..][1][W] compliances */
-    double *slope; /* [particle_count][4] zero, except while the constraint is projected */
+    double *slope; /* [particle_count][4] grad C while the constraint is projected, else zero */
     size_t first_capacity, vertex_capacity, data_capacity, element_capacity, lambda_capacity, averaging_capacity,
         numbers_capacity, slope_capacity, past_capacity[2]; /* bytes */
 } sinew_sweep_batch;
@@ -66,7 +67,7 @@ typedef struct sinew_sweep_work {
     sinew_colour_work colours;
 } sinew_sweep_work;
 
-/* Requirements on a sweep. */
+/* Order of a sweep, and the data that it must keep. */
 typedef struct sinew_sweep_rule {
     sinew_sweep_order order;
     bool extrapolates; /* keeps the previous positions and multipliers for extrapolation */
@@ -77,52 +78,54 @@ typedef struct sinew_sweep {
     const sinew_objective *objective;
     sinew_sweep_order order;
     sinew_sweep_rule rule;
-    int32_t fixed_count, batch_count; /* fixed batches come first */
-    int32_t batch_limit;              /* allocated batches; those beyond batch_count keep their memory */
+    int32_t fixed_count, batch_count; /* number of batches of fixed energies, which come first; number of all batches */
+    int32_t batch_limit;              /* allocated batches; batches beyond batch_count keep their memory */
     sinew_sweep_batch *batches;
     int32_t *turn; /* [batch_count] batches in the order of a pass */
     size_t turn_capacity;
     bool arranged, couplings_first;
     sinew_real *xw;        /* [particle_count][4] positions and inverse masses */
-    sinew_real *dx;        /* [particle_count][4] Jacobi: changes, else NULL */
+    sinew_real *dx;        /* [particle_count][4] Jacobi: sums of position changes of a sweep; else NULL */
     int32_t *crowd;        /* [particle_count] Jacobi: fixed elements at each particle, else NULL */
     sinew_sweep_work work; /* work space of the transient batches */
-    /* Set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections; 0: k is not
-     * used */
+    /* Set by PBD: an energy of stiffness k applies the fraction 1 - (1 - k)^exponent of its corrections. 0: k is
+     * ignored. */
     double stiffness_exponent;
     sinew_real relaxation; /* factor of all changes in the current pass: 1 except for Jacobi */
-    sinew_real *past[2]; /* [particle_count][4] positions before the last sweep and the one before it; NULL: not kept */
-    sinew_real *start;   /* [particle_count][4] positions at begin; NULL unless rule.numbers */
-    sinew_real *balanced;   /* [particle_count][4] work space */
+    sinew_real
+        *past[2]; /* [particle_count][4] positions at the start of the last two sweeps, newest first; NULL: not kept */
+    sinew_real *start;      /* [particle_count][4] positions at begin; NULL unless rule.numbers */
+    sinew_real *balanced;   /* [particle_count][4] work space of sinew_sweep_balance */
     sinew_real *numbers;    /* numbers of one group: C, its Jacobian, the compliance */
     size_t number_capacity; /* bytes */
 } sinew_sweep;
 
-/* Allocates; the objective must be built. */
+/* Allocates; on failure nothing stays allocated. The objective must be built. */
 sinew_status sinew_sweep_create(sinew_sweep *sweep, const sinew_objective *objective, const sinew_sweep_rule *rule,
                                 sinew_error *error);
 void sinew_sweep_destroy(sinew_sweep *sweep);
-/* Takes over changed pins and transient batches; begin reads everything else. The result equals a new sweep. Allocates
- * only to grow. */
+/* Applies changes of pins and transient batches; sinew_sweep_begin reads all other changes. The result equals that of a
+ * newly created sweep. Allocates only to grow. */
 sinew_status sinew_sweep_refresh(sinew_sweep *sweep, bool transient, bool pins, sinew_error *error);
-/* Puts the batches of coupling energies before, or after, all other batches, now and after every change. The order
- * within both groups stays. */
+/* Puts the batches of coupling energies before, or after, all other batches, also after later changes. The order within
+ * both groups is kept. */
 void sinew_sweep_arrange(sinew_sweep *sweep, bool first);
 
-/* Functions for a batch that is one global constraint: allocation of its work space, and its projection. */
+/* Functions for a batch that is one global constraint: allocation of its work space (false without memory), and its
+ * projection. */
 bool sinew_sweep_global_capacity(const sinew_sweep *sweep, sinew_sweep_batch *batch);
 void sinew_sweep_project_global(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                 const sinew_constrain_kernel *how);
 
-/* Takes over positions, masses, pins and the numbers of elements, and sets all multipliers to zero. */
+/* Copies positions, masses, pins and element data, and sets all multipliers to zero. */
 void sinew_sweep_begin(sinew_sweep *sweep, const sinew_real *q);
-/* Continues after a change of transient batches: multipliers of contacts are `unit` times those in their data, those of
- * others zero; multipliers of fixed batches and positions stay. */
+/* Continues after a change of transient batches. Multipliers of contacts become `unit` times the forces in their data,
+ * multipliers of other transient elements zero; positions and multipliers of fixed batches are kept. */
 void sinew_sweep_contacts_changed(sinew_sweep *sweep, double unit);
 /* One pass over all constraints; `how` gives compliance, stiffness, damping, x_old and form; `relaxation` is a factor
  * of Jacobi's changes. `backward` reverses the order. */
 void sinew_sweep_run(sinew_sweep *sweep, const sinew_constrain_kernel *how, bool backward, double relaxation);
-/* The kernel settings for the energy of a batch: hard energies use those of PBD. */
+/* The kernel settings for the energy of a batch: hard energies use the settings of PBD. */
 sinew_constrain_kernel sinew_sweep_manner(const sinew_sweep *sweep, const sinew_sweep_batch *batch,
                                           const sinew_constrain_kernel *how);
 /* Whether contacts are among the constraints. Contacts are not extrapolated, and their C and J are not available. */
@@ -134,11 +137,12 @@ void sinew_sweep_keep(sinew_sweep *sweep);
 void sinew_sweep_extrapolate(sinew_sweep *sweep, double factor);
 /* lambda = -C / alpha~ of every compliant constraint, thesis 4.1.6 (rule: numbers). */
 void sinew_sweep_guess(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* x = q_tilde + M^-1 sum lambda grad C(x): the residual of the momentum equation becomes zero (rule: numbers). */
+/* x = x_begin + M^-1 sum lambda grad C(x), x_begin the positions of sinew_sweep_begin() (q_tilde): the residual of the
+ * momentum equation becomes zero (rule: numbers). */
 void sinew_sweep_balance(sinew_sweep *sweep, const sinew_constrain_kernel *how);
-/* Copies the positions to q; the fourth numbers of q stay zero. */
+/* Copies the positions to q; the fourth number of each point becomes zero. */
 void sinew_sweep_positions(const sinew_sweep *sweep, sinew_real *q);
-/* values[element][constraint_count] = factor * lambda, elements in the order of their caller. */
+/* values[element][constraint_count] = factor * lambda, in the caller's order of elements. */
 void sinew_sweep_multipliers(const sinew_sweep_batch *batch, double factor, sinew_real *values);
 
 #endif

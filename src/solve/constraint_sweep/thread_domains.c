@@ -6,26 +6,26 @@
 
 #include <string.h>
 
-/* Particles of a domain, at most: 32 KiB in single precision. The number of domains is a power of two; small worlds are
- * not divided. */
+/* Largest number of particles of a domain: 32 KiB in single precision. The number of domains is a power of two; worlds
+ * of less than DOMAINS_MIN domains are not divided. */
 #define DOMAIN_PARTICLES 2048
 #define DOMAINS_MIN      4
-#define CLASS_ELEMENTS   8 /* elements of a class on average, at least: the largest SIMD width, for all variants */
+#define CLASS_ELEMENTS   8 /* smallest mean number of elements of a class: the largest SIMD width of all variants */
 
-/* At most one in this many elements is left to one thread. If elements connect distant particles there would be more,
- * and the world is not divided. */
+/* At most 1/REST_DIVISOR of the elements may be left to one thread; otherwise (elements connect distant particles) the
+ * world is not divided. */
 #define REST_DIVISOR 32
 
-/* A side consists of one quarter of each half of the body, stored as bits. */
+/* Division of the particles into domains. A side is a bit mask of two quarters of the body, one of each half. */
 typedef struct division {
     const sinew_domains *domains;
     int64_t particle_count, domain_count;
-    int32_t low;    /* particle that vertices are counted from */
+    int32_t low;    /* particle that vertex indices are relative to */
     int32_t levels; /* levels up to the halves: log2 of domain_count */
     uint32_t sides[2];
 } division;
 
-/* Quarters are ordered along a space-filling curve, which decides the adjacent ones. */
+/* Two candidates for the sides: the space-filling curve that orders particles decides which quarters are adjacent. */
 static const uint32_t facing[2][2] = {{1 << 0 | 1 << 3, 1 << 1 | 1 << 2}, {1 << 0 | 1 << 2, 1 << 1 | 1 << 3}};
 
 int32_t sinew_domain_count(const sinew_domains *domains)
@@ -54,7 +54,7 @@ static int32_t domain_of(const division *d, const sinew_elements *elements, int3
     return first[d->levels + 1];
 }
 
-/* Elements between the halves that are on neither side. */
+/* Number of elements that cross the halves but belong to neither side. */
 static int32_t count_rest(const division *d, const sinew_elements *elements)
 {
     int32_t rest = 0;
@@ -63,7 +63,7 @@ static int32_t count_rest(const division *d, const sinew_elements *elements)
     return rest;
 }
 
-/* Chooses the sides that leave fewer elements to one thread; returns their number. */
+/* Chooses the sides that leave fewer elements to one thread. Returns the number of these elements. */
 static int32_t choose_sides(division *d, const sinew_elements *elements)
 {
     int32_t rest[2];

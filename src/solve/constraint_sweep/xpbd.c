@@ -6,10 +6,10 @@
  *     dlambda = (-C - alpha/h^2 lambda) / (sum w |grad C|^2 + alpha/h^2),  q += w grad C dlambda,  lambda += dlambda
  *
  * Each energy is a compliant constraint, psi = C^2 / (2 alpha). The update drops the residual of the momentum equation
- * and the second derivatives of C, so that it converges near, but not to, the minimum of g: the residual stalls
- * (`residual` = yes keeps the former: chebyshev.c). The error is small if C vanishes at rest; neo-Hookean in the forms
- * of the thesis, whose C do not, is unstable on stiff bodies. Options: Gauss-Seidel by colours or in mesh order,
- * symmetric sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
+ * and the second derivatives of C. It converges near, but not to, the minimum of g: the residual stalls. (`residual` =
+ * yes keeps the momentum residual: chebyshev.c.) The error is small if C vanishes at rest. In the thesis' neo-Hookean
+ * forms C does not, and XPBD is unstable on stiff bodies. Options: Gauss-Seidel by colours or in mesh order, symmetric
+ * sweeps, Jacobi; damping; neo-Hookean as sqrt(2 psi), combined, split, or split with hard incompressibility.
  */
 #include "solve/parameters.h"
 #include "solve/constraint_sweep/pbd_common.h"
@@ -118,17 +118,8 @@ const sinew_solver_ops sinew_solver_xpbd = {
              .default_iterations = 20,
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = false},
+    SINEW_PBD_OPS,
     .prepare = xpbd_prepare,
-    .refreshes = SINEW_PBD_REFRESHES,
     .refresh = xpbd_refresh,
-    .release = sinew_pbd_release,
-    .begin = sinew_pbd_begin,
-    .iterate = sinew_pbd_iterate,
-    .flush = sinew_pbd_flush,
-    .contacts_changed = sinew_pbd_contacts_changed,
-    .filtered_late = true,
-    .hard = SINEW_CAN_CONSTRAINT,
     .needs = xpbd_needs,
-    .multipliers = sinew_pbd_multipliers,
-    .colours = sinew_pbd_colours,
 };

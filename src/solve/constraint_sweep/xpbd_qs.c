@@ -12,7 +12,8 @@
  * constraints dominate: if stiff weak constraints and soft materials share vertices, the result depends on their order
  * (PBNG 11.3), which is a parameter.
  *
- * Known limits: as above; needs pseudo-steps until waves have decayed.
+ * Known limits: the dependence on n, t and order above; the number of pseudo-steps grows with the time that waves take
+ * to decay.
  */
 #include "solve/parameters.h"
 #include "solve/constraint_sweep/pbd_common.h"
@@ -100,16 +101,7 @@ const sinew_solver_ops sinew_solver_xpbd_qs = {
              .needs = SINEW_CAN_CONSTRAINT,
              .quasistatic = true,
              .static_only = true},
+    SINEW_PBD_OPS,
     .prepare = xpbd_qs_prepare,
-    .refreshes = SINEW_PBD_REFRESHES,
     .refresh = xpbd_qs_refresh,
-    .release = sinew_pbd_release,
-    .begin = sinew_pbd_begin,
-    .iterate = sinew_pbd_iterate,
-    .flush = sinew_pbd_flush,
-    .contacts_changed = sinew_pbd_contacts_changed,
-    .filtered_late = true,
-    .hard = SINEW_CAN_CONSTRAINT,
-    .multipliers = sinew_pbd_multipliers,
-    .colours = sinew_pbd_colours,
 };

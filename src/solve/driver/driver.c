@@ -2,8 +2,9 @@
  *
  * driver.c: the loop that runs every solver, stops it and records its progress.
  *
- * Stops on iterations, on the relative residual |grad g(q)| / |grad g(q_start)| (or when the residual is down in its
- * own round-off and falls no further), on the time budget, or when the solver sets `converged`.
+ * A step stops at the largest number of iterations, at the tolerance on the relative residual |grad g(q)| / |grad
+ * g(q_0)|, q_0 the starting guess, or at the time budget. It also stops when the residual is within its round-off and
+ * no longer decreases, or when the solver sets `converged`.
  */
 #include <float.h>
 #include <math.h>
@@ -16,7 +17,8 @@
 
 /* ---- Set up ---------------------------------------------------------------------------------- */
 
-/* N/m: norm of the traces of all free particles' diagonal blocks, a bound of the change of forces per distance. */
+/* Sets s->stiffness_of. Returns its norm (N/m) over the free particles, which bounds the change of forces per
+ * distance. */
 static double sum_stiffness(sinew_solve *s)
 {
     const sinew_objective *o = s->error_objective;
@@ -31,7 +33,7 @@ static double sum_stiffness(sinew_solve *s)
     return sqrt(sum);
 }
 
-/* Computed lazily: only steps that measure residuals need it. */
+/* The stiffness is computed lazily: only steps that measure residuals or need their round-off use it. */
 void sinew_solve_stiffness(sinew_solve *s)
 {
     if (!s->elastic_known) {
@@ -60,7 +62,8 @@ static bool reserve_records(sinew_solve *s)
     return true;
 }
 
-/* No gap for explicit steps, which do not approach the minimum, nor for solvers with hard constraints. */
+/* Whether the optimality gap is measured: if the def asks for it, but not for explicit steps, which do not minimise g,
+ * nor for solvers with hard constraints. */
 static bool wants_gap(const sinew_solve *s)
 {
     return s->def.measure == SINEW_MEASURE_GAP && !s->ops->info.explicit_step && !s->has_hard;
@@ -105,7 +108,7 @@ static sinew_status refresh_gap(sinew_solve *s, uint32_t changed, sinew_error *e
         changed & SINEW_CHANGED_PINS || (changed & SINEW_CHANGED_TRANSIENT && s->gap && !sinew_gap_lasts(s));
     if (!wanted || stale)
         sinew_gap_destroy(s);
-    /* Contacts may change again before the gap is needed. */
+    /* With contacts, find_gap creates s->gap at the end of the step: contacts may still change before. */
     return wanted && !s->gap && !s->contact ? sinew_gap_create(s, error) : SINEW_OK;
 }
 
@@ -192,8 +195,8 @@ void sinew_solve_evaluate(sinew_solve *s)
     s->scale = fmax(s->residual, s->noise);
 }
 
-/* An energy with a barrier may be infinite at q_tilde though it is not at q_n, and no solver returns from an infinite
- * energy. */
+/* Whether g is finite at s->q; evaluated only if some energy has a barrier. A barrier may be infinite at q_tilde though
+ * it is not at q_n, and no solver returns from an infinite energy. */
 static bool is_finite(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -219,7 +222,7 @@ static void start_from(sinew_solve *s, bool inertia)
 
 void sinew_solve_start(sinew_solve *s, int start)
 {
-    /* Contacts are detected near the expected end of the step, so the iterations start there. */
+    /* Contacts are detected near first_guess, the expected end of the step, so the iterations start there. */
     const bool inertia = start == 0 || s->first_guess;
     if (s->objective->step.quasistatic)
         return;
@@ -253,17 +256,17 @@ static void driver_record(sinew_solve *s, int32_t iteration, double began)
     sinew_objective_momenta(o, s->q, s->v_end ? s->v_end : s->velocity, r->linear_momentum, r->angular_momentum);
 }
 
-/* The residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual of the last
- * iteration. */
+/* Whether the residual is at the tolerance, or within round-off and no longer decreasing. `before`: residual one
+ * iteration earlier. */
 static bool driver_finished(const sinew_solve *s, double before)
 {
     return s->residual <= (double)s->def.tolerance * s->scale ||
            (s->residual <= s->noise && s->residual > 0.5 * before);
 }
 
-/* Positions are accurate to `step`, the distance to the next number, so forces to stiffness times step. An energy is a
- * sum of terms as large as stiffness times length squared: a stiff body near rest has a small energy with a large
- * error. */
+/* Positions are accurate to `step`, the spacing of floating-point numbers, and forces to stiffness times step. An
+ * energy is a sum of terms as large as stiffness times length squared: a stiff body near rest has a small energy with a
+ * large error. */
 static void set_noise(sinew_solve *s)
 {
     sinew_solve_stiffness(s);
@@ -273,8 +276,8 @@ static void set_noise(sinew_solve *s)
     s->value_noise = sqrt((double)s->objective->particle_count) * s->noise * length;
 }
 
-/* Whether residuals may stop a step: where they are measured anyway. Records evaluate g too, and must not decide where
- * a step ends. */
+/* Whether residuals may stop a step: only if the solver or the measurement needs them. Records also evaluate g, but
+ * recording must not change the number of iterations. */
 static bool looks_at_residuals(const sinew_solve *s)
 {
     return s->def.measure != SINEW_MEASURE_NOTHING || s->ops->needs_gradient;
@@ -297,16 +300,16 @@ static void driver_start(sinew_solve *s)
         sinew_solve_evaluate(s);
 }
 
-/* ---- Judge ----------------------------------------------------------------------------------- */
+/* ---- Status of the step ---------------------------------------------------------------------- */
 
-/* A step is solved when its residual has reached the tolerance. Where round-off prevents that, it is solved when the
+/* A step is solved when its residual has reached the tolerance. If round-off prevents this, the step is solved when the
  * gap is at most `solved_fraction` of the energy that the step changed. A small residual with a gap above
  * `open_fraction` belongs to a stiff body whose soft modes have not converged. */
 static const double solved_fraction = sizeof(sinew_real) == 4 ? 1e-4 : 1e-9;
 static const double open_fraction = sizeof(sinew_real) == 4 ? 1e-2 : 1e-6;
 static const double sum_error = sizeof(sinew_real) == 4 ? 1e-6 : 1e-13; /* relative round-off of sums of energies */
 
-/* J: decrease of g from the start of the step to the minimum, which is `gap` below its end. */
+/* J: decrease of g from the start of the step to the minimum; the minimum is `gap` below g at the end of the step. */
 static double step_fall(const sinew_solve *s, double gap)
 {
     const double first = s->start_terms.inertia + s->start_terms.elastic, after = s->terms.inertia + s->terms.elastic;
@@ -321,8 +324,8 @@ static double step_energy(const sinew_solve *s, double gap)
     return step_fall(s, gap) + (s->objective->step.quasistatic ? fabs(size) : s->start_terms.inertia);
 }
 
-/* Whether the gap contradicts a small residual: it is a large fraction of the energy that the step changed, and above
- * round-off of g. */
+/* Whether the gap contradicts a small residual: the gap is a large fraction of the energy that the step changed, and
+ * exceeds the round-off of g. */
 static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double moved = step_fall(s, gap->value) + (s->objective->step.quasistatic ? 0 : s->start_terms.inertia);
@@ -330,14 +333,14 @@ static bool is_open(const sinew_solve *s, const sinew_gap_estimate *gap)
     return gap->kind == SINEW_GAP_ESTIMATE && gap->value > open_fraction * moved && gap->value > seen;
 }
 
-/* Residuals are relative to the residual at the start. Without measuring, the first evaluation, by a solver or a
- * record, is at a later point. */
+/* Whether the residual at the start of the step is known. Without measurement, the first evaluation (by a solver or a
+ * record) is at a later iterate. */
 static bool start_is_measured(const sinew_solve *s)
 {
     return s->start_known && s->def.measure != SINEW_MEASURE_NOTHING;
 }
 
-/* Bits of whether the step is solved, from the measured residual and gap. */
+/* Status bits from the measured residual and gap; 0: the step is solved. */
 static uint32_t driver_judge(const sinew_solve *s, const sinew_gap_estimate *gap)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
@@ -356,7 +359,7 @@ static uint32_t driver_judge(const sinew_solve *s, const sinew_gap_estimate *gap
     return fraction <= solved_fraction && !is_open(s, gap) ? 0 : SINEW_STEP_ROUND_OFF;
 }
 
-/* Bits for a step with hard constraints: whether constraints are met and forces balance. */
+/* Status bits of a step with hard constraints: whether constraints are met and forces balance. */
 static uint32_t judge_kkt_residuals(const sinew_solve *s, const sinew_kkt_residuals *c)
 {
     const double tolerance = s->def.tolerance > 0 ? (double)s->def.tolerance : SINEW_DEFAULT_TOLERANCE;
@@ -375,29 +378,38 @@ static bool ended_in_numbers(const sinew_solve *s)
     return isfinite(sinew_norm(s->q, s->objective->particle_count, s->objective->thread_count));
 }
 
+/* The estimate of a step without one: not requested (NONE), or unknown for a reason. */
+static sinew_gap_estimate without_gap(sinew_gap_kind kind, const char *reason)
+{
+    const double value = kind == SINEW_GAP_NONE ? NAN : HUGE_VAL;
+    return (sinew_gap_estimate){.kind = kind,
+                                .value = value,
+                                .reason = reason,
+                                .position_kind = kind,
+                                .position_max = value,
+                                .position_rms = value,
+                                .position_reason = reason};
+}
+
 static sinew_gap_estimate find_gap(sinew_solve *s, uint32_t bits)
 {
     if (s->contact && !s->gap && wants_gap(s) && sinew_gap_create(s, NULL) != SINEW_OK) {
         sinew_gap_destroy(s);
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "there is too little memory for it"};
+        return without_gap(SINEW_GAP_UNKNOWN, "there is too little memory for it");
     }
     const bool asked = s->def.measure == SINEW_MEASURE_GAP && s->step % s->def.gap_every == 0;
     if (!asked || (!s->gap && wants_gap(s)))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_NONE, .value = NAN, .reason = ""};
+        return without_gap(SINEW_GAP_NONE, "");
     if (bits & SINEW_STEP_NOT_FINITE)
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "the step is not finite"};
+        return without_gap(SINEW_GAP_UNKNOWN, "the step is not finite");
     if (sinew_objective_is_hard(s->objective))
-        return (sinew_gap_estimate){.kind = SINEW_GAP_UNKNOWN,
-                                    .value = HUGE_VAL,
-                                    .reason = "an energy is hard, and the objective infinite off its constraints"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an energy is hard, and the objective infinite off its constraints");
     if (!wants_gap(s))
-        return (sinew_gap_estimate){
-            .kind = SINEW_GAP_UNKNOWN, .value = HUGE_VAL, .reason = "an explicit step seeks no minimum"};
+        return without_gap(SINEW_GAP_UNKNOWN, "an explicit step seeks no minimum");
     return sinew_gap_find(s);
 }
 
-/* Writes the measurements of the end; after a non-finite step those of its start, which is kept. */
+/* Writes the measurements at the end of the step; after a non-finite step those at its start, whose state is kept. */
 static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, sinew_step_result *result)
 {
     const bool kept = (result->bits & SINEW_STEP_NOT_FINITE) != 0, known = kept ? s->start_known : s->gradient_known;
@@ -411,6 +423,10 @@ static void write_result(const sinew_solve *s, const sinew_gap_estimate *gap, si
     result->gap_kind = gap->kind;
     result->gap = gap->value;
     result->gap_reason = gap->reason;
+    result->position_error_kind = gap->position_kind;
+    result->position_error = gap->position_max;
+    result->position_error_rms = gap->position_rms;
+    result->position_error_reason = gap->position_reason;
     result->gap_steps = gap->steps;
     result->gap_linear_iterations = gap->linear_iterations;
     result->linear_iterations = s->linear_iterations;
@@ -428,7 +444,7 @@ static void contacts_changed(sinew_solve *s, uint32_t what)
         s->ops->contacts_changed(s, what);
 }
 
-/* Applies the step filter after an iteration, or after the first guess. */
+/* Truncates displacements in s->q by the step filter, after an iteration or after the first guess. */
 static void filter_step(sinew_solve *s)
 {
     if (!s->contact)
@@ -439,8 +455,8 @@ static void filter_step(sinew_solve *s)
         contacts_changed(s, SINEW_UPDATE_POSITIONS);
 }
 
-/* Where the filter has truncated some vertices of a body and not others, the first guess may be worse than the start
- * of the step. The path back is as free of intersections as the one that led away from it. */
+/* Moves s->q back to q_n if g is larger at the filtered first guess: the filter may have truncated only some vertices
+ * of a body. The filter also checks the path back. */
 static void choose_start(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -455,8 +471,8 @@ static void choose_start(sinew_solve *s)
     filter_step(s);
 }
 
-/* Passes changed contacts to the objective and the solver; no other function does so within a step. True: contacts
- * changed, so that further iterations are worth their cost. */
+/* Passes changed contacts to the objective and the solver; no other function does so within a step. Returns true if
+ * contacts changed, so that further iterations are useful. */
 static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint32_t *bits)
 {
     if (!s->contact)
@@ -470,7 +486,8 @@ static bool update_contacts(sinew_solve *s, int32_t iteration, bool solved, uint
     return what != 0;
 }
 
-/* A step whose solver has converged or stalled continues if contacts change. */
+/* Updates contacts after the solver has converged or stalled. If contacts changed, clears `bits` and returns true: the
+ * step continues. */
 static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 {
     if (*bits & ~(uint32_t)SINEW_STEP_STALLED || !update_contacts(s, iteration, true, bits))
@@ -481,10 +498,10 @@ static bool goes_on(sinew_solve *s, int32_t iteration, uint32_t *bits)
 
 /* ---- Run ------------------------------------------------------------------------------------- */
 
-/* Runs iterations until a reason to stop. Returns their number. */
+/* Runs iterations until the step stops. Returns their number. */
 static int32_t driver_iterate(sinew_solve *s, double began, uint32_t *bits)
 {
-    /* With hard energies this residual is that of a softened objective, so it does not stop the step. */
+    /* With hard energies the residual is that of a softened objective, so it must not stop the step. */
     const bool watch = s->def.tolerance > 0 && looks_at_residuals(s) && !s->ops->one_iteration &&
                        !sinew_objective_is_hard(s->objective);
     const int32_t max = s->ops->one_iteration && s->def.iterations > 1 ? 1 : s->def.iterations;

@@ -4,7 +4,7 @@
  *
  * Worlds of up to DIRECT_MAX free particles factorise H, which handles stiffness contrasts of many orders of magnitude.
  * Larger worlds use conjugate gradients on H, which stop when the decrease of the quadratic model has stalled
- * (linear/krylov/pcg.h); the solver's own matrix, or the inverse diagonal blocks, is the preconditioner.
+ * (linear/krylov/pcg.h). The preconditioner is the solver's own matrix, or the inverse diagonal blocks.
  */
 #include "solve/driver/newton_decrement.h"
 
@@ -12,9 +12,9 @@
 
 #include "base/reduce.h"
 
-/* The factorisation of a solid of this size takes about as long as the conjugate gradients that it replaces. */
+/* At this number of particles, factorising a solid takes about as long as conjugate gradients. */
 #define DIRECT_MAX 6000
-/* Fraction of the decrease that the last third of the conjugate gradient iterations may add. */
+/* Conjugate gradients have converged if the last third of the iterations adds at most this fraction of the decrease. */
 #define CONVERGED_FRACTION 0.05
 
 static int32_t count_free(const sinew_objective *o)
@@ -71,7 +71,7 @@ static void decrement_divide(void *context, const sinew_real *r, sinew_real *z)
         sinew_block_inverse_apply(&gap->blocks, r, z);
 }
 
-/* Writes -H^-1 gradient to newton.d; false if H has negative curvature or the decrease does not converge. */
+/* Writes -H^-1 gradient to newton.d. Returns false if H has negative curvature or the decrease does not converge. */
 static bool decrement_run_cg(sinew_gap *gap)
 {
     sinew_solve *copy = &gap->copy;
@@ -94,7 +94,7 @@ static bool decrement_solve_cg(sinew_gap *gap, bool project)
     return decrement_run_cg(gap);
 }
 
-/* ---- Either ---------------------------------------------------------------------------------- */
+/* ---- Direction ------------------------------------------------------------------------------- */
 
 static bool decrement_solve(sinew_gap *gap, bool project)
 {
@@ -108,12 +108,12 @@ bool sinew_gap_direction(sinew_gap *gap)
     gap->exact = decrement_solve(gap, false);
     if (gap->exact || decrement_solve(gap, true))
         return true;
-    /* A rope without tension has no lateral stiffness, and no inertia in a quasistatic step. */
+    /* H may be singular: a rope without tension has no lateral stiffness, and a quasistatic step has no inertia. */
     return !gap->pcg.r && gap->newton.linear->rescue(&gap->copy, &gap->newton);
 }
 
-/* Round-off in the length of a stiff spring gives it a small force, whose geometric stiffness changes the Hessian by so
- * many units of round-off. */
+/* Round-off in the length of a stiff spring causes a small force. Its geometric stiffness changes the Hessian by up to
+ * this number of units of round-off. */
 #define ROUND_OFF_UNITS 64
 
 bool sinew_gap_definite(sinew_gap *gap)

@@ -2,20 +2,25 @@
  *
  * objective_gap.h: the optimality gap of a step: g(q) - g(q*), q* the local minimum reached by descent from q.
  *
- * Newton's method minimises g on a copy, from q, until nearly the whole decrease is gained (objective_gap.c). At each
- * of its points
+ * Newton's method minimises g on a copy of q until nearly the whole decrease is gained (objective_gap.c). At each
+ * iterate q_k
  *
  *     predicted   R = grad g . H^-1 grad g / 2        remaining decrease if g is quadratic
  *     seen        f = g(q_k) - g(q_k + d), d = -H^-1 grad g
  *
- * and the estimate is the observed decrease plus the predicted remainder. It is valid only if the observed decrease
- * confirms the last prediction within AGREEMENT and the remainder is a small fraction; else the gap is unknown, with
- * the reason. The observed decrease is always a lower bound. Near a minimum one step is enough, at the cost of one
- * Newton iteration; far from it several.
+ * and the estimate is the sum of observed decreases plus the predicted remainder. The estimate is valid only if the
+ * observed decrease confirms the last prediction within AGREEMENT and the remainder is a small fraction; otherwise the
+ * gap is unknown, with the reason. The observed decrease is always a lower bound. Near a minimum one step is enough, at
+ * the cost of one Newton iteration.
  *
- * H is the exact Hessian if definite, else the projected one. Small worlds factorise it; in large ones conjugate
- * gradients run until their decrease has converged, with the solver's own matrix as preconditioner if it has one
+ * H is the exact Hessian if it is definite, else the projected one. Small worlds factorise H. Large worlds use
+ * conjugate gradients until the decrease has converged, preconditioned by the solver's own matrix if there is one
  * (newton_decrement.c).
+ *
+ * The position error is q* - q, with q* the iterate of the copy plus the last direction. Energy settles before distance
+ * does: a quarter of the energy left is half of the distance in soft modes. So the descent continues until the last
+ * direction is at most half of the error. Worlds with contact have no position error: their q* also depends on
+ * multipliers, which the descent keeps.
  *
  * Limits: another local minimum may be lower than q*. The gap is that of the objective for every solver: hard
  * constraints of PBD count with the stiffness of their energies.
@@ -27,17 +32,23 @@
 
 typedef struct sinew_gap_estimate {
     sinew_gap_kind kind;
-    double value;              /* J: estimate of the gap */
+    /* J: estimate of the gap, or an upper bound (SINEW_GAP_BELOW); infinite if unknown, NaN if not measured */
+    double value;
     const char *reason;        /* static text: why the gap is unknown; "" if it is known */
     int32_t steps;             /* number of Newton steps */
     int32_t linear_iterations; /* number of conjugate gradient iterations */
+    sinew_gap_kind position_kind;
+    double position_max, position_rms; /* m: position error, over the free particles */
+    const char *position_reason;       /* static text: why the position error is unknown; "" if it is known */
 } sinew_gap_estimate;
 
 /* Sets up s->gap; allocates. Must be destroyed after failure, too. */
 sinew_status sinew_gap_create(sinew_solve *s, sinew_error *error);
 void sinew_gap_destroy(sinew_solve *s); /* accepts a solver without a gap */
-/* Whether s->gap stays valid when transient elements change: in large worlds, which do not factorise. */
+/* Whether s->gap stays valid when transient elements change: only in large worlds, which have no factor. */
 bool sinew_gap_lasts(const sinew_solve *s);
+/* q* - q of the last estimate whose position error is known, [particle_count][4]. */
+const sinew_real *sinew_gap_position_error(const sinew_solve *s);
 /* Estimates the gap from s->gradient and s->terms at s->q, which stay unchanged. Does not allocate. */
 sinew_gap_estimate sinew_gap_find(sinew_solve *s);
 

@@ -108,7 +108,7 @@ sinew_solver_def sinew_default_solver_def(sinew_solver_kind kind)
     return def;
 }
 
-/* Names of missing capabilities, in the order of the SINEW_CAN_ bits. */
+/* Messages about capabilities that an energy lacks, in the order of the SINEW_CAN_ bits. */
 static const char *const lacks[] = {"it has no constraint form C with psi = C^2 / (2 alpha)",
                                     "it is not a distance to a constraint set",
                                     "it has no proximal map",
@@ -116,7 +116,7 @@ static const char *const lacks[] = {"it has no constraint form C with psi = C^2 
                                     "it has no reduced coordinates",
                                     "it has no Jacobian of its constraints"};
 
-/* The reason why an energy lacks a capability that a solver needs; NULL if it has all. */
+/* Message about the first capability that a solver needs and an energy lacks; NULL if none is missing. */
 static const char *needs_flaw(uint32_t needs, sinew_energy_kind energy)
 {
     const uint32_t missing = needs & ~sinew_energy_capabilities(sinew_energy_get_ops(energy));
@@ -126,7 +126,7 @@ static const char *needs_flaw(uint32_t needs, sinew_energy_kind energy)
     return missing ? lacks[bit] : NULL;
 }
 
-/* The reason why a solver cannot keep an energy hard; NULL if it can. */
+/* Message why a solver cannot keep an energy hard; NULL if it can. */
 static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
 {
     const uint32_t wanted = sinew_solver_get_ops(solver)->hard;
@@ -141,8 +141,8 @@ static const char *hard_flaw(sinew_solver_kind solver, sinew_energy_kind energy)
     return NULL;
 }
 
-/* Names of other solvers that take the energy, separated by commas: for hard energies those that keep them hard, else
- * without unstable ones. */
+/* Lists the names of other solvers that accept the energy, separated by commas: solvers that keep it hard if `hard`,
+ * else all but explicit integrators. */
 static void list_takers(sinew_energy_kind energy, bool hard, sinew_solver_kind except, char *text, size_t size)
 {
     size_t used = 0;
@@ -196,7 +196,7 @@ sinew_status sinew_solver_check_energy(const sinew_solver_def *def, sinew_energy
                       takers[0] ? ", " : "");
 }
 
-/* Records are counted in 32 bits; there is one more than iterations. */
+/* Largest `iterations` of a def: iteration records, one more than iterations, are counted in 32 bits. */
 static const int32_t iterations_max = 1000000000;
 
 sinew_status sinew_solver_check(const sinew_solver_def *def, sinew_error *error)

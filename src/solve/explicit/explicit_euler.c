@@ -4,11 +4,12 @@
  *
  *     q+ = q_n + h v_n,    v+ = v_n + h M^-1 f(q_n)
  *
- * Both use the state at the start, so that a step costs one evaluation of forces and no solve. v+ is not (q+ - q_n) /
- * h.
+ * Both updates use the state at the start of the step, so that a step costs one evaluation of forces and no solve. v+
+ * is not (q+ - q_n) / h.
  *
- * Known limits: no time step is stable without damping. A motion of frequency omega grows by sqrt(1 + (h omega)^2) a
- * step, its energy by 1 + (h omega)^2 (stability.h computes the fastest). For comparison.
+ * Known limits: no time step is stable without damping. In each step the amplitude of a mode of frequency omega grows
+ * by sqrt(1 + (h omega)^2) and its energy by 1 + (h omega)^2 (stability.h computes the largest omega). Intended for
+ * comparisons.
  */
 #include <math.h>
 
@@ -19,22 +20,23 @@ static uint32_t explicit_euler_iterate(sinew_solve *s)
     return sinew_explicit_iterate(s, false);
 }
 
-/* With the velocity damped by k first, one motion steps by [1, h k; -x omega, k], x = h omega: determinant
- * d = k (1 + x^2), trace t = 1 + k. Its roots are a pair of size sqrt(d) unless 4 d < t^2. */
+/* With the velocity first damped by the factor k, a step maps (q, v) of one mode by [1, h k; -x omega, k], x = h omega:
+ * determinant d = k (1 + x^2), trace t = 1 + k. The eigenvalues are a complex pair of modulus sqrt(d) unless 4 d <
+ * t^2. */
 static double explicit_euler_growth(double omega, double h, double damping)
 {
     const double kept = exp(-damping * h), d = kept * (1 + h * omega * h * omega), half = (1 + kept) / 2;
     return half * half > d ? half + sqrt(half * half - d) : sqrt(d);
 }
 
-/* d < 1 */
+/* Whether a step of h is stable: the determinant d = exp(-damping h) (1 + (h omega)^2) is below 1. */
 static bool explicit_euler_is_stable(double h, double omega, double damping)
 {
     return log1p(h * omega * h * omega) < damping * h;
 }
 
-/* No h is stable without damping. log(1 + x^2) / x is largest at `peak`; with more damping than that times omega every
- * h is stable. */
+/* s: the largest stable h; 0 without damping. log(1 + x^2) / x has its maximum at `peak`; if damping exceeds this
+ * maximum times omega, every h is stable. */
 static double explicit_euler_stable_step(double omega, double damping)
 {
     const double peak = 1.9802913004322127;

@@ -9,7 +9,7 @@
 #include "base/reduce.h"
 
 typedef struct explicit_step {
-    sinew_real *v;         /* [particle_count][4] w, then v+ */
+    sinew_real *v;         /* [particle_count][4] damped velocity w, then v+ */
     sinew_real *imbalance; /* [particle_count][4] grad psi - f_ext, zero at pins */
 } explicit_step;
 
@@ -37,7 +37,7 @@ void sinew_explicit_release(sinew_solve *s)
     s->memory = NULL;
 }
 
-/* w of particles first .. last - 1; at pins the velocity towards their positions at the end of the step */
+/* v = damped velocity w of particles first .. last - 1; at pins the velocity towards their targets */
 static void damp_velocities(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
@@ -57,7 +57,7 @@ void sinew_explicit_begin(sinew_solve *s)
     s->v_end = ((const explicit_step *)s->memory)->v;
 }
 
-/* q += h v at the free particles */
+/* Moves the free particles first .. last - 1: q += h v. */
 static void explicit_move(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;
@@ -69,7 +69,7 @@ static void explicit_move(const void *context, int32_t member, int32_t first, in
             s->q[at] = (sinew_real)((double)s->q[at] + o->step.h * (double)e->v[at]);
 }
 
-/* v -= h M^-1 (grad psi - f_ext), which is zero at pins */
+/* Adds the forces of a step to velocities: v -= h M^-1 (grad psi - f_ext); the change is zero at pins. */
 static void kick(const void *context, int32_t member, int32_t first, int32_t last)
 {
     (void)member;

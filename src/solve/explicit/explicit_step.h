@@ -5,8 +5,9 @@
  *
  *     v+ = w + h M^-1 (f_ext - grad psi(q_n)),    w = exp(-damping h) v_n
  *
- * with pins, targets and loads of the end of the step in q_n, as in every solver. The integrators differ in the
- * velocity that moves the positions: w or v+. A step has one evaluation of forces, no linear system and no iterations.
+ * with pins, targets and loads at their values of the end of the step, as in every solver. The integrators differ in
+ * the velocity that moves the positions: w or v+. A step has one evaluation of forces, no linear system and no
+ * iterations.
  *
  * v+ is the sum of v_n and forces, not (q - q_n) / h: linear momentum is conserved to the round-off of v for any h.
  */
@@ -15,8 +16,8 @@
 
 #include "solve/solver.h"
 
-/* Changes that need no refresh, because a step reads all data at its start. TRANSIENT is excluded: contacts change
- * within a step, which an explicit step would miss. */
+/* Changes that need no refresh, because a step reads all data at its start. SINEW_CHANGED_TRANSIENT is excluded:
+ * contacts change within a step, which an explicit step would miss. */
 #define SINEW_EXPLICIT_REFRESHES                                                                                       \
     (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS)
 
@@ -28,12 +29,13 @@ void sinew_explicit_begin(sinew_solve *s);
     .prepare = sinew_explicit_prepare, .release = sinew_explicit_release, .refreshes = SINEW_EXPLICIT_REFRESHES,       \
     .one_iteration = true, .begin = sinew_explicit_begin
 
-/* Whether a motion of frequency omega does not grow in a step of h. */
+/* Whether a mode of frequency omega does not grow in a step of h. */
 typedef bool sinew_stable_at(double h, double omega, double damping);
 /* The largest stable h (s) between `low`, which is stable, and `high`, which is not, by bisection. */
 double sinew_explicit_last_stable(sinew_stable_at *stable, double low, double high, double omega, double damping);
 
-/* Takes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. */
+/* Takes the step: q+ = q_n + h v+ (`new_velocity`) or q_n + h w; pins are at their targets. Returns
+ * SINEW_STEP_NOT_FINITE if a velocity is not finite, else 0. */
 uint32_t sinew_explicit_iterate(sinew_solve *s, bool new_velocity);
 
 #endif

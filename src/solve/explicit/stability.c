@@ -12,15 +12,15 @@
 #include "solve/projective/spectrum.h"
 
 enum {
-    STEPS = 512,       /* largest number of steps; spectra with a crowded end need some hundred */
+    STEPS = 512,       /* largest number of Lanczos steps; clustered largest eigenvalues need some hundred */
     CHECK_INTERVAL = 8 /* steps between two evaluations of the eigenvalue */
 };
 
-/* Converged: relative change of the eigenvalue over CHECK_INTERVAL steps. */
+/* The iteration has converged at this relative change of the eigenvalue over CHECK_INTERVAL steps. */
 static const double converged_change = sizeof(sinew_real) == 4 ? 1e-6 : 1e-11;
 
 typedef struct lanczos {
-    sinew_objective view; /* objective without inertia */
+    sinew_objective view; /* copy of the objective without its inertia term */
     int32_t count;
     double diagonal[STEPS], off_diagonal[STEPS]; /* entries of the tridiagonal matrix */
     double low, largest;            /* lower bound of all eigenvalues; largest eigenvalue at the last evaluation */
@@ -28,7 +28,7 @@ typedef struct lanczos {
     sinew_real *u, *before, *w, *p; /* [particle_count][4] */
 } lanczos;
 
-/* Noise of length 1. */
+/* Fills the start vector u with noise of norm 1. */
 static void fill_start(const lanczos *l)
 {
     const int32_t n = l->view.particle_count;
@@ -52,7 +52,7 @@ static void scale(const lanczos *l, const sinew_real *x, sinew_real *out)
         out[i] = l->root[i] * x[i];
 }
 
-/* Computes one row of the tridiagonal matrix. True: more rows follow. */
+/* Computes one row of the tridiagonal matrix. Returns whether more rows can follow. */
 static bool extend(lanczos *l)
 {
     const int32_t n = l->view.particle_count, threads = l->view.thread_count;

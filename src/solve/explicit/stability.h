@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * stability.h: the highest frequency of small motions about a state, which decides whether explicit integrators are
- * stable (sinew_world_stability): omega^2 is the largest eigenvalue of M^-1 K, K the second derivatives of the energies
- * over the free particles, not projected.
+ * stable (sinew_world_stability): omega^2 is the largest eigenvalue of M^-1 K. K is the unprojected Hessian of the
+ * energies over the free particles.
  *
- * Lanczos' method on M^(-1/2) K M^(-1/2), from fixed noise, until the largest eigenvalue of the tridiagonal matrix
- * converges, from below (Golub and Van Loan, Matrix Computations, 4th ed., 10.1). The method finds this end of the
- * spectrum first, and lost orthogonality only duplicates it: no vectors are stored. K may have negative eigenvalues at
- * unstable states; they do not matter.
+ * Lanczos' method runs on M^(-1/2) K M^(-1/2), from a fixed noise vector, until the largest eigenvalue of the
+ * tridiagonal matrix converges, from below (Golub and Van Loan, Matrix Computations, 4th ed., 10.1). The method finds
+ * the largest eigenvalues first, and lost orthogonality only duplicates them, so the Lanczos vectors are not stored.
+ * Negative eigenvalues of K, at unstable states, do not affect the result.
  */
 #ifndef SINEW_SRC_SOLVE_EXPLICIT_STABILITY_H
 #define SINEW_SRC_SOLVE_EXPLICIT_STABILITY_H

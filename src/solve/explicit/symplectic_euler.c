@@ -4,11 +4,11 @@
  *
  *     v+ = v_n + h M^-1 f(q_n),    q+ = q_n + h v+
  *
- * The velocity comes first and moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), a descent step on the
- * objective with the Hessian of inertia alone. A motion of frequency omega keeps v^2 + omega^2 q^2 - h omega^2 q v
- * exactly, an energy with a relative error of order h omega and no drift.
+ * The new velocity moves the positions: q+ = q_tilde - h^2 M^-1 grad psi(q_n), a descent step on the objective with the
+ * Hessian of inertia alone. A mode of frequency omega conserves v^2 + omega^2 q^2 - h omega^2 q v exactly: its energy
+ * has a relative error of order h omega and no drift.
  *
- * Known limits: stable for h omega < 2 only (stability.h computes the fastest motion); larger steps are unstable.
+ * Known limits: stable for h omega < 2 only (stability.h computes the largest omega).
  */
 #include <math.h>
 
@@ -19,8 +19,9 @@ static uint32_t symplectic_euler_iterate(sinew_solve *s)
     return sinew_explicit_iterate(s, true);
 }
 
-/* With the velocity damped by k first, one motion steps by [1 - x^2, h k; -x omega, k], x = h omega: determinant k,
- * trace t = 1 - x^2 + k. Its roots are a pair of size sqrt(k) until t < -2 sqrt(k). */
+/* With the velocity first damped by the factor k, a step maps (q, v) of one mode by [1 - x^2, h k; -x omega, k], x = h
+ * omega: determinant k, trace t = 1 - x^2 + k. The eigenvalues are a complex pair of modulus sqrt(k) until t < -2
+ * sqrt(k). */
 static double symplectic_euler_growth(double omega, double h, double damping)
 {
     const double kept = exp(-damping * h), half = (1 - h * omega * h * omega + kept) / 2;
@@ -28,13 +29,13 @@ static double symplectic_euler_growth(double omega, double h, double damping)
     return square <= 0 ? sqrt(kept) : fabs(half) + sqrt(square);
 }
 
-/* A root leaves the unit circle at -1, where t = -(1 + k). */
+/* Whether a step of h is stable. An eigenvalue leaves the unit circle at -1, where the trace is t = -(1 + k). */
 static bool symplectic_euler_is_stable(double h, double omega, double damping)
 {
     return h * omega * h * omega < 2 * (1 + exp(-damping * h));
 }
 
-/* x^2 = 2 (1 + exp(-damping h)), between 2 and 4. */
+/* The largest stable h has (h omega)^2 = 2 (1 + exp(-damping h)), which is between 2 and 4. */
 static double symplectic_euler_stable_step(double omega, double damping)
 {
     const double low = sqrt(2.0) / omega, high = 2 / omega;

@@ -5,15 +5,15 @@
  *     [ M  -J^T ] [ a      ]   [ f         ]       d2C/dt2 = J a + v^T d2C v = 0   =>   c = -v^T d2C v
  *     [ J   0   ] [ lambda ] = [ c(q, v)   ]
  *
- * then v += h a, q += h v. Constraints are differentiated twice, so errors of C and of dC/dt stay and grow: drift.
+ * then v += h a, q += h v. Constraints are differentiated twice, so errors of C and of dC/dt persist and grow (drift).
  * `stabilisation`: none; baumgarte, c - 2 omega dC/dt - omega^2 C (Baumgarte 1972), with which errors decay;
- * projection, Newton steps onto C = 0 in the metric of the masses after the step, one an iteration.
+ * projection, after the step, one Newton step onto C = 0 per iteration in the metric of the masses.
  *
- * Rates of C along v, and along the motion of pins, are central differences of C. All energies that are not hard act
- * explicitly, with the forces of q_n.
+ * Derivatives of C along v, and along the motion of pins, are central differences of C. All energies that are not hard
+ * act explicitly, with the forces at q_n.
  *
- * Known limits: explicit, so stiff energies need small steps. Inequalities as in kkt. In single precision second
- * differences leave two to three digits of c.
+ * Known limits: stiff energies need small steps, because they act explicitly. Inequalities are active for a whole step,
+ * as in kkt.c. In single precision second differences leave two to three digits of c.
  */
 #include <math.h>
 #include <string.h>
@@ -50,9 +50,9 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 };
 
 typedef struct dae {
-    bool stepped;      /* the following iterations project onto C = 0 */
-    double *rate;      /* [constraint_count] */
-    sinew_real *point; /* [particle_count][4] */
+    bool stepped;      /* the step is taken; further iterations project onto C = 0 */
+    double *rate;      /* [constraint_count] right-hand sides J dq */
+    sinew_real *point; /* [particle_count][4] work space: displaced positions */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
@@ -84,7 +84,8 @@ static void dae_begin(sinew_solve *s)
     ((dae *)((sinew_kkt *)s->memory)->own)->stepped = false;
 }
 
-/* out += factor C(q_n + by w) of all constraints; w = v (pins included), or the displacement of pins. */
+/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins to their
+ * targets. */
 static void add_values(sinew_solve *s, bool along_pins, double by, double factor, double *out)
 {
     sinew_kkt *r = s->memory;
@@ -99,13 +100,13 @@ static void add_values(sinew_solve *s, bool along_pins, double by, double factor
         out[constraint] += factor * r->constraints->C[constraint];
 }
 
-/* Step of difference quotients for a displacement of that size. */
+/* Step of difference quotients along a velocity or displacement whose largest coordinate is `speed`. */
 static double difference_step(const sinew_kkt *r, double speed)
 {
     return (sizeof(sinew_real) == 4 ? 5e-3 : 1e-4) * r->size / speed;
 }
 
-/* m/s or m: largest coordinate of a velocity or displacement. */
+/* Largest coordinate of the damped velocity (m/s), or with along_pins of the displacement of pins (m). */
 static double largest_way(const sinew_solve *s, bool along_pins)
 {
     double max = 0;
@@ -115,7 +116,7 @@ static double largest_way(const sinew_solve *s, bool along_pins)
     return max;
 }
 
-/* right = J dq of the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins. */
+/* right = J dq over the free particles: h^2 c + h dC/dt minus the change of C by the motion of pins. */
 static void gather_accelerations(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -156,7 +157,7 @@ static uint32_t dae_step(sinew_solve *s)
     return bits;
 }
 
-/* One Newton step onto C = 0 from the current iterate. */
+/* Moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already hold. */
 static uint32_t dae_project(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -11,7 +11,7 @@
 
 enum {
     MAX_PAIRS =
-        32 /* largest number of pairs that share a particle, per constraint, for the order with constraints last */
+        32 /* largest number of pairs at common particles, per constraint, for the order with constraints last */
 };
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static int64_t pair_key(int32_t i, int32_t j)
     return (int64_t)(i < j ? i : j) << 32 | (i < j ? j : i);
 }
 
-/* Sorts `max` keys and orders their graph of `count` nodes; order[k] is eliminated k-th. */
+/* Sorts `max` keys and orders the graph of `count` nodes that they define; order[k] is eliminated k-th. */
 static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *keys, size_t max,
                                 const sinew_real *positions, int32_t *order, sinew_error *error)
 {
@@ -62,7 +62,8 @@ static sinew_status order_graph(const sinew_saddle *s, int32_t count, int64_t *k
 
 /* ---- By particles ---------------------------------------------------------------------------- */
 
-/* Keys (column, row) of the lower triangle of the graph of particles; counts only where keys is NULL. */
+/* Writes keys (column, row) of the lower triangle of the graph of particles, unless keys is NULL. Returns their
+ * number. */
 static size_t list_pairs(const sinew_saddle *s, int64_t *keys)
 {
     const sinew_assembly *as = s->assembly;
@@ -106,7 +107,8 @@ static sinew_status order_free(const sinew_saddle *s, int32_t *order, sinew_erro
     return status;
 }
 
-/* Number of particles before the constraints of an element: up to its last; for early constraints up to its first. */
+/* Number of particles eliminated before the constraints of an element: all up to its last particle; for early
+ * constraints all before its first particle. */
 static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_set *set, int32_t e, const int32_t *rank)
 {
     const int32_t *particles = sinew_constraint_particles(s->constraints, set, e);
@@ -120,7 +122,7 @@ static int32_t particles_before(const sinew_saddle *s, const sinew_constraint_se
     return early ? first : set->global ? s->free_count : last;
 }
 
-/* after [constraint_count]: how many particles are eliminated before each constraint. */
+/* after [constraint_count] = number of particles eliminated before each constraint */
 static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t *after)
 {
     for (int32_t t = 0; t < s->constraints->set_count; t++) {
@@ -131,14 +133,14 @@ static void rank_constraints(const sinew_saddle *s, const int32_t *rank, int32_t
     }
 }
 
-/* Numbers all unknowns: particles in their order, with constraints inserted. */
+/* Numbers all unknowns: particles in their order, with the constraints inserted after `after` particles. */
 static void number_unknowns(sinew_saddle *s, const int32_t *order, const int32_t *after, int32_t *first)
 {
     const int32_t constraints = s->constraints->constraint_count;
     memset(first, 0, ((size_t)s->free_count + 2) * sizeof *first);
     for (int32_t r = 0; r < constraints; r++)
         first[after[r] + 1]++;
-    /* first[k] = the place of the constraints that follow k particles */
+    /* first[k] = number of constraints that precede the constraints after k particles */
     for (int32_t k = 0; k <= s->free_count; k++)
         first[k + 1] += first[k];
     for (int32_t k = 0; k < s->free_count; k++)
@@ -173,7 +175,7 @@ sinew_status sinew_saddle_order_particles(sinew_saddle *s, sinew_error *error)
 
 /* ---- Constraints last ------------------------------------------------------------------------------- */
 
-/* first [free_count + 1], incidence: the constraints of each particle; only counts where `incidence` is NULL. */
+/* Lists the constraints of particle j at incidence[first[j]++]; if `incidence` is NULL, counts them in first[j + 1]. */
 static void list_incidence(const sinew_saddle *s, int32_t *first, int32_t *incidence)
 {
     for (int32_t t = 0; t < s->constraints->set_count; t++) {
@@ -191,7 +193,8 @@ static void list_incidence(const sinew_saddle *s, int32_t *first, int32_t *incid
     }
 }
 
-/* The constraints of particle j lie from first[j] to first[j + 1]; *incidence is the caller's to release. */
+/* Lists the constraints of particle j in incidence[first[j]] .. incidence[first[j + 1] - 1]. The caller releases
+ * *incidence. Returns false without memory. */
 static bool make_incidence(const sinew_saddle *s, int32_t *first, int32_t **incidence)
 {
     const size_t n = (size_t)s->free_count;
@@ -203,13 +206,13 @@ static bool make_incidence(const sinew_saddle *s, int32_t *first, int32_t **inci
     if (!*incidence)
         return false;
     list_incidence(s, first, *incidence);
-    /* Listing has advanced each start to the next one. */
+    /* list_incidence has advanced each start to the start of the next particle. */
     memmove(first + 1, first, n * sizeof *first);
     first[0] = 0;
     return true;
 }
 
-/* Keys of pairs of constraints that share a particle or an element's compliance; counts only where keys is NULL. */
+/* Writes keys of pairs of constraints that share a particle, unless keys is NULL. Returns their number. */
 static size_t list_constraint_pairs(const sinew_saddle *s, const int32_t *first, const int32_t *incidence,
                                     int64_t *keys)
 {

@@ -2,22 +2,22 @@
  *
  * geometric_stiffness.c: geometric stiffness, -sum_i lambda_i d2C_i, restricted so that the matrix stays definite.
  *
- * An edge of length l under the tension T has the stiffness T / l across itself: it resists moving sideways. Under
- * compression it is negative (buckling), and the matrix need not be definite within the constraints. So it is left out
- * for edges under compression. Edges of a rigid body keep it: compression and tension balance, and half of them alone
- * would resist rotation.
+ * An edge of length l under the tension T has the stiffness T / l against lateral motion. Under compression this
+ * stiffness is negative (buckling), and the matrix need not be definite within the constraints. So the stiffness is
+ * left out for edges under compression. Edges of a rigid body keep it: compression and tension balance, and the
+ * stiffness of the edges under tension alone would resist rotation.
  *
- * It matters for convergence and at the solution. Edges in a constraint between two pins that are nearly straight
- * nearly depend on each other: sigma, the least singular value of their J, is about their bend at a vertex. Without the
- * stiffness the cheapest motion that shortens them is a zigzag of single vertices of size |C| / sigma, which lengthens
- * them at second order; iterations do not converge. With the stiffness a zigzag costs T / l, for fine meshes a thousand
- * times m / h^2, and the chain moves together.
+ * The stiffness matters for convergence. Hard edges in a nearly straight chain between two pins are nearly dependent:
+ * sigma, the smallest singular value of their J, is about their bend angle at a vertex. Without the stiffness the
+ * cheapest motion that shortens the edges is a zigzag of single vertices of size |C| / sigma, which lengthens them at
+ * second order; iterations do not converge. With the stiffness a zigzag costs T / l, for fine meshes a thousand times m
+ * / h^2, and the chain moves as a whole.
  */
 #include <string.h>
 
 #include "solve/kkt/kkt_common.h"
 
-/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer where some are pinned. */
+/* Whether a set is the six edges of a rigid body: all pairs of four particles, or of fewer if some are pinned. */
 static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     const int32_t *particles = sinew_constraint_particles(c, set, 0);
@@ -39,7 +39,8 @@ static bool is_rigid(const sinew_constraints *c, const sinew_constraint_set *set
 static void leave_out_compression(const sinew_constraints *c, const sinew_constraint_set *set)
 {
     for (int32_t e = 0; e < set->element_count; e++) {
-        double *block = c->blocks + set->block_at + 27 * (size_t)e; /* 00, 10, 11 */
+        /* Three 3x3 blocks of an edge: vertices 00, 10, 11. */
+        double *block = c->blocks + set->block_at + 27 * (size_t)e;
         if (block[0] + block[4] + block[8] > 0)
             memset(block, 0, 27 * sizeof *block);
     }

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * kkt.c: constraints at the level of velocities, one linear system a step (thesis 3.21 hard, 3.26 compliant).
+ * kkt.c: constraints at the level of velocities, one linear system per step (thesis 3.21 hard, 3.26 compliant).
  *
  *     [ A   -J^T      ] [ v  ]   [ p + h f  ]       A = M,  or  M - h^2 K, K of the other energies
  *     [ J   alpha/h^2 ] [ mu ] = [ -C/h, 0  ]       lambda = mu / h, q = q_n + h v, J and C at q_n
  *
- * The right-hand side of compliant constraints is -C/h; that of hard constraints is zero, as they are differentiated
- * once: J v = 0. (Moving pins add their change of C.) Hard constraints therefore drift by h^2/2 v^T d2C v a step,
- * without correction; the violation of the step measures the drift. Written here for dq = h v, with lambda in newtons,
- * as saddle_system.h has it.
+ * The right-hand side of compliant constraints is -C/h. For hard constraints, which are differentiated once to J v = 0,
+ * it is zero. (Moving pins add their change of C.) Hard constraints therefore drift by h^2/2 v^T d2C v per step,
+ * without correction; the violation of the step measures the drift. The code solves for dq = h v with lambda in
+ * newtons, as in saddle_system.h.
  *
- * `system` = schur eliminates the particles, which M/h^2 being diagonal makes cheap (notes, KKT):
+ * `system` = schur eliminates the particles, which is cheap because M/h^2 is diagonal (notes, KKT):
  *     (J M^-1 J^T h^2 + alpha) lambda = b - J h^2 M^-1 a
  *
- * `expansion`: the point of J. first: J at q_n, so that C+ is predicted to first order. The notes write
+ * `expansion`: the point at which J is taken. first: J at q_n, so that C+ is predicted to first order. The notes write
  *
  *     phi+ = phi + h (J + h dJ/dx v) v+          the Jacobian at the end of the step, by second derivatives
  *
- * (`end`). Taylor's series has half of that term, h^2/2 v^T d2C v: C+ = C + h (J + h/2 dJ/dx v) v+ (`midpoint`). The
- * error of C+ in a step is h^2/2 v^T d2C v of `first`, minus as much of `end`, and O(h^3) of `midpoint`. Forces act
- * along the same J, as implicit ones do, so that the matrix stays symmetric. Pins are moved first, as in C.
+ * (`end`). Taylor's series has half of this term, h^2/2 v^T d2C v: C+ = C + h (J + h/2 dJ/dx v) v+ (`midpoint`). The
+ * error of C+ in a step is h^2/2 v^T d2C v for `first`, minus the same for `end`, and O(h^3) for `midpoint`. Constraint
+ * forces act along the same J, so that the matrix stays symmetric. For `midpoint` and `end`, pins move to their targets
+ * before J is evaluated.
  *
- * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). C + tau dC/dt + alpha
- * lambda = 0 is required of the mean over three steps, with dC/dt of the current step:
+ * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). The mean over three
+ * steps satisfies C + tau dC/dt + alpha lambda = 0, with dC/dt of the current step:
  *
  *     (C+ + 2 C + C-) / 4 + tau (C+ - C) / h + alpha lambda = 0,    C+ = C + J dq,   C- = C(q_n - h v_n)
  *
- * with s = 4 tau / h that is J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n
- * and q = q_n + h v make it symplectic Euler with multipliers: no second derivatives, and a compliant constraint is
- * stable at every h and loses no energy where tau = 0. Hard constraints do not drift: violations go as the roots of (1
- * + s) z^2 + (2 - s) z + 1, which is 1/3 a step for tau = 2 h.
+ * or, with s = 4 tau / h, J dq + 4 alpha / (1 + s) lambda = -C - ((2 - s) C + C-) / (1 + s). Forces along J at q_n and
+ * q = q_n + h v make this symplectic Euler with multipliers, without second derivatives. A compliant constraint is
+ * stable at every h and conserves energy if tau = 0. Hard constraints do not drift: violations decay with the roots of
+ * (1 + s) z^2 + (2 - s) z + 1, by a factor of 1/3 per step for tau = 2 h.
  *
- * Known limits: inequalities are active where the motion without constraints would violate them, for the whole step.
- * With `matrix` = mass all other energies act explicitly.
+ * Known limits: inequalities that the unconstrained motion would violate are active for the whole step. With `matrix` =
+ * mass all other energies act explicitly.
  */
 #include <math.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static void kkt_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* right: -C of compliant constraints with pins at their targets; of hard ones the change of C by the motion of pins. */
+/* right = -C of compliant constraints and active inequalities, with pins at their targets; for hard equality
+ * constraints minus the change of C by the motion of pins; 0 for inactive inequalities. */
 static void gather_velocity_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -146,7 +148,8 @@ static void gather_velocity_constraints(sinew_solve *s)
     }
 }
 
-/* J_i += reach dJ_i/dx v of one element, from blocks = d2C_i. */
+/* J_i += reach dJ_i/dx v of one element, from its second derivatives constraints->blocks = d2C_i; reach is a time
+ * (s). */
 static void expand_element(const sinew_kkt *r, const sinew_objective *o, const sinew_constraint_set *set,
                            int32_t element, int32_t i, double reach)
 {
@@ -164,8 +167,8 @@ static void expand_element(const sinew_kkt *r, const sinew_objective *o, const s
     }
 }
 
-/* J += reach dJ/dx v with pins at their targets, until the next evaluation; uses `change`. Second derivatives are
- * evaluated one constraint at a time, because those of an element add up. */
+/* J += reach dJ/dx v with pins at their targets, until the next evaluation; overwrites r->change. Each pass evaluates
+ * the second derivatives of one constraint per element, because the blocks of an element sum over its constraints. */
 static void expand_constraints(sinew_solve *s, double reach)
 {
     sinew_kkt *r = s->memory;
@@ -198,7 +201,7 @@ static void scale_compliance(sinew_constraints *constraints, double factor)
     }
 }
 
-/* C at q_n - h v_n, where the last step began; uses `gradient`. */
+/* Evaluates C at q_n - h v_n, the start of the last step; overwrites r->gradient. */
 static void evaluate_before(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -208,7 +211,8 @@ static void evaluate_before(sinew_solve *s)
     sinew_constraints_evaluate(r->constraints, r->gradient);
 }
 
-/* right and alpha of Servin's stepper; C+ has pins at their targets. Inequalities are met at the end of the step. */
+/* Sets right and alpha for Servin's stepper; C+ has pins at their targets. Inequalities are met at the end of the
+ * step. */
 static void gather_servin_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -41,7 +41,7 @@ static bool is_soft_batch(const void *context, const sinew_batch *batch)
     return !batch->hard;
 }
 
-/* Builds an objective of the batches that `chosen` names; the batches are borrowed. */
+/* Builds an objective of the batches for which `chosen` returns true; the batches are borrowed. */
 static sinew_status build_sub_objective(const sinew_objective *o, sinew_batch_predicate *chosen, const void *context,
                                         sinew_objective *sub, sinew_error *error)
 {
@@ -118,8 +118,9 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
                                                                                           : NULL;
     r->constraints = sinew_constraints_create(o, is_kkt_batch, &which, curved, error);
     if (r->constraints)
-        sinew_constraints_evaluate(r->constraints,
-                                   s->q); /* at the rest shape: the system depends on which constraints are compliant */
+        sinew_constraints_evaluate(
+            r->constraints,
+            s->q); /* at rest positions: the elimination order depends on which constraints are compliant */
     r->saddle = r->constraints ? sinew_saddle_create(&r->rest, r->constraints, kind, error) : NULL;
     if (!r->saddle)
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
@@ -163,7 +164,7 @@ void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q)
     sinew_constraints_comply(r->constraints, r->lambda, r->comply);
 }
 
-/* Natural scale of a constraint's C. */
+/* Natural scale of C: |J| times the diagonal of the rest shape's box; 1 without a gradient. */
 static double constraint_scale(const sinew_kkt *r, int32_t constraint)
 {
     return r->norm[constraint] > 0 ? r->norm[constraint] * r->size : 1;
@@ -254,7 +255,7 @@ void sinew_kkt_mark_redundant(sinew_kkt *r)
     }
 }
 
-/* ---- One system a step ----------------------------------------------------------------------- */
+/* ---- One system per step --------------------------------------------------------------------- */
 
 void sinew_kkt_begin(sinew_solve *s)
 {
@@ -313,7 +314,7 @@ static void kkt_take_step(sinew_solve *s)
     r->soft.step = s->objective->step;
 }
 
-/* force = J^T lambda of the hard constraints alone: compliant ones are energies of `soft`. */
+/* force = J^T lambda of the hard constraints alone: compliant constraints are energies of `soft`. */
 static void kkt_find_hard_force(sinew_kkt *r)
 {
     for (int32_t t = 0; t < r->constraints->set_count; t++) {
@@ -368,7 +369,8 @@ double sinew_kkt_force(const sinew_kkt *r)
     return sqrt(sum);
 }
 
-/* Constraints were evaluated at s->q with the gradient. */
+/* Writes the KKT residuals to `out`, and s->constraint_message. Constraints must have been evaluated at s->q, as
+ * sinew_solve_evaluate() does. */
 static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
 {
     sinew_kkt *r = s->memory;

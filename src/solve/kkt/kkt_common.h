@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * kkt_common.h: common code of solvers that meet constraints as one system (sap, primal-dual, kkt, scd, dae).
+ * kkt_common.h: common code of solvers that solve all constraints as one system (sap, primal-dual, kkt, scd, dae).
  *
  * Energies form three groups. Constraints: energies with a Jacobian that the parameter `constraints` selects (all, or
- * the hard ones). `rest`: the objective of inertia and all other energies. `soft`: the objective of inertia and all
- * energies that are not hard; it is the error objective of a step:
+ * the hard ones), and all global constraints. `rest`: the objective of inertia and all other energies. `soft`: the
+ * objective of inertia and all energies that are not hard; it is the error objective of a step:
  *
  *     min g_soft(q)  subject to  C(q) = 0 of the hard constraints (>= 0 of inequalities)
  *     grad g_soft = J^T lambda,   C = 0        (inequalities: lambda >= 0, C >= 0, lambda C = 0)
  *
- * A compliant constraint and its energy are equivalent, so without hard energies this is grad g = 0.
+ * A compliant constraint and its energy are equivalent, so without hard energies the conditions are grad g = 0.
  *
- * Natural scales. A constraint is met where |C| <= tolerance |J| l, |J| the norm of its gradient over the free
- * particles and l the diagonal of the rest shape's box (C itself <= tolerance where it has no gradient). Forces balance
- * where |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, f), or its round-off, f = (sum_i |J_i|^2
+ * Natural scales. A constraint is met if |C| <= tolerance |J| l, with |J| the norm of its gradient over the free
+ * particles and l the diagonal of the rest shape's box (|C| <= tolerance if it has no gradient). Forces balance if
+ * |grad g_soft - J^T lambda| <= tolerance max(|grad g_soft(q_n)|, f), or its round-off, with f = (sum_i |J_i|^2
  * lambda_i^2)^1/2 the norm of the forces of single constraints. Nearly dependent constraints have large multipliers of
  * opposite sign; only the sum of their forces is well determined.
  */
@@ -28,7 +28,8 @@ enum {
     SINEW_CONSTRAIN_HARD
 };
 
-/* In addition to SINEW_SADDLE_ bits: second derivatives of constraints that are not part of the matrix. */
+/* Bit in addition to SINEW_SADDLE_ bits: second derivatives of constraints are available, but not part of the
+ * matrix. */
 #define SINEW_CONSTRAIN_CURVED (UINT32_C(1) << 16)
 
 /* Descriptor of `constraints`. By default only hard energies are constraints: soft energies have a Hessian, which gives
@@ -41,88 +42,102 @@ enum {
             "which energies become constraints: all with a Jacobian, by their compliance, or only those kept hard"     \
     }
 
+/* Geometric stiffness of hard edges; exact: also under compression. */
+enum {
+    SINEW_GEOMETRIC_ON,
+    SINEW_GEOMETRIC_OFF,
+    SINEW_GEOMETRIC_EXACT
+};
+#define SINEW_GEOMETRIC_PARAMETER(words, max, text)                                                                    \
+    {                                                                                                                  \
+        .name = "geometric", .unit = "", .choices = words, .maximum = max, .preset = SINEW_GEOMETRIC_ON,               \
+        .meaning = text                                                                                                \
+    }
+
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
-    bool soft_is_rest; /* no compliant constraints: `soft` is not built */
+    bool soft_is_rest; /* `constraints` = hard: `soft` is not built, and `rest` takes its place */
     sinew_constraints *constraints;
     sinew_saddle *saddle;
     double size;                 /* m: diagonal of the rest shape's box */
-    double *lambda;              /* [constraint_count] */
+    double *lambda;              /* [constraint_count] multipliers; N if C is a length */
     double *change;              /* [constraint_count] change of lambda */
-    double *right;               /* [constraint_count] */
-    double *comply;              /* [constraint_count] alpha lambda */
-    double *norm;                /* [constraint_count] |J_i| */
-    uint8_t *active;             /* [constraint_count] */
+    double *right;               /* [constraint_count] right-hand side of constraints */
+    double *comply;              /* [constraint_count] alpha lambda at the last evaluation */
+    double *norm;                /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
     uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
-    double *force;               /* [particle_count][3] J^T lambda */
+    double *force;               /* [particle_count][3] N: constraint forces J^T lambda */
     double *particle_rhs, *move; /* [free_count][3] right-hand side of particles, and dq */
     sinew_real *gradient;        /* [particle_count][4] gradient of `rest` */
     int32_t redundant_count;
     void *own; /* data of the solver, one allocation */
 } sinew_kkt;
 
-/* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED.
- * `own_size` bytes, zeroed, for the solver. Sets s->error_objective and s->has_hard. */
+/* Builds constraints, objectives and system into s->memory; kind: SINEW_SADDLE_ bits and SINEW_CONSTRAIN_CURVED. r->own
+ * gets own_size zeroed bytes. Sets s->error_objective and s->has_hard. */
 sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t own_size, sinew_error *error);
 void sinew_kkt_release(sinew_solve *s);
 extern const sinew_kkt_residual_table sinew_kkt_residual_ops;
 bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew_real *values);
 
-/* Changes of fixed or transient elements prepare the solver again. */
+/* Changes that need no new preparation. Changes of pins and of fixed or transient elements do. */
 #define SINEW_KKT_REFRESHES (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP)
 
-/* Operations that these solvers share. */
+/* Operations that all KKT solvers share. */
 #define SINEW_KKT_OPS                                                                                                  \
     .hard = SINEW_CAN_JACOBIAN, .kkt = &sinew_kkt_residual_ops, .refreshes = SINEW_KKT_REFRESHES,                      \
     .multipliers = sinew_kkt_multipliers
 
-/* Shifts of the matrix where it is not definite within the constraints, in units of its mean diagonal. */
+/* Smallest and largest shift that makes the matrix definite within the constraints, relative to its mean diagonal. */
 #define SINEW_SHIFT_MIN 1e-6
 #define SINEW_SHIFT_MAX 1e12
 
-/* Largest violation of a redundant constraint, in its natural scale. Constraints that are dependent only where they
- * hold are dependent to first order; the remainder is of the size of a zero pivot. Constraints violated by more than
- * the second number contradict each other. */
+/* SINEW_REDUNDANT_OPEN: largest accepted violation of a redundant constraint, in its natural scale. Constraints that
+ * are dependent only at C = 0 are dependent to first order; the remainder is of the size of a zero pivot.
+ * SINEW_CONTRADICTION: redundant constraints with a larger violation contradict the others. */
 #define SINEW_REDUNDANT_OPEN 1e-9
 #define SINEW_CONTRADICTION  1e-8
 
-/* Evaluates the constraints at q, with |J_i| and alpha lambda. */
+/* Evaluates C, J and alpha of the constraints at q, their norms |J_i| (r->norm) and alpha lambda (r->comply). */
 void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
-/* Marks the active inequalities: lambda > 0, or C + alpha lambda < 0, each in its natural scale; force: N. Inactive
- * inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL. */
+/* Marks the active inequalities, by lambda and C + alpha lambda in their natural scales; force (N) is the scale of
+ * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
+ * Overwrites `change` and `force`. */
 void sinew_kkt_choose_active(sinew_kkt *r, double force, double *particle_rhs);
 /* particle_rhs = -(grad g_rest) at q (+ J^T lambda if `lambda`), over the free particles */
 void sinew_kkt_gather(sinew_solve *s, const sinew_real *q, bool lambda);
-/* right = -(C + alpha lambda), zero for inactive constraints */
+/* Sets the right-hand side of constraints: r->right = -(C + alpha lambda), zero for inactive constraints. */
 void sinew_kkt_gather_constraints(sinew_kkt *r);
-/* q += scale move */
+/* q [particle_count][4] += scale r->move at the free particles */
 void sinew_kkt_move(const sinew_solve *s, double scale, sinew_real *q);
-/* Largest |C + alpha lambda| of active constraints, in its natural scale; `all`: redundant ones included. */
+/* Largest |C + alpha lambda| of active constraints, in the natural scale; `all`: redundant constraints included. */
 double sinew_kkt_violation(const sinew_kkt *r, bool all);
-/* Marks the constraints that the last factorisation dropped. */
+/* Marks in r->redundant the constraints that the last factorisation dropped, and counts them. */
 void sinew_kkt_mark_redundant(sinew_kkt *r);
 double sinew_kkt_tolerance(const sinew_solve *s);
 double sinew_kkt_force(const sinew_kkt *r); /* N: norm of the forces of single constraints */
 
-/* Computes the second derivatives of the constraints times lambda, at q. `definite`: without those of edges under
- * compression (geometric_stiffness.c). */
+/* constraints->blocks = sum_i lambda_i d2C_i at q. `definite`: edges under compression are left out
+ * (geometric_stiffness.c). */
 void sinew_kkt_curve(sinew_kkt *r, const sinew_real *q, bool definite);
 
-/* For solvers with one system a step: starts a step without multipliers and redundant constraints. */
+/* For solvers with one system per step: sets multipliers to zero and marks no constraint redundant. */
 void sinew_kkt_begin(sinew_solve *s);
-/* Activates inequalities that the unconstrained motion to q_tilde would violate to first order. Uses `change` and
- * `gradient`. */
+/* Marks equalities as active, and the inequalities that the unconstrained motion to q_tilde would violate to first
+ * order. Overwrites `change` and `gradient`. */
 void sinew_kkt_predict_active(sinew_solve *s);
 /* Solves the system of `fill` for particle_rhs and right, and accepts the solution. The matrix is shifted until it is
  * definite within the constraints, with a warning. Returns SINEW_STEP_ bits. */
 uint32_t sinew_kkt_step(sinew_solve *s, const sinew_saddle_fill *fill);
-/* q += move, lambda += change; the step is done. */
+/* Applies a solution: s->q += move, lambda += change; marks the step as converged. */
 void sinew_kkt_accept(sinew_solve *s);
-/* Appends to s->constraint_message. */
+/* Appends a text to s->constraint_message. */
 void sinew_kkt_add_message(sinew_solve *s, const char *text);
 
-/* Writes s->constraint_message: redundant constraints by energy and element. If some are violated, names a minimal
- * contradictory set and returns true. Constraints are evaluated at s->q (name_dependent.c). */
+/* Appends to s->constraint_message the redundant constraints, by energy and element. If one is violated above the
+ * tolerance (natural scale), names a minimal contradictory set instead and returns true. Constraints must have been
+ * evaluated at s->q (name_dependent.c). */
 bool sinew_kkt_describe(sinew_solve *s, double tolerance);
 
 #endif

@@ -19,14 +19,14 @@
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
 #define INVOLVED_MIN (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
-/* Text with a fixed capacity. */
+/* A message of fixed capacity: `used` of `size` bytes, and the number of constraints that did not fit. */
 typedef struct message {
     char *text;
     size_t size, used;
     int32_t left_out;
 } message;
 
-/* Adds one constraint; energies follow each other, so that each is named once. */
+/* Appends the element of one constraint. Constraints come energy by energy, so that each energy is named once. */
 static void name_constraint(message *n, const sinew_constraints *c, int32_t constraint,
                             const sinew_constraint_set **last)
 {
@@ -63,8 +63,8 @@ static void close_message(message *n)
         snprintf(n->text + n->used, n->size - n->used, " and %d more", n->left_out);
 }
 
-/* An element may have several constraints; it is named once. */
-static bool is_repeated(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
+/* True if an earlier constraint of the same element is marked: messages name each element once. */
+static bool element_is_marked_before(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
 {
     int32_t element, i;
     sinew_constraint_owner(c, constraint, &element, &i);
@@ -78,11 +78,11 @@ static void name_marked(message *n, const sinew_constraints *c, const uint8_t *m
 {
     const sinew_constraint_set *last = NULL;
     for (int32_t constraint = 0; constraint < c->constraint_count; constraint++)
-        if (marks[constraint] && !is_repeated(c, constraint, marks))
+        if (marks[constraint] && !element_is_marked_before(c, constraint, marks))
             name_constraint(n, c, constraint, &last);
 }
 
-/* marks = constraint k and the constraints that it depends on, with the last factors. Returns C_k - sum_i c_i C_i: the
+/* marks = constraint k and the constraints that it depends on, from the last factors. Returns C_k - sum_i c_i C_i: the
  * violation that no motion can remove to first order. */
 static double find_circuit(sinew_kkt *r, int32_t k, uint8_t *marks)
 {
@@ -126,9 +126,10 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
 /* Pivots below this are uncertain: after a correct pivot of 1e-6, round-off of a zero pivot is 1e-10 or less. */
 #define UNCERTAIN_PIVOT 1e-9
 
-/* Factorises at the point of the last evaluation; the existing factors may be of an earlier point with other
- * dependences. Uncertain constraints are dropped, so that none is named by mistake. Only the inertia of A matters;
- * masses alone make it definite. False on failure. */
+/* Factorises at the point of the last evaluation; the existing factors may belong to an earlier point with other
+ * dependences. Constraints with uncertain pivots are dropped, so that none is named by mistake. Dependences do not
+ * depend on A, so masses alone, which make A definite, suffice (quasistatic: the projected Hessian). Marks the dropped
+ * constraints as redundant. Returns false on failure. */
 static bool factorise_here(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -152,8 +153,8 @@ void sinew_kkt_add_message(sinew_solve *s, const char *text)
     open_message(&n, s, text);
 }
 
-/* active = a contradictory set of constraints that contains `worst`; false: the violation only follows from that of
- * others. A set enlarged by round-off is analysed again by itself. */
+/* Sets r->active to a contradictory set of constraints. Returns false if the violation of `worst` follows from
+ * violations of the constraints that it depends on. A set that round-off has enlarged is analysed again by itself. */
 static bool find_contradiction(sinew_solve *s, int32_t worst, double tolerance)
 {
     sinew_kkt *r = s->memory;

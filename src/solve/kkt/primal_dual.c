@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * primal_dual.c: Newton's method on the conditions of the constrained minimum (slides, "exact primal-dual"; thesis
- * 4.18, 4.19; Nocedal and Wright 2006, chapter 18): the reference of the solvers with constraints.
+ * primal_dual.c: Newton's method on the KKT conditions of the constrained minimum (slides, "exact primal-dual"; thesis
+ * 4.18, 4.19; Nocedal and Wright 2006, chapter 18): the reference for solvers with constraints.
  *
  *     min g(q)  subject to  C(q) = 0          grad g - J^T lambda = 0,   C + alpha lambda = 0
  *
  *     [ H - sum_i lambda_i d2C_i   J^T   ] [  dq      ]     [ -(grad g - J^T lambda) ]
  *     [ J                         -alpha ] [ -dlambda ]  =  [ -(C + alpha lambda)    ]
  *
- * Inequalities (lambda >= 0, C >= 0, lambda C = 0) by the semismooth choice of those that act (Hintermueller, Ito,
- * Kunisch 2003). The signs of the pivots show whether the matrix is positive definite within the constraints. If it is
- * not, the negative stiffness of edges under compression is left out (geometric_stiffness.c) and energies are projected
- * element by element; then a multiple of the identity is added (inertia correction). Steps are shortened until
+ * Inequalities (lambda >= 0, C >= 0, lambda C = 0) use a semismooth active set (Hintermueller, Ito, Kunisch 2003). The
+ * signs of the pivots show whether the matrix is positive definite within the constraints. If it is not, the negative
+ * stiffness of edges under compression is left out (geometric_stiffness.c) and energies are projected element by
+ * element; then a multiple of the identity is added (inertia correction). Steps are shortened until
  *
  *     g_soft(q) + sum_i mu_i |C_i|,    mu_i >= 1.5 |lambda_i| of hard constraints,
  *
@@ -20,24 +20,24 @@
  *
  * If steps become short although constraints are violated, the multipliers are far too small: nearly straight edges
  * between pins carry tension, and without its stiffness the linear model prefers zigzags. Then feasibility is restored
- * first, as in sap, with multipliers that add up (Nocedal and Wright, 15.4). The method continues from there with new
- * merit weights. If restoration fails, because constraints contradict each other, the method continues from the point
- * before.
+ * first, as in sap, with multipliers that accumulate (Nocedal and Wright, 15.4). Then the method continues with new
+ * merit weights. If restoration fails, because constraints contradict each other, the method continues from the iterate
+ * before restoration.
  *
  * Known limits: finds a local minimum. Constraints whose C is a root of an energy have second derivatives that grow
- * without bound towards rest; `constraints` = hard, the default, leaves such energies energies, whose minimum is the
- * same.
+ * without bound towards rest. `constraints` = hard, the default, keeps such energies in g, with the same minimum.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/reduce.h"
 #include "solve/kkt/kkt_common.h"
+#include "solve/line_search.h"
 
-#define HALVINGS  40
+#define TRIALS    40
 #define ARMIJO    1e-4
-#define SHORT     0.25 /* fraction of a step below which restoration starts */
-#define CLEAR     0.7  /* fraction of the residuals left by a step that is accepted without the merit function */
+#define SHORT     0.25 /* restoration starts after a step shorter than this fraction */
+#define CLEAR     0.7  /* largest fraction of the residuals left by a step accepted without the merit function */
 #define BAD_SOLVE 1e-6 /* relative residual above which a system counts as not solved */
 
 enum {
@@ -51,12 +51,12 @@ enum {
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {[CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER};
 
-/* Data of the solver. The arrays follow the struct in the same allocation. */
+/* Data of the solver. The arrays are separate allocations. */
 typedef struct primal_dual {
-    double shift;         /* shift of the last system */
+    double shift;         /* shift that made the last matrix definite, relative to its mean diagonal; 0: none */
     double fraction;      /* fraction of the last step that the search accepted */
-    bool restoring;       /* restoration is active */
-    int32_t moves;        /* restoration moves so far; RESTORE_MAX: given up in this step */
+    bool restoring;       /* feasibility restoration is active */
+    int32_t moves;        /* restoration moves in this step; RESTORE_MAX: restoration has ended */
     double before;        /* N: residual one iteration ago */
     double *lambda, *mu;  /* [constraint_count] multipliers at the start of a search; weights of the merit function */
     sinew_real *q, *step; /* [particle_count][4] positions at the start of a search, and dq */
@@ -91,7 +91,7 @@ static void primal_dual_release(sinew_solve *s)
     sinew_kkt_release(s);
 }
 
-/* Resets the search. */
+/* Resets merit weights and the state of restoration. */
 static void go_on(primal_dual *p, int32_t constraint_count)
 {
     memset(p->mu, 0, (size_t)constraint_count * sizeof *p->mu);
@@ -113,13 +113,13 @@ static void primal_dual_begin(sinew_solve *s)
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-/* N: scale of forces. */
+/* N: scale of forces: the larger of the residual at the start of the step and the norm of constraint forces. */
 static double force_scale(const sinew_solve *s)
 {
     return fmax(fmax(s->start_residual, sinew_kkt_force(s->memory)), 1e-300);
 }
 
-/* Updates gradient, constraints and their forces to q and lambda. */
+/* Evaluates constraints at q, chooses the active set, and evaluates gradient and residual with the forces of lambda. */
 static void evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -129,7 +129,7 @@ static void evaluate(sinew_solve *s)
     sinew_solve_evaluate(s);
 }
 
-/* Size of both KKT residuals. */
+/* Sum of the relative force residual and the largest relative violation. */
 static double kkt_residuals_left(const sinew_solve *s, double scale)
 {
     return s->residual / scale + sinew_kkt_violation(s->memory, false);
@@ -157,8 +157,8 @@ static void assemble(sinew_solve *s, bool definite)
             .q = s->q, .hessian = true, .project = definite, .curvature = r->saddle->curved, .active = r->active});
 }
 
-/* Solves for dq and dlambda. A matrix that is not definite within the constraints is projected, then shifted by a
- * multiple of the identity until it is. */
+/* Solves for dq and dlambda. A matrix that is not definite within the constraints is projected, then shifted by
+ * multiples of the identity. Returns false if no shift up to SINEW_SHIFT_MAX suffices. */
 static bool solve_system(sinew_solve *s, bool definite)
 {
     sinew_kkt *r = s->memory;
@@ -230,7 +230,7 @@ static void give_up(sinew_solve *s)
     evaluate(s);
 }
 
-/* Makes one restoration move and adds its multipliers. */
+/* Makes one restoration move and adds its multipliers. Returns false if the system cannot be solved. */
 static bool primal_dual_restore(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -251,7 +251,7 @@ static bool primal_dual_restore(sinew_solve *s)
 
 /* ---- Merit ----------------------------------------------------------------------------------- */
 
-/* sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
+/* J: violation term of the merit function, sum_i mu_i |C_i| of hard constraints; for inequalities mu_i max(-C_i, 0). */
 static double weighted_violation(const sinew_kkt *r)
 {
     const primal_dual *p = r->own;
@@ -268,7 +268,7 @@ static double weighted_violation(const sinew_kkt *r)
 }
 
 /* Sets merit weights for the current multipliers. Returns the slope of the merit along p->step: grad g_soft . dq minus
- * the violation, which a full step removes to first order. */
+ * the weighted violation, which a full step removes to first order. */
 static double find_slope(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -307,26 +307,39 @@ static double merit_at(sinew_solve *s)
     return g + weighted_violation(r);
 }
 
-/* Moves q and lambda; false, with both restored, if no step is acceptable. */
+typedef struct merit_trial {
+    sinew_solve *s;
+    double scale, left, slope, merit; /* scale of forces, N; at the start: residuals, slope and value of the merit */
+    bool first;                       /* no trial so far */
+} merit_trial;
+
+static bool try_merit(void *context, double fraction, double *change)
+{
+    merit_trial *t = context;
+    primal_dual *p = ((sinew_kkt *)t->s->memory)->own;
+    const bool first = t->first;
+    t->first = false;
+    move_to_trial(t->s, p->fraction = fraction);
+    const double now = merit_at(t->s), noise = 1e-14 * fabs(t->merit);
+    *change = now - t->merit;
+    if (isfinite(now) && t->slope < 0 && now <= t->merit + ARMIJO * fraction * t->slope + noise)
+        return true;
+    if (!first || !isfinite(now))
+        return false;
+    evaluate(t->s);
+    return kkt_residuals_left(t->s, t->scale) <= CLEAR * t->left;
+}
+
+/* Moves q and lambda by a fraction of the step. Returns false, with both restored, if no fraction is acceptable. */
 static bool search(sinew_solve *s, double scale)
 {
-    sinew_kkt *r = s->memory;
-    primal_dual *p = r->own;
-    double fraction = primal_dual_find_step(s);
-    const double left = kkt_residuals_left(s, scale), slope = find_slope(s);
+    const sinew_backtracking lengths = {.first = primal_dual_find_step(s), .factor = 0.5, .trials = TRIALS};
+    merit_trial t = {.s = s, .scale = scale, .left = kkt_residuals_left(s, scale), .first = true};
+    t.slope = find_slope(s);
     save_iterate(s);
-    const double merit = merit_at(s), noise = 1e-14 * fabs(merit);
-    for (int k = 0; k < HALVINGS; k++, fraction /= 2) {
-        move_to_trial(s, p->fraction = fraction);
-        const double now = merit_at(s);
-        if (isfinite(now) && slope < 0 && now <= merit + ARMIJO * fraction * slope + noise)
-            return true;
-        if (k > 0 || !isfinite(now))
-            continue;
-        evaluate(s);
-        if (kkt_residuals_left(s, scale) <= CLEAR * left)
-            return true;
-    }
+    t.merit = merit_at(s);
+    if (sinew_backtrack(&lengths, try_merit, &t))
+        return true;
     move_to_trial(s, 0);
     return false;
 }

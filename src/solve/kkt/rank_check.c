@@ -17,12 +17,12 @@ static bool is_hard(const sinew_saddle *s, int32_t k)
     return s->floors[k] > 0;
 }
 
-/* Limits of the rank check. It is cheap in small systems. In large ones it costs two factorisations and one solve per
- * constraint, and runs only if round-off is likely to pass for a pivot. */
+/* Limits of the rank check. In small systems a check is cheap. In large ones it costs two factorisations and one solve
+ * per constraint, and runs only if round-off is likely to look like a pivot. */
 typedef struct effort {
     int32_t unknowns;    /* systems of up to this many unknowns */
     double small;        /* pivots below this are uncertain */
-    int32_t constraints; /* largest number of dropped constraints */
+    int32_t constraints; /* largest number of small pivots that the check may drop */
 } effort;
 
 static const effort efforts[] = {
@@ -55,9 +55,9 @@ double sinew_saddle_certain_pivot(const sinew_saddle *s)
     return clear > own->small ? clear : 0;
 }
 
-/* ---- The matrix of the second look ----------------------------------------------------------- */
+/* ---- Matrix of the rank check ---------------------------------------------------------------- */
 
-/* scaled = [I J^T; J 0] of hard constraints; compliant and inactive constraints have -1 on the diagonal alone. */
+/* scaled = [I J^T; J 0] of hard constraints; compliant and inactive constraints have only -1 on the diagonal. */
 static void take_hard_constraints(sinew_saddle *s)
 {
     for (int32_t k = 0; k < s->count; k++) {
@@ -76,7 +76,7 @@ static void set_floors(sinew_saddle *s, double floor)
         s->floors[k] = is_hard(s, k) ? floor : s->floors[k];
 }
 
-/* uncertain = dropped constraints with pivots above round-off; returns their number, listed or not. */
+/* uncertain = dropped constraints with pivots above round-off. Returns their number, which may exceed the capacity. */
 static int32_t list_uncertain(sinew_saddle *s)
 {
     int32_t count = 0;
@@ -90,7 +90,7 @@ static int32_t list_uncertain(sinew_saddle *s)
     return count;
 }
 
-/* ---- What is left of the constraints in doubt ------------------------------------------------------- */
+/* ---- Independent components of uncertain constraints ----------------------------------------- */
 
 /* J_k x. A hard constraint follows its particles, so its column of the upper triangle holds all of J_k. */
 static double constraint_product(const sinew_saddle *s, int32_t k, const double *x)
@@ -101,7 +101,7 @@ static double constraint_product(const sinew_saddle *s, int32_t k, const double 
     return sum;
 }
 
-/* T = J_D u_D, [count][SINEW_RANK_CHECK_MAX] */
+/* Computes T = J_D u_D (rank_check.h) of the uncertain constraints into s->left, [count][SINEW_RANK_CHECK_MAX]. */
 static void find_left(sinew_saddle *s, int32_t count)
 {
     for (int32_t e = 0; e < count; e++) {
@@ -115,7 +115,8 @@ static void find_left(sinew_saddle *s, int32_t count)
     }
 }
 
-/* Sets floors of the uncertain constraints by a factorisation of T, largest pivot first. */
+/* Chooses independent constraints among the uncertain ones by pivoted factorisation of T, largest diagonal entry first.
+ * Constraints with pivots above `floor` get the floor DBL_MIN (kept), others HUGE_VAL (dropped). */
 static void keep_independent(sinew_saddle *s, int32_t count, double floor)
 {
     double *T = s->left;

@@ -11,17 +11,18 @@
 #include "solve/kkt/elimination_order.h"
 #include "solve/kkt/rank_check.h"
 
-/* Scaled pivots of hard constraints that count as zero. In single precision rounded positions turn constraint gradients
- * by 1e-7 and more. */
+/* Scaled pivots of hard constraints up to this size count as zero. In single precision, rounded positions rotate
+ * constraint gradients by 1e-7 and more. */
 #define REDUNDANT (sizeof(sinew_real) == 4 ? 1e-9 : 1e-11)
-#define LIFTED                                                                                                         \
-    1e-9 /* diagonal of early constraints, scaled, that the factors have at least; refinement takes it out             \
-          */
+/* Constraints that are eliminated before their particles get a scaled diagonal entry of at most -LIFTED in the factored
+ * matrix. Iterative refinement corrects the change. */
+#define LIFTED      1e-9
 #define REFINEMENTS 8
 
 /* ---- Pattern --------------------------------------------------------------------------------- */
 
-/* Called for each number of the matrix in a fixed order: (i, j) are its unknowns, `at` its index in its source list. */
+/* Called for each number of the matrix in a fixed order: i and j are its unknowns, `at` is its index in source array
+ * `list`. */
 typedef void saddle_visitor(void *context, int list, size_t at, int32_t i, int32_t j);
 
 enum {
@@ -32,7 +33,7 @@ enum {
     LIST_COUNT
 };
 
-/* Lower triangle of the assembled Hessian; of a diagonal block one half. */
+/* Visits the lower triangle of the assembled Hessian; of diagonal blocks only the lower half. */
 static void visit_hessian(const sinew_saddle *s, saddle_visitor *visit, void *context)
 {
     const sinew_assembly *as = s->assembly;
@@ -103,7 +104,7 @@ static void collect_key(void *context, int list, size_t at, int32_t i, int32_t j
     key_list *keys = context;
     (void)list;
     (void)at;
-    /* Column, then row: the upper triangle. */
+    /* Key: column << 32 | row of an entry of the upper triangle. */
     if (keys->keys)
         keys->keys[keys->count] = (int64_t)(i > j ? i : j) << 32 | (i > j ? j : i);
     keys->count++;
@@ -155,7 +156,7 @@ static void drop_columns(sinew_saddle *s)
     s->row = NULL;
 }
 
-/* Columns and rows for the current numbering of unknowns. */
+/* Builds columns and rows for the current numbering of unknowns. */
 static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 {
     key_list keys = {0};
@@ -176,14 +177,14 @@ static sinew_status build_columns(sinew_saddle *s, sinew_error *error)
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Columns for the current numbering, and the cost of their factorisation. */
+/* Builds the columns for the current numbering, and computes the cost of their factorisation. */
 static sinew_status cost_columns(sinew_saddle *s, double *cost, sinew_error *error)
 {
     const sinew_status status = build_columns(s, error);
     return status == SINEW_OK ? sinew_ldl_cost(&s->allocator, s->count, s->column, s->row, cost, error) : status;
 }
 
-/* Replaces the current order by particles by the one with constraints last if that costs less. */
+/* Replaces the order by particles by the order with constraints last if the latter has a cheaper factorisation. */
 static sinew_status try_constraints_last(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
@@ -211,7 +212,7 @@ static sinew_status try_constraints_last(sinew_saddle *s, sinew_error *error)
     return status;
 }
 
-/* Numbering of unknowns and columns. */
+/* Numbers the unknowns and builds the columns of the matrix. */
 static sinew_status saddle_lay_out(sinew_saddle *s, sinew_error *error)
 {
     const sinew_allocator *a = &s->allocator;
@@ -324,7 +325,7 @@ void sinew_saddle_destroy(sinew_saddle *s)
         sinew_release(&allocator, arrays[i]);
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static void add_hessian(sinew_saddle *s, const sinew_saddle_fill *fill)
 {
@@ -363,7 +364,7 @@ static void add_constraints(sinew_saddle *s, const sinew_constraint_set *set, in
     }
 }
 
-/* A vertex that an element names twice gets both mirror images of that block, the diagonal twice. */
+/* If a vertex occurs twice in an element, its block is added with its mirror image: the diagonal counts twice. */
 static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, int32_t e)
 {
     const int32_t *particles = sinew_constraint_particles(s->constraints, set, e), n = set->vertex_count;
@@ -377,7 +378,7 @@ static void subtract_blocks(sinew_saddle *s, const sinew_constraint_set *set, in
         }
 }
 
-/* Mean and norm of A's diagonal. */
+/* Sets s->mean and s->trace_norm from the diagonal of A. */
 static void measure_diagonal(sinew_saddle *s)
 {
     double sum = 0, squares = 0;
@@ -407,7 +408,7 @@ void sinew_saddle_assemble(sinew_saddle *s, const sinew_saddle_fill *fill)
     measure_diagonal(s);
 }
 
-/* scale of constraints = J diag(A)^-1 J^T + alpha, after that of particles. */
+/* scale of constraints = J diag(A)^-1 J^T + alpha; needs the scales of particles. */
 static void measure_constraints(sinew_saddle *s)
 {
     for (int32_t r = 0; r < s->constraints->constraint_count; r++)
@@ -422,8 +423,8 @@ static void measure_constraints(sinew_saddle *s)
         }
 }
 
-/* scale of particles = |A_ii|^-1/2, of constraints (J diag(A)^-1 J^T + alpha)^-1/2; hard constraints get a floor, early
- * ones a lifted diagonal. */
+/* scale of particles = |A_ii|^-1/2, of constraints (J diag(A)^-1 J^T + alpha)^-1/2. Hard constraints get a floor for
+ * pivots, early constraints a smallest diagonal. */
 static void find_scales(sinew_saddle *s, double shift)
 {
     memset(s->floors, 0, (size_t)s->count * sizeof *s->floors);
@@ -442,7 +443,7 @@ static void find_scales(sinew_saddle *s, double shift)
     }
 }
 
-/* scaled = the matrix in its scales, with the shift. */
+/* s->scaled = D (matrix + shift) D with D = diag(s->scale); `shift` times the mean diagonal is added to A. */
 static void fill_scaled(sinew_saddle *s, double shift)
 {
     for (int32_t k = 0; k < s->count; k++)
@@ -455,8 +456,9 @@ static void fill_scaled(sinew_saddle *s, double shift)
         }
 }
 
-/* Constraints have negative pivots. A positive one, without a rank check or with an ill-conditioned A, is round-off
- * after a small pivot: the floor is raised until none is positive. */
+/* Factorises s->scaled, with a rank check if pivots are uncertain. Returns false on failure. Constraints have negative
+ * pivots. A positive pivot, without a rank check or with an ill-conditioned A, is round-off after a small pivot: the
+ * floor is raised until no pivot of a constraint is positive. */
 static bool factorise_constraints(sinew_saddle *s, double shift)
 {
     bool good = sinew_ldl_factorise(s->ldl, s->scaled, s->floors, &s->inertia);

@@ -2,23 +2,24 @@
  *
  * sap.c: step and project (Goldenthal et al. 2007; slides "Step and Project"; compliant: thesis 4.22, 4.25).
  *
- * First one linearly implicit step of the other energies; without any this is q_tilde. Then all constraints together,
- * linearised at the last iterate, in the metric of the masses:
+ * First, a linearly implicit step of the other energies gives the start; without such energies this is q_tilde. Then
+ * all constraints are projected together, linearised at the last iterate, in the metric of the masses:
  *
  *     (J M^-1 J^T + alpha / h^2) dlambda = -(C + alpha lambda),   dq = h^2 M^-1 J^T dlambda,   lambda += dlambda
  *
- * lambda in newtons; solved as one saddle point (saddle_system.h), until |C + alpha lambda| is at the tolerance.
- * Particles move by the increment dlambda, not by the total lambda. A Gauss-Seidel sweep over this system, with each
- * constraint linearised again, is one iteration of PBD, with compliance of XPBD: sap is XPBD solved globally.
+ * lambda is in newtons. Each iteration solves one saddle-point system (saddle_system.h), until |C + alpha lambda| is at
+ * the tolerance. Particles move by the increment dlambda, not by the total lambda. A Gauss-Seidel sweep over this
+ * system, with each constraint linearised again, is one iteration of PBD, or with compliance of XPBD: sap is XPBD
+ * solved globally.
  *
  * After the first iteration the metric includes the geometric stiffness of hard edges under tension
  * (geometric_stiffness.c), with the current multipliers. Without it (`geometric` = off, the published method) a fine
- * cloth pinned at two corners does not converge: the edges between them are nearly straight.
+ * cloth pinned at two corners does not converge, because the edges between the corners are nearly straight.
  *
  * Known limits: constraints are met, but forces J^T lambda have the directions of earlier iterates, so that grad g -
- * J^T lambda is not zero. Geometric stiffness corrects it to first order only. The result differs from primal-dual's at
- * first order in the curvature of C; a step with curved hard constraints reports not_converged. The projection follows
- * the other energies, it is not coupled with them.
+ * J^T lambda is not zero. Geometric stiffness corrects the directions to first order only. The result differs from that
+ * of primal-dual at first order in the curvature of C; a step with curved hard constraints reports not_converged. The
+ * projection follows the step of the other energies and is not coupled with it.
  */
 #include <math.h>
 #include <string.h>
@@ -31,26 +32,16 @@ enum {
     PARAMETER_COUNT
 };
 
-enum {
-    GEOMETRIC_ON,
-    GEOMETRIC_OFF
-};
-
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [CONSTRAINTS] = SINEW_CONSTRAIN_PARAMETER,
-    [GEOMETRIC] = {.name = "geometric",
-                   .unit = "",
-                   .choices = "on|off",
-                   .maximum = 1,
-                   .preset = GEOMETRIC_ON,
-                   .meaning = "geometric stiffness of hard edges under tension in the metric; off: masses alone, as "
-                              "published"},
+    [GEOMETRIC] = SINEW_GEOMETRIC_PARAMETER(
+        "on|off", 1, "geometric stiffness of hard edges under tension in the metric; off: masses alone, as published"),
 };
 
 typedef struct sap {
-    double force;                      /* N: natural size of forces in this step */
-    bool tension;                      /* multipliers and constraints with geometric stiffness exist */
-    sinew_constraints *no_constraints; /* empty set for the system of the other energies; NULL: there are none */
+    double force;                      /* N: norm of the unbalanced force at the start of the step */
+    bool tension;                      /* the metric includes geometric stiffness: multipliers are known */
+    sinew_constraints *no_constraints; /* empty set for the system of the other energies; NULL without other energies */
     sinew_saddle *rest;
 } sap;
 
@@ -65,7 +56,7 @@ static bool is_no_constraint(const void *context, const sinew_batch *batch)
 static sinew_status sap_prepare(sinew_solve *s, sinew_error *error)
 {
     const uint32_t kind =
-        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
+        SINEW_SADDLE_MASSES | (s->def.parameters[GEOMETRIC] == SINEW_GEOMETRIC_ON ? SINEW_SADDLE_TENSION_STIFFNESS : 0);
     const sinew_status status = sinew_kkt_prepare(s, (int)s->def.parameters[CONSTRAINTS], kind, sizeof(sap), error);
     sinew_kkt *r = s->memory;
     if (status != SINEW_OK || r->rest.task_count == 0)
@@ -91,7 +82,8 @@ static bool is_met(const sinew_solve *s, const sinew_kkt *r)
     return s->def.tolerance > 0 && sinew_kkt_violation(r, false) <= (double)s->def.tolerance;
 }
 
-/* One step of the other energies from q_n: H dq = -grad g. */
+/* Moves s->q from q_n by one step of the other energies, H dq = -grad g. If H is not definite, s->q stays and the step
+ * is marked indefinite. */
 static void step_rest(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -105,7 +97,8 @@ static void step_rest(sinew_solve *s)
     sinew_kkt_move(s, 1, s->q);
 }
 
-/* Evaluates constraints at the iterate and chooses the active ones; forces of released ones go to particle_rhs. */
+/* Evaluates the constraints at the iterate and chooses the active ones; forces of released constraints are removed
+ * through particle_rhs. Sets s->converged if the constraints hold. */
 static void sap_evaluate(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -133,7 +126,8 @@ static void sap_begin(sinew_solve *s)
     sap_evaluate(s);
 }
 
-/* Factors of the projection; with masses alone if the stiffness of rigid bodies is indefinite. */
+/* Factorises the matrix of the projection; with masses alone if the geometric stiffness of rigid bodies is
+ * indefinite. */
 static bool sap_factorise(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

@@ -3,7 +3,7 @@
  * assembled.c: Newton's linear systems with the assembled sparse Hessian: Cholesky, LU, QR, Gauss-Seidel sweeps.
  *
  * Cholesky detects a matrix that is not positive definite, which is then shifted by a multiple of the identity. LU and
- * QR solve any regular matrix; they and Gauss-Seidel sweeps may give a direction that is no descent direction.
+ * QR solve any regular matrix. LU, QR and Gauss-Seidel sweeps may return a direction that is not a descent direction.
  */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct assembled {
     sinew_gauss_seidel gs;
     double *right, *solution;      /* [3 * free_count] */
     int32_t *order;                /* [free_count] elimination order; NULL: ascending */
-    int64_t plain_size;            /* Cholesky: count of numbers in L without contacts */
+    int64_t plain_size;            /* numbers in the Cholesky factor without contacts */
     sinew_rank_one_terms rank_one; /* rank-one terms of global constraints, for factorisations */
 } assembled;
 
@@ -38,7 +38,8 @@ static sinew_status status_of(const sinew_error *error)
 
 /* ---- Shared by all linear solvers: elimination order, buffers, gather and scatter ------------------------ */
 
-/* A fill-reducing order of the matrix of the objective's first tasks, released by the caller; NULL on failure. */
+/* Returns a fill-reducing order of the matrix of the objective's first task_count tasks, released by the caller; NULL
+ * on failure. */
 static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_error *error)
 {
     sinew_assembly *first = sinew_assembly_create(o, task_count, NULL, error);
@@ -58,7 +59,8 @@ static int32_t *find_order(const sinew_objective *o, int32_t task_count, sinew_e
     return NULL;
 }
 
-/* Allocates the matrix of the objective's first tasks, in a fill-reducing order or in the order of particles. */
+/* Sets up n->memory with the matrix of the objective's first task_count tasks, in a fill-reducing order if `reorder`,
+ * else in the order of particles. Returns NULL on failure. */
 static assembled *assembled_prepare_common(sinew_solve *s, sinew_newton *n, int32_t task_count, bool reorder,
                                            sinew_error *error)
 {
@@ -100,7 +102,7 @@ static void assembled_release(sinew_solve *s, sinew_newton *n)
     n->memory = NULL;
 }
 
-/* right = -gradient over the free particles */
+/* Sets the right-hand side of the linear system: a->right = -gradient over the free particles. */
 static void assembled_gather_right(const sinew_solve *s, const assembled *a)
 {
     for (int32_t k = 0; k < a->assembly->free_count; k++)
@@ -117,7 +119,7 @@ static void scatter_direction(const assembled *a, sinew_real *d)
 
 /* ---- Cholesky -------------------------------------------------------------------------------- */
 
-/* Number of the objective's tasks without contacts, which come last. */
+/* Number of the objective's tasks that are not contacts; contacts come last. */
 static int32_t plain_tasks(const sinew_objective *o)
 {
     int32_t count = o->task_count;
@@ -133,7 +135,7 @@ static sinew_status assembled_analyse(const sinew_objective *o, assembled *a, si
     return a->cholesky ? SINEW_OK : status_of(error);
 }
 
-/* Replaces the matrix by that of all tasks in the given order. */
+/* Replaces the matrix by the matrix of all tasks in the given order. */
 static sinew_status assembled_lay_out(const sinew_objective *o, assembled *a, const int32_t *order, sinew_error *error)
 {
     sinew_cholesky_destroy(a->cholesky);
@@ -143,8 +145,9 @@ static sinew_status assembled_lay_out(const sinew_objective *o, assembled *a, co
     return a->assembly ? assembled_analyse(o, a, error) : status_of(error);
 }
 
-/* The matrix with contacts keeps the order without them: most contacts are between neighbours or with colliders and do
- * not change its pattern. A new order is computed only if they increase the fill. */
+/* Rebuilds the matrix and its factor for the current contacts, in the elimination order without contacts: most contacts
+ * are between neighbours or with colliders and do not change its pattern. A new order is computed only if contacts
+ * increase the factor by more than 30 %. */
 static sinew_status direct_update_contacts(sinew_solve *s, sinew_newton *n, sinew_error *error)
 {
     const double max = 1.3;
@@ -208,7 +211,8 @@ static sinew_newton_outcome assembled_solve_direct(sinew_solve *s, sinew_newton 
     return resolve_direct(s, n) ? SINEW_NEWTON_SOLVED : SINEW_NEWTON_FAILED;
 }
 
-/* Factorises the indefinite Hessian plus growing multiples of the identity. */
+/* Factorises the indefinite Hessian plus growing multiples of the identity, and solves for d. Returns false if no sum
+ * is definite. */
 static bool shift(sinew_solve *s, sinew_newton *n)
 {
     assembled *a = n->memory;
@@ -297,7 +301,7 @@ const sinew_newton_linear sinew_newton_qr = {
 
 /* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
 
-/* Colours of the matrix rows: two rows that share a block have different colours. */
+/* Colours the matrix rows: two rows that share a block have different colours. */
 static sinew_status colour_matrix_rows(const sinew_objective *o, const sinew_assembly *as, int32_t *colours,
                                        int32_t *colour_count, sinew_error *error)
 {

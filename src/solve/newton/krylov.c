@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * krylov.c: Newton's linear systems without a matrix: the Hessian is applied element by element. Conjugate gradients
- * need a positive definite Hessian and detect negative curvature; biconjugate gradients take any.
+ * need a positive definite Hessian and detect negative curvature; biconjugate gradients accept any Hessian.
  */
 #include "linear/krylov/bicgstab.h"
 #include "linear/krylov/pcg.h"
@@ -11,7 +11,7 @@
 /* Only the arrays of the chosen method are allocated; the others are NULL. */
 typedef struct krylov {
     sinew_pcg pcg;
-    sinew_block_inverse blocks; /* preconditioner of pcg */
+    sinew_block_inverse blocks; /* inverse diagonal blocks, the preconditioner of conjugate gradients */
     sinew_coarse coarse;        /* coarse preconditioner of pcg, if requested */
     sinew_bicgstab bicgstab;
     double *diagonal; /* [particle_count][9] */
@@ -45,7 +45,7 @@ static void krylov_release(sinew_solve *s, sinew_newton *n)
     n->memory = NULL;
 }
 
-/* The Hessian at q as a product, its diagonal blocks in `precondition`. */
+/* Prepares products with the Hessian at q, and inverts its diagonal blocks in `precondition`. */
 static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sinew_block_inverse *precondition)
 {
     sinew_objective *o = s->objective;
@@ -55,14 +55,14 @@ static void krylov_linearise(sinew_solve *s, sinew_newton *n, bool project, sine
     sinew_objective_linearise(o, s->q, project);
 }
 
-/* n->trial = -gradient */
+/* Sets the right-hand side of the linear system: n->trial = -gradient. */
 static void set_right(const sinew_solve *s, sinew_newton *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
         n->trial[i] = -s->gradient[i];
 }
 
-/* Tolerance of a solve that is measured only, not used as a direction. */
+/* Relative tolerance of `resolve`, which reuses an older Hessian: the loosest one. */
 static double loosest(const sinew_newton *n)
 {
     return n->inner > 0 ? 0 : n->inner_tolerance;
@@ -111,7 +111,7 @@ static bool krylov_run_cg(sinew_solve *s, sinew_newton *n, double tolerance)
     return !result.indefinite;
 }
 
-/* Conjugate gradients stop at negative curvature; the direction so far is used. */
+/* Conjugate gradients stop at negative curvature; the direction found so far is used. */
 static bool resolve_cg(sinew_solve *s, sinew_newton *n)
 {
     krylov_run_cg(s, n, loosest(n));

@@ -4,13 +4,13 @@
  *
  *     (M - h^2 K) v+ = M v_n + h f(q_n),    q+ = q_n + h v+,    K = grad f(q_n)
  *
- * Forces at the end of the step are replaced by their first-order expansion at its start: one linear system a step.
- * With H = M/h^2 - K that is H (q+ - q_n) = -grad g(q_n): one iteration of newton.c from q_n, with the exact Hessian
- * and without line search.
+ * Forces at the end of the step are replaced by their first-order expansion at its start: one linear system per step.
+ * With H = M/h^2 - K the system is H (q+ - q_n) = -grad g(q_n): one iteration of newton.c from q_n, with the exact
+ * Hessian and without line search.
  *
- * Known limits: first-order in h, and damped as implicit Euler is, but stable only where the expansion holds: a step
- * with large rotation or stretch overshoots. Where H is not definite, Cholesky adds a multiple of the identity and the
- * step is marked `indefinite`; LU and QR solve the indefinite system, and g may increase.
+ * Known limits: first-order in h, with the numerical damping of implicit Euler, but stable only while the expansion
+ * holds: a step with large rotation or stretch overshoots. If H is not definite, Cholesky adds a multiple of the
+ * identity and the step is marked `indefinite`; LU and QR solve the indefinite system, and g may increase.
  */
 #include "solve/newton/newton.h"
 
@@ -19,7 +19,7 @@ enum {
     PARAMETER_COUNT
 };
 
-/* In the order of the parameter's choices. */
+/* Linear solvers in the order of the parameter's choices. */
 static const sinew_newton_linear *const linears[] = {&sinew_newton_direct, &sinew_newton_lu, &sinew_newton_qr};
 
 static const sinew_parameter parameters[PARAMETER_COUNT] = {
@@ -48,7 +48,7 @@ const sinew_solver_ops sinew_solver_linear_implicit = {
              .directions = true},
     .prepare = linear_implicit_prepare,
     .release = sinew_newton_release,
-    /* Not TRANSIENT: contacts change between iterations, and there is only one. */
+    /* SINEW_CHANGED_TRANSIENT is excluded: contacts change between iterations, and a step has only one. */
     .refreshes = SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_PINS,
     .refresh = sinew_newton_refresh,
     .needs_gradient = true,

@@ -5,11 +5,11 @@
  *     H d = -grad g(q),    q <- q + alpha d,    alpha by line search on g
  *
  * H is the exact Hessian if its Cholesky factorisation shows that it is positive definite, else the sum of projected
- * element Hessians (Teran et al. 2005), which is definite with M/h^2 or enough pins. If that fails, a multiple of the
- * identity is added, with a warning. The linear solver is a parameter (newton.h): by sparse Cholesky, LU or QR, by
- * conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks as preconditioner, or by Gauss-Seidel sweeps.
- * The latter three, LU and QR reproduce the comparisons of PBNG (sections 11.1.3, 11.1.4): a few inner iterations, no
- * line search, the exact Hessian always.
+ * element Hessians (Teran et al. 2005), which is definite with M/h^2 or enough pins. If the projected Hessian is not
+ * definite either, a multiple of the identity is added, with a warning. The linear solver is a parameter (newton.h):
+ * sparse Cholesky, LU or QR, conjugate or biconjugate gradients with the inverse 3x3 diagonal blocks as preconditioner,
+ * or Gauss-Seidel sweeps. All but Cholesky also reproduce the comparisons of PBNG (sections 11.1.3, 11.1.4): a few
+ * inner iterations, no line search, the exact Hessian always.
  *
  * Known limits: finds a local minimum, which depends on the start. Full steps along directions of an indefinite Hessian
  * may diverge; a non-finite step leaves the state unchanged.
@@ -151,7 +151,7 @@ sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error 
 {
     sinew_newton *n = s->memory;
     n->linearised = false;
-    /* Directions are zero at pins, also at those that were free before. */
+    /* Directions must be zero at pins, including pins that were free before. */
     memset(n->d, 0, 4 * (size_t)s->objective->particle_count * sizeof *n->d);
     if (!(n->linear->assembled || n->aggregate > 0) || !(changed & (SINEW_CHANGED_PINS | SINEW_CHANGED_TRANSIENT)))
         return SINEW_OK;
@@ -176,7 +176,8 @@ void sinew_newton_release(sinew_solve *s)
 
 /* ---- Direction ------------------------------------------------------------------------------- */
 
-/* After an indefinite exact Hessian the next one is rarely definite: retries are spaced at growing intervals. */
+/* Updates n->wait after a solve; exact: the exact Hessian was definite. After an indefinite one the next is rarely
+ * definite: retries are spaced at growing intervals. */
 static void keep_exact(sinew_newton *n, bool exact)
 {
     if (exact)
@@ -193,8 +194,8 @@ static bool descends(const sinew_solve *s, const sinew_newton *n)
     return sinew_dot(s->gradient, n->d, o->particle_count, o->thread_count) <= 0;
 }
 
-/* d from the exact Hessian if requested and definite, else from the projected one. For linear solvers that do not
- * detect an indefinite matrix, the slope of the direction decides. */
+/* Computes d from the exact Hessian if requested and definite, else from the projected one. For linear solvers that do
+ * not detect an indefinite matrix, the slope of the direction decides. Returns false if no direction was found. */
 static bool newton_find_direction(sinew_solve *s, sinew_newton *n)
 {
     const sinew_newton_linear *linear = n->linear;
@@ -239,12 +240,13 @@ uint32_t sinew_newton_iterate(sinew_solve *s)
         n->wait = 0;
     if (alpha > 0)
         return 0;
-    /* Tries the other Hessian before the step stalls. */
+    /* After a failed search with the exact Hessian, the next iteration tries the projected one before the step
+     * stalls. */
     n->wait = 1;
     return n->try_exact && n->hessian == SINEW_NEWTON_AUTO ? 0 : SINEW_STEP_STALLED;
 }
 
-/* Uses the factor of the last H of this step, if one exists. */
+/* z = H^-1 r with the factor of the last H of this step; returns false if there is none. Overwrites n->d. */
 bool sinew_newton_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
 {
     sinew_newton *n = s->memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * newton.h: the interface of linear solvers of Newton's method (newton.c), and its linear solvers.
+ * newton.h: Newton's method (newton.c), the interface of its linear solvers, and the linear solvers:
  *
  *     direct     sparse Cholesky of the assembled matrix                      assembled.c
  *     lu         sparse LU with pivoting, registered (sinew/linear.h)         assembled.c
@@ -16,8 +16,8 @@
 
 typedef enum sinew_newton_outcome {
     SINEW_NEWTON_SOLVED,
-    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; see `rescue` for d */
-    SINEW_NEWTON_FAILED      /* no direction was found */
+    SINEW_NEWTON_INDEFINITE, /* H is not positive definite; `rescue` computes d */
+    SINEW_NEWTON_FAILED      /* the linear solver found no direction */
 } sinew_newton_outcome;
 
 /* The Hessian of a direction, in the order of the choices of newton's parameter. */
@@ -32,17 +32,17 @@ typedef struct sinew_newton sinew_newton;
 typedef struct sinew_newton_linear {
     /* Sets up n->memory, which is NULL before the call. */
     sinew_status (*prepare)(sinew_solve *s, sinew_newton *n, sinew_error *error);
-    /* Takes over changed contacts, with everything else unchanged. NULL: release and prepare. */
+    /* Updates the matrix after a change of contacts alone. NULL: release and prepare are called instead. */
     sinew_status (*update_contacts)(sinew_solve *s, sinew_newton *n, sinew_error *error);
     void (*release)(sinew_solve *s, sinew_newton *n); /* frees n->memory, which may be NULL or incomplete */
-    /* d = -H^-1 gradient, H exact or projected at s->q */
+    /* Computes the direction d = -H^-1 gradient, H the exact or (`project`) projected Hessian at s->q. */
     sinew_newton_outcome (*solve)(sinew_solve *s, sinew_newton *n, bool project);
-    /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; false: not possible */
+    /* d = -H^-1 gradient at a new q, with the H of the last solve or rescue; returns false on failure */
     bool (*resolve)(sinew_solve *s, sinew_newton *n);
-    /* Computes a descent direction by a shift of H, after SINEW_NEWTON_INDEFINITE. NULL: d already is a descent
-     * direction. */
+    /* Computes a descent direction d by a shift of H, after SINEW_NEWTON_INDEFINITE; returns false on failure. NULL: d
+     * already is a descent direction. */
     bool (*rescue)(sinew_solve *s, sinew_newton *n);
-    bool tells;     /* detects that H is not positive definite */
+    bool tells;     /* solve detects that H is not positive definite */
     bool assembled; /* prepare lays out a matrix, which depends on pins and on all elements */
 } sinew_newton_linear;
 
@@ -55,9 +55,9 @@ struct sinew_newton {
     bool search;     /* line search; else full steps */
     bool try_exact;  /* this iteration tries the exact Hessian */
     bool linearised; /* H was computed in this step, so `resolve` can use it */
-    int32_t wait,
-        patience; /* auto: iterations until the exact Hessian is tried again; the same after the next refusal */
-    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] */
+    /* auto: iterations until the exact Hessian is tried again; last waiting time, doubled by each failure */
+    int32_t wait, patience;
+    sinew_real *d, *trial, *trial_gradient; /* [particle_count][4] direction; work space */
     void *memory;                           /* data of the linear solver */
     int32_t inner;          /* fixed number of iterations of an inner solve; 0: iterate to a tolerance */
     int32_t inner_max;      /* largest number of inner iterations if inner is 0 */
@@ -67,13 +67,14 @@ struct sinew_newton {
     double shift;           /* shift of the last rescue, in units of the mean stiffness */
 };
 
-/* Relative tolerance and largest number of iterations of the current inner solve: the tolerance tightens with the
- * residual (Eisenstat and Walker 1996) for superlinear convergence; 0 if the number is given. */
+/* Relative tolerance and largest number of iterations of the current inner solve. The tolerance tightens with the
+ * residual (Eisenstat and Walker 1996) for superlinear convergence; it is 0 if the number of iterations is fixed. */
 double sinew_newton_forcing(const sinew_solve *s, const sinew_newton *n);
 int32_t sinew_newton_inner(const sinew_newton *n);
 
-/* Newton's own operations, for solvers that are one of its iterations (linear_implicit.c). create sets up s->memory
- * with the linear solver, Hessian and search of `settings`; its arrays are ignored. */
+/* Operations of Newton's method, shared with solvers that take one of its iterations (linear_implicit.c).
+ * sinew_newton_create sets up s->memory with the linear solver, Hessian and search of `settings`, whose arrays are
+ * ignored. */
 sinew_status sinew_newton_create(sinew_solve *s, const sinew_newton *settings, sinew_error *error);
 sinew_status sinew_newton_refresh(sinew_solve *s, uint32_t changed, sinew_error *error);
 void sinew_newton_release(sinew_solve *s);

@@ -6,7 +6,7 @@
  *     H = A + G W G^T,   G the gradients of the terms' C, W = diag(1 / alpha)
  *     H^-1 b = x - Y (W^-1 + G^T Y)^-1 G^T x,   x = A^-1 b,  Y = A^-1 G            (Woodbury)
  *
- * Global constraints are few: one solve each after A has been factorised, and a small dense system.
+ * Global constraints are few: each costs one solve after A has been factorised, plus a small dense system.
  */
 #ifndef SINEW_SRC_SOLVE_NEWTON_RANK_ONE_TERMS_H
 #define SINEW_SRC_SOLVE_NEWTON_RANK_ONE_TERMS_H
@@ -16,25 +16,26 @@
 
 typedef struct sinew_rank_one_terms {
     int32_t count;            /* number of terms; 0: nothing below is allocated */
-    size_t size;              /* count of numbers in a vector over the free particles */
+    size_t size;              /* numbers in a vector over the free particles */
     sinew_real *gradient;     /* [particle_count][4] work space */
-    double *slopes, *answers; /* [count][size] G and Y */
+    double *slopes, *answers; /* [count][size] G, gradients of the constraints C, and Y = A^-1 G */
     double *small, *weights;  /* [count][count] W^-1 + G^T Y as its Cholesky factor; [count] 1 / alpha */
     double *sums;             /* [count] */
 } sinew_rank_one_terms;
 
-/* x = A^-1 b with the last factorisation; false on failure. */
+/* x = A^-1 b with the last factorisation; returns false on failure. */
 typedef bool sinew_back_solve(void *context, const double *b, double *x);
 
-/* Allocates for the global constraints of the objective; must be destroyed after failure, too. Zeroed is valid. */
+/* Allocates for the global constraints of the objective; must be destroyed after failure, too. A zeroed struct is valid
+ * and has no terms. */
 sinew_status sinew_rank_one_terms_create(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                          const sinew_assembly *assembly, sinew_error *error);
 void sinew_rank_one_terms_destroy(sinew_rank_one_terms *terms, const sinew_objective *objective);
-/* Updates the terms at q, after A was factorised there. False on failure. */
+/* Updates the terms at q, after A was factorised there. Returns false on failure. */
 bool sinew_rank_one_terms_take(sinew_rank_one_terms *terms, const sinew_objective *objective,
                                const sinew_assembly *assembly, const sinew_real *q, sinew_back_solve *solve,
                                void *context);
-/* x = H^-1 b from x = A^-1 b. */
+/* Corrects a solution for the rank-one terms: x, on entry A^-1 b, becomes H^-1 b. */
 void sinew_rank_one_terms_correct(const sinew_rank_one_terms *terms, double *x);
 
 #endif

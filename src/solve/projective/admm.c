@@ -5,14 +5,14 @@
  *     min 1/(2 h^2) |M^(1/2) (q - q_tilde)|^2 + sum_j psi_j(z_j)    subject to    w_j (D_j q - z_j) = 0
  *
  *     local    z_j = argmin psi_j(z) + w_j^2/2 |z - (D_j q + u_j)|^2,   u_j <- u_j + D_j q - z_j
- *     global   q <- q + S^-1 (M/h^2 (q_tilde - q) + sum_j w_j^2 D_j^T (z_j - u_j - D_j q)),   S = M/h^2 + sum w_j^2
- * D_j^T D_j
+ *     global   q <- q + S^-1 (M/h^2 (q_tilde - q) + sum_j w_j^2 D_j^T (z_j - u_j - D_j q))
+ *              S = M/h^2 + sum_j w_j^2 D_j^T D_j
  *
  * The local step is exact (a proximal map in singular values), so every energy with a proximal map is accepted. Hard
- * energies, those that are the distance to a set, become the set's indicator, thesis (4.76): z_j is the projection of
- * D_j q + u_j on it. Their z satisfy the constraint in every iteration, q at convergence only; their stiffness is that
- * of their weight only. The global step is written for the increment, which keeps the centre of mass in single
- * precision too.
+ * energies, which must be distances to a set, become the set's indicator, thesis (4.76): z_j is the projection of D_j q
+ * + u_j on the set. The z_j of hard energies satisfy the constraint in every iteration, q at convergence only; their
+ * stiffness affects only their weight. The global step is written for the increment, which keeps the centre of mass in
+ * single precision too.
  *
  * The weights decide the speed: w_j^2 = c^2 k_j with k_j the stiffness that PD would use. automatic_factor() chooses c
  * by default, and admm_penalty.h adapts it during iterations. With a new c the multipliers w^2 u stay the same, and S
@@ -20,10 +20,11 @@
  *
  * Contacts are not split: the global step minimises over q with contacts included (contact_global_step.h). Split
  * contacts, with isotropic weights and duals that start at zero, resisted sliding: a box moved 4 % of its displacement
- * in 20 iterations, 29 % at best, against 99.9 % now.
+ * in 20 iterations, 29 % at best, against 99.9 % without the split.
  *
  * Iterates may have an infinite energy: if an energy has a barrier, the returned positions are moved back towards the
- * last finite iterate. Non-finite iterates restart at q_n with a larger weight.
+ * last finite iterate. With an automatic weight, non-finite iterates restart at q_n with a larger one, up to six times
+ * a step.
  */
 #include <float.h>
 #include <math.h>
@@ -64,10 +65,10 @@ typedef struct admm {
     size_t *first_weight; /* [task_count] offset of each task in weights */
     size_t *first_dual;   /* [task_count] offset of each task in u */
     size_t dual_count, weight_count;
-    sinew_real *weights; /* w^2 of each element lane */
-    sinew_real *u;       /* [dual_count] */
-    sinew_real *b;       /* [particle_count][4] */
-    sinew_real *dq;      /* [particle_count][4]; the same array as b if the user sets the weight */
+    sinew_real *weights; /* [weight_count] w^2 of each element, padding included */
+    sinew_real *u;       /* [dual_count] scaled duals u_j */
+    sinew_real *b;       /* [particle_count][4] right-hand side of the global step */
+    sinew_real *dq;      /* [particle_count][4] increment of q; the same array as b if the weight is not automatic */
     sinew_contact_global_step touch;
     bool any_hard;
     size_t *first_hard; /* [task_count] offset in `hard` for each task of a hard energy */
@@ -77,12 +78,12 @@ typedef struct admm {
     bool automatic;
     sinew_weight_rule rule;
     int32_t restarts;      /* number of restarts in this step */
-    sinew_real *stiffness; /* stiffness k of each element lane */
-    sinew_real *u_before;  /* [dual_count] */
+    sinew_real *stiffness; /* [weight_count] stiffness k of each element, padding included */
+    sinew_real *u_before;  /* [dual_count] u before the local step */
     double *task_moves;    /* [task_count] w^2 |du|^2 of each task */
 
     /* Members for energies with barriers only. */
-    bool barrier, moved;       /* q is newer than s->q */
+    bool barrier, moved;       /* moved: the iterate q is not yet copied to s->q */
     sinew_real *q, *last_good; /* [particle_count][4] the iterate; the last iterate that was copied to s->q */
 
     /* Capacities in bytes of the arrays over tasks, lanes and duals. */
@@ -90,29 +91,30 @@ typedef struct admm {
         u_before_capacity, move_capacity, first_hard_capacity, hard_capacity;
 } admm;
 
-/* Stiffness of hard elements in the local step over their weight: large enough that z = (k p + w^2 y) / (k + w^2) = p
- * in floating point, and far from overflow. */
+/* Factor of the stiffness of hard elements in the local step: large enough that z = (k p + w^2 y) / (k + w^2) rounds to
+ * p, and far from overflow. */
 #define HARDER (sizeof(sinew_real) == 4 ? 1e12 : 1e20)
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* Choice of the weight. For curvatures between a and b along local coordinates, ADMM contracts fastest with w^2 =
- * sqrt(a b): smaller weights let stiff directions oscillate, larger ones slow down soft directions (Ghadimi et al.
+ * sqrt(a b): smaller weights let stiff directions oscillate, larger weights slow down soft directions (Ghadimi et al.
  * 2015, "Optimal parameter selection for the alternating direction method of multipliers: quadratic problems", section
  * III). In units of k the curvatures are the eigenvalues of S^-1 H at the rest shape (spectrum.h): 1 for pure strain,
- * more where k is below the stiffness of a change of volume, and down to about (width / length)^2 for a beam's bending
- * and twisting. Inertia is in both matrices, so that both ends go to 1, and c to PD's own weight, as h^2 k goes to
- * zero.
+ * more if k is below the stiffness of a change of volume, and down to about (width / length)^2 for a beam's bending and
+ * twisting. Both matrices include inertia, so that both extreme eigenvalues tend to 1, and c to PD's own weight, as h^2
+ * k goes to zero.
  *
- * Too small weights diverge, too large ones are only slow, so c is a fifth above the optimum. The minimum prevents
- * divergence; sheets of springs have modes without stiffness. */
+ * ADMM diverges with too small weights and is only slow with too large ones, so c is a fifth above the optimum. The
+ * minimum prevents divergence for sheets of springs, which have modes without stiffness. */
 static double automatic_factor(const sinew_spectrum *spectrum)
 {
     const double above = 1.2, min = 0.3;
     return fmax(fmin(above * pow(spectrum->low * spectrum->high, 0.25), fmax(1, sqrt(spectrum->high))), min);
 }
 
-/* S and local steps take over the rule's c, w^2 u stays. If S fails, the old c is kept. */
+/* Applies the rule's c to S and the local steps; the multipliers w^2 u are kept. Returns false, with the old c
+ * restored, if S cannot be factorised. */
 static bool set_factor(sinew_solve *s, double c_before)
 {
     const sinew_objective *o = s->objective;
@@ -150,7 +152,7 @@ static bool reserve_wide(const sinew_objective *o, admm *a)
              sinew_reserve(m, &a->u_before, &a->u_before_capacity, a->dual_count, sizeof *a->u_before)));
 }
 
-/* A copy of the iterate where an energy has a barrier. */
+/* Allocates copies of the iterate if an energy has a barrier. Returns false without memory. */
 static bool make_copies(const sinew_objective *o, admm *a)
 {
     const size_t size = 4 * (size_t)o->particle_count;
@@ -162,8 +164,8 @@ static bool make_copies(const sinew_objective *o, admm *a)
     return a->last_good;
 }
 
-/* Duals of transient elements are reset after a change of elements; the first `kept` numbers, of fixed elements, stay
- * within a step. */
+/* Allocates the duals. After a change of elements, duals of transient elements are reset; the first `kept` numbers, of
+ * fixed elements, are kept within a step. */
 static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
 {
     if (a->u_capacity < a->dual_count * sizeof *a->u) {
@@ -174,7 +176,7 @@ static bool reserve_dual(const sinew_objective *o, admm *a, size_t kept)
         a->u = u;
         a->u_capacity = spare * sizeof *u;
     }
-    if (a->dual_count > kept) /* u may be NULL where nothing has duals */
+    if (a->dual_count > kept) /* u may be NULL if no element has duals */
         memset(a->u + kept, 0, (a->dual_count - kept) * sizeof *a->u);
     return true;
 }
@@ -195,7 +197,7 @@ static bool reserve_hard(const sinew_objective *o, admm *a)
     return !a->any_hard || sinew_reserve_spare(&o->allocator, &a->hard, &a->hard_capacity, count, sizeof *a->hard);
 }
 
-/* Updates data of hard elements: targets move, and elements are switched. */
+/* Copies the current data of hard elements: targets move, and elements are switched on and off. */
 static void take_hard(const sinew_objective *o, admm *a)
 {
     for (int32_t t = 0; a->any_hard && t < o->task_count; t++) {
@@ -211,8 +213,8 @@ static void take_hard(const sinew_objective *o, admm *a)
     }
 }
 
-/* Offsets of the current tasks in arrays over elements and duals. Weights and stiffness of fixed elements keep their
- * offsets; arrays that grow lose their content. */
+/* Computes offsets of the current tasks in arrays over elements and duals. Weights and stiffness of fixed elements keep
+ * their offsets; arrays that grow lose their content. Returns false without memory. */
 static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
 {
     if (!reserve_task(o, a))
@@ -233,7 +235,7 @@ static bool admm_lay_out(const sinew_objective *o, admm *a, bool in_step)
     return reserve_wide(o, a) && make_copies(o, a) && reserve_dual(o, a, kept) && reserve_hard(o, a);
 }
 
-/* Weights of tasks first .. last - 1 for the current state of their elements and the current factor. */
+/* Sets the weights of tasks first .. last - 1 for the current state of their elements and the current c. */
 static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
 {
     admm *a = s->memory;
@@ -248,7 +250,7 @@ static void admm_set_weights(sinew_solve *s, int32_t first, int32_t last)
         a->weights[i] = (sinew_real)(c * c * (double)a->stiffness[i]);
 }
 
-/* S with the weights of PD predicts the convergence, and is then scaled. */
+/* Chooses c from the spectrum of S^-1 H, with S for the weights of PD; then scales S by c^2. */
 static sinew_status choose_weight(sinew_solve *s, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -289,7 +291,7 @@ static sinew_status admm_prepare(sinew_solve *s, sinew_error *error)
     return status == SINEW_OK && a->automatic ? choose_weight(s, error) : status;
 }
 
-/* The adapted factor c of the weights is kept; it is saved with the state. */
+/* Applies changes of elements and data to weights, duals and S. The adapted factor c of the weights is kept. */
 static sinew_status admm_refresh(sinew_solve *s, uint32_t changed, sinew_error *error)
 {
     sinew_objective *o = s->objective;
@@ -334,7 +336,7 @@ static sinew_real *iterate_of(sinew_solve *s)
     return a->barrier ? a->q : s->q;
 }
 
-/* u may be NULL where nothing has duals. */
+/* Sets all duals u to zero; u may be NULL if no element has duals. */
 static void forget_duals(admm *a)
 {
     if (a->dual_count > 0)
@@ -373,7 +375,7 @@ static void admm_contacts_changed(sinew_solve *s, uint32_t what)
     a->moved = false;
 }
 
-/* w^2 |du|^2 over the elements of a task */
+/* J: w^2 |du|^2, the change of the duals in the last local step, summed over the elements of task t */
 static double dual_move(const sinew_solve *s, int32_t t)
 {
     const admm *a = s->memory;
@@ -428,7 +430,7 @@ static void inertia_terms(const void *context, int32_t first, int32_t last, doub
         }
 }
 
-/* Restarts the iterations of the step with a larger weight. */
+/* Moves the iterate back to q_n, sets the duals u to zero and increases the weight. */
 static void admm_restart(sinew_solve *s)
 {
     const sinew_objective *o = s->objective;
@@ -443,14 +445,16 @@ static void admm_restart(sinew_solve *s)
     a->restarts++;
 }
 
-/* Smallest meaningful size (admm_penalty.h) of the change in an iteration; anything below is round-off of positions. */
+/* Smallest meaningful size (admm_penalty.h) of the change in an iteration; smaller changes are round-off of
+ * positions. */
 static double round_off_size(const sinew_solve *s)
 {
     const double epsilon = sizeof(sinew_real) == 4 ? FLT_EPSILON : DBL_EPSILON;
     return 3 * sqrt(s->value_noise * epsilon);
 }
 
-/* Size and ratio of admm_penalty.h: S splits into inertia and w^2 D^T D. */
+/* Measures size and ratio of an iteration (admm_penalty.h) and adapts the weight; restarts if the size is not finite.
+ * |dq|_S^2 is the sum of an inertia term and w^2 |D dq|^2. */
 static void watch(sinew_solve *s)
 {
     enum {
@@ -493,7 +497,8 @@ static uint32_t admm_iterate(sinew_solve *s)
     return 0;
 }
 
-/* s->q = the iterate, or the first point towards the last finite one with finite energy. */
+/* s->q = the iterate. If its energy is infinite, s->q moves halfway towards the last finite iterate until it is
+ * finite. */
 static void admm_flush(sinew_solve *s)
 {
     sinew_objective *o = s->objective;
@@ -519,7 +524,7 @@ static bool admm_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z
     return true;
 }
 
-/* ---- Memory from step to step ---------------------------------------------------------------- */
+/* ---- State between steps --------------------------------------------------------------------- */
 
 static size_t admm_state_size(const sinew_solve *s)
 {

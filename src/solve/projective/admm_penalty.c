@@ -9,14 +9,15 @@
 enum {
     BLOCK = 8,        /* iterations of a block: the weight is reviewed after each block */
     SETTLING = 3,     /* iterations after a change that are ignored: they reflect the change, not the weight */
-    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is detected */
+    EARLY_REVIEW = 3, /* iterations after which a weight that is far too small is raised */
     BLOW_UP_BLOCKS = 8,
-    LONG = 4 /* blocks */
+    LONG = 4 /* blocks after which slow convergence counts as long */
 };
 
-/* Smaller weights let iterates oscillate too far, larger ones stall. */
+/* Range of c: smaller weights let iterates oscillate too far, larger weights stall. */
 static const double min = 0.1, max = 1e4;
-/* Smallest ratio of the borders between which the weight may move; smaller changes are not worth a factorisation. */
+/* apart: smallest ratio between c and its limits `low` and `high`. worthwhile: smaller changes of c are not worth a
+ * factorisation. */
 static const double apart = 1.1, worthwhile = 1.15;
 static const double largest_rise = 2, largest_fall = 0.6, rise_of_cycles = 1.4;
 
@@ -52,7 +53,8 @@ static double within_borders(const sinew_weight_memory *m, double c)
     return m->low > 0 ? fmax(c, m->low * apart) : fmin(c, m->high / apart);
 }
 
-/* Multiplies c by about `factor`; the old value becomes a border. A strong change moves a border that blocks it. */
+/* Multiplies c by about `factor`; the old c becomes a limit. A strong change removes a limit that blocks it. Returns
+ * false if c stays. */
 static bool penalty_change(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
@@ -67,7 +69,7 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
             m->low = fmin(m->low, m->firm);
     }
     double c = within_borders(m, wanted);
-    /* PD's own weight is exact without rotation: an increase of c stops there. */
+    /* PD's own weight, c = 1, is exact without rotation: an increase of c stops there. */
     if (m->c < 0.8 && c > 1)
         c = 1;
     if (c > m->c / worthwhile && c < m->c * worthwhile)
@@ -79,7 +81,8 @@ static bool penalty_change(sinew_weight_rule *rule, double factor)
     return true;
 }
 
-/* A weight without convergence is a permanent border. */
+/* Multiplies c by about `factor` after a cycle or blow-up; the old c becomes a firm lower limit. Returns false if c
+ * stays. */
 static bool leave_cycle(sinew_weight_rule *rule, double factor)
 {
     sinew_weight_memory *m = &rule->memory;
@@ -111,8 +114,8 @@ static double wish(double ratio)
     return fmin(fmax(sqrt(ratio), largest_fall), largest_rise);
 }
 
-/* Steps with few iterations keep their weight; if the whole step suggests a change, the next step starts with the new
- * weight. */
+/* Relaxes the limits of c. Steps with few iterations keep their weight; if the whole step suggests a change, the next
+ * step starts with the new weight. */
 bool sinew_weight_begin(sinew_weight_rule *rule)
 {
     const double yield = 0.85, slow = 0.65, far_off = 4;
@@ -129,7 +132,7 @@ bool sinew_weight_begin(sinew_weight_rule *rule)
     return changed;
 }
 
-/* Decrease of the size per iteration, and mean of R, since the end of block `from`. */
+/* Factor of the size per iteration, and geometric mean of R, since the end of block `from`. */
 static double rate_since(const sinew_weight_rule *rule, int32_t from)
 {
     return pow(rule->sizes[rule->blocks] / rule->sizes[from], 1.0 / (BLOCK * (rule->blocks - from)));
@@ -140,13 +143,14 @@ static double ratio_since(const sinew_weight_rule *rule, int32_t from)
     return exp((rule->log_ratios[rule->blocks] - rule->log_ratios[from]) / (BLOCK * (rule->blocks - from)));
 }
 
-/* Smallest distance of R from one that counts: it decreases with the length of the average. */
+/* Factor by which R must differ from one to change c: smaller for longer averages. */
 static double ratio_uncertainty(int32_t blocks)
 {
     return blocks == 1 ? 3 : blocks == 2 ? 2.2 : blocks <= 4 ? 1.8 : 1.5;
 }
 
-/* Slow convergence for long: a ratio near one counts too, and a border that blocks it was set by the start. */
+/* Changes c after long slow convergence, also if R is near one. If R is clearly above or below one, a limit of c in
+ * this direction is removed, because early iterations have set it. Returns true if c has changed. */
 static bool push_on(sinew_weight_rule *rule, double ratio)
 {
     const double off = 1.15, step = 1.3, far_off = 2;
@@ -174,12 +178,13 @@ static bool review_weight(sinew_weight_rule *rule)
         return false;
     if (rule->blocks - half >= LONG && rate > crawling)
         return push_on(rule, ratio);
-    /* An average contradicted by the last block is one side of an oscillation. */
+    /* If the last block contradicts the average, R oscillates, and c is kept. */
     return (ratio > far_off || ratio < 1 / far_off) && (ratio > 1) == (ratio_now > 1) &&
            penalty_change(rule, wish(ratio));
 }
 
-/* A weight below PD's own that is far too small is detected early. */
+/* Raises c after EARLY_REVIEW iterations if c is below PD's weight (c = 1), the mean R is large, and convergence is
+ * slow. Returns true if c has changed. */
 static bool review_weight_early(sinew_weight_rule *rule, double size)
 {
     const double slow = 0.5, far_off = 5;

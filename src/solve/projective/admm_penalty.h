@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * admm_penalty.h: adaptation of ADMM's weight to its iterations: w^2 = c^2 k with one c for the world.
+ * admm_penalty.h: adaptation of ADMM's weight to the observed convergence: w^2 = c^2 k with one c for the world.
  *
  * Two numbers of an iteration are monitored: the size sqrt(w^2 |du|^2 + |dq|_S^2) of its change, and the ratio
  *
@@ -8,12 +8,13 @@
  *
  * of the primal to the dual residual (Boyd et al. 2011, 3.4.1; He, Yang and Wang 2000); w^2 R estimates the curvature.
  * If R is far from one and the size decreases slowly, w^2 <- w^2 R. Large R: stiff modes oscillate; small R: soft modes
- * converge slowly. A size that does not decrease is a cycle, which occurs if the weight is too small for the negative
- * curvature of a non-convex energy: the weight grows, and does not return soon.
+ * converge slowly. A size that does not decrease indicates a cycle: the weight is too small for the negative curvature
+ * of a non-convex energy. The weight then grows, and its old value becomes a firm lower limit.
  *
  * R oscillates with complex modes, so it is averaged over growing intervals. The weight stays between the largest value
- * found too small and the smallest found too large. Both borders relax with each step, as bodies move. At most
- * SINEW_WEIGHT_CHANGES a step, except for cycles. The rule uses no memory, clocks or threads.
+ * found too small and the smallest found too large. Both limits relax with each step, as bodies move. c changes at most
+ * SINEW_WEIGHT_CHANGES times per step, except after cycles. The rule allocates no memory and depends neither on clocks
+ * nor on threads.
  *
  * Known limits: one c for all energies of a world; free ropes without bending would need c = 1.
  */
@@ -30,32 +31,36 @@
 /* State that is kept from step to step and saved with the world. */
 typedef struct sinew_weight_memory {
     double c;
-    double low, high;   /* borders of c; 0 and infinity: unknown */
-    double firm;        /* value of c that cycled: low does not fall below it */
-    double rate, ratio; /* last step with a constant weight: decrease of the size per iteration, mean of R */
-    int64_t changes;    /* number of changes of c since the solver was prepared; each costs a factorisation */
+    double low, high; /* limits of c: found too small, found too large; 0 and infinity: unknown */
+    /* c of the last cycle, relaxed with each step: a strong decrease of c lowers `low` only to it */
+    double firm;
+    /* last step: factor of the size per iteration since the last change of c; mean of R, 1 if c changed */
+    double rate, ratio;
+    int64_t changes; /* number of changes of c since the solver was prepared; each costs a factorisation */
 } sinew_weight_memory;
 
 typedef struct sinew_weight_rule {
     sinew_weight_memory memory;
-    int32_t since;    /* iterations with this weight, negative while it settles */
+    int32_t
+        since; /* iterations with this weight; negative during the first iterations after a change, which are ignored */
     int32_t blocks;   /* number of complete blocks among these iterations */
     int32_t changes;  /* number of changes of c in this step */
     double log_ratio; /* sum of log R since `since` was 0 */
     double
         sizes[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] size at the end of each block; entry 0: at the start of the first */
-    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the same iterations */
+    double log_ratios[SINEW_WEIGHT_BLOCKS]; /* [blocks + 1] log_ratio at the end of each block; entry 0: 0 */
 } sinew_weight_rule;
 
 void sinew_weight_start(sinew_weight_rule *rule, double c);
-/* Called before a step, and after each iteration. True: memory.c has changed, so S must be updated. */
+/* Adapt memory.c, before a step and after each iteration. Return true if memory.c has changed, so that S must be
+ * updated. */
 bool sinew_weight_begin(sinew_weight_rule *rule);
 bool sinew_weight_observe(sinew_weight_rule *rule, double size, double ratio);
 /* Restarts the monitoring after a change of the objective: sizes before and after are not comparable. */
 void sinew_weight_disturb(sinew_weight_rule *rule);
-/* Increases c after iterations without progress. */
+/* Triples c after non-finite iterates; the old c becomes a firm lower limit. */
 void sinew_weight_restart(sinew_weight_rule *rule);
-/* Whether a loaded memory is valid. */
+/* Whether a weight memory that was loaded from a state is valid. */
 bool sinew_weight_sane(const sinew_weight_memory *memory);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_blocks.c: Hessian blocks of contacts, found once an iteration and multiplied often. See contact_blocks.h.
+ * contact_blocks.c: Hessian blocks of contacts, computed once per iteration and used in many products. See
+ * contact_blocks.h.
  */
 #include "solve/projective/contact_blocks.h"
 

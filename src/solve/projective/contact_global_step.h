@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * contact_global_step.h: the global step of a splitting method with contacts. Contacts are not split: they stay
- * functions of q.
+ * contact_global_step.h: the global step of a splitting method with contacts. Contacts are not split: their energy
+ * remains a function of q.
  *
  *     d = argmin  1/2 d . S d - b . d + psi_c(q + d)
  *
  * S is the constant matrix (global_system.h), b the right-hand side of local step and inertia, psi_c the energy of
- * contacts, convex for fixed multipliers. Newton's method with the contact blocks (contact_blocks.h) solves it. Its
- * line search evaluates this function alone, which needs no solve and no element.
+ * contacts, convex for fixed multipliers. Newton's method with the contact blocks (contact_blocks.h) computes d. Its
+ * line search evaluates only the function above, which needs no solve and no element other than contacts.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_GLOBAL_STEP_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_CONTACT_GLOBAL_STEP_H
@@ -18,10 +18,10 @@ typedef struct sinew_contact_global_step {
     sinew_real *x, *r, *t, *p, *Sp; /* [particle_count][4] work space; all are NULL before the first contact */
 } sinew_contact_global_step;
 
-/* Allocates buffers on the first contact; they are kept. False without memory. */
+/* Allocates buffers on the first contact and keeps them. Returns false without memory. */
 bool sinew_contact_global_step_reserve(sinew_contact_global_step *step, const sinew_global *global,
                                        const sinew_objective *objective);
-/* Finds d and leaves S d in b, unless b is d; all [particle_count][4]. */
+/* Computes d, and sets b to S d unless b and d are the same array; all [particle_count][4]. */
 void sinew_contact_global_step_solve(sinew_contact_global_step *step, sinew_global *global,
                                      const sinew_objective *objective, const sinew_real *q, sinew_real *b,
                                      sinew_real *d);

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Weight of the constraint in units of w, stage by stage. */
+#include "solve/line_search.h"
+
+/* rho of each stage: factor of psi in w/2 |A (x - p)|^2 + rho psi. */
 #ifdef SINEW_SINGLE
 static const double stages[] = {1, 30, 1e3};
-#define SMALL 5e-4 /* step relative to the size of the element, below which steps are round-off */
+#define SMALL 5e-4 /* steps below this fraction of the element's size are round-off */
 #else
 static const double stages[] = {1, 1e2, 1e4, 1e6, 1e7};
 #define SMALL 1e-8
@@ -19,7 +21,7 @@ enum {
     STAGES = sizeof stages / sizeof stages[0],
     STEPS = 12,      /* largest number of steps of a stage */
     LAST_STEPS = 20, /* largest number of steps of the last stage */
-    HALVINGS = 8
+    TRIALS = 8       /* steps of half the length of the one before */
 };
 
 double sinew_sqp_distance(const sinew_sqp *e, const double *p)
@@ -35,7 +37,8 @@ double sinew_sqp_distance(const sinew_sqp *e, const double *p)
 
 /* ---- One step ---------------------------------------------------------------------------------- */
 
-/* A = L L^T in place of its lower half, then d = A^-1 d; false where A is not positive definite */
+/* Overwrites the lower half of A by its Cholesky factor and d by A^-1 d. Returns false if A is not positive
+ * definite. */
 static bool solve_dense(double *A, int32_t n, double *d)
 {
     for (int32_t j = 0; j < n; j++) {
@@ -64,7 +67,7 @@ static bool solve_dense(double *A, int32_t n, double *d)
     return true;
 }
 
-/* Whether translations change neither A nor the energy. */
+/* Whether translations change neither A x nor the energy. */
 static bool is_free(const sinew_sqp *e)
 {
     const int32_t m = e->element.point_count;
@@ -76,7 +79,7 @@ static bool is_free(const sinew_sqp *e)
     return !(e->element.ops->rigid_cost & SINEW_COSTS_TRANSLATION) && sum <= 1e-6 * trace;
 }
 
-/* N/m: w A^T A of a point */
+/* N/m: mean diagonal entry of w A^T A */
 static double mean_weight(const sinew_sqp *e)
 {
     double trace = 0;
@@ -85,7 +88,7 @@ static double mean_weight(const sinew_sqp *e)
     return e->weight * trace / e->element.point_count;
 }
 
-/* H = w A^T A + rho H; free translations get a weight, to keep H regular */
+/* H = w A^T A + rho H; if translations are free, they get a weight that keeps H regular */
 static void add_metric(const sinew_sqp *e, double rho, double *H)
 {
     const int32_t m = e->element.point_count, size = 3 * m;
@@ -98,7 +101,7 @@ static void add_metric(const sinew_sqp *e, double rho, double *H)
         }
 }
 
-/* Subtracts the mean over all points from d. */
+/* Subtracts the mean over all points from d if translations are free. */
 static void remove_mean(const sinew_sqp *e, double *d)
 {
     const int32_t coordinates = is_free(e) ? 3 : 0;
@@ -111,7 +114,7 @@ static void remove_mean(const sinew_sqp *e, double *d)
     }
 }
 
-/* d = -(w A^T A + rho H)^-1 (w A^T A (p - x) + rho grad psi), H exact where that is definite */
+/* d = -(w A^T A + rho H)^-1 (w A^T A (p - x) + rho grad psi), with the exact H if it is definite, else projected */
 static bool projection_find_step(const sinew_sqp *e, double rho, const double *p, double *d)
 {
     const int32_t m = e->element.point_count, size = 3 * m;
@@ -145,7 +148,7 @@ static double size_of(const double *d, int32_t count)
     return sqrt(sum);
 }
 
-/* m: size of the element, from the mean of its points; 0 for a single point */
+/* m: size of the element: norm of its points relative to their mean; 0 for a single point */
 static double extent_of(const sinew_sqp *e)
 {
     double sum = 0;
@@ -161,37 +164,49 @@ static double merit(const sinew_sqp *e, double rho, const double *p)
     return sinew_sqp_distance(e, p) + rho * sinew_element_value(&e->element, p);
 }
 
-/* p += t d with the first t = 1, 1/2, ... that decreases the merit, else the last one */
-static void projection_take_step(const sinew_sqp *e, double rho, const double *d, double *p)
+typedef struct projection_trial {
+    const sinew_sqp *e;
+    const double *p, *d;
+    double rho, before, next[SINEW_SQP_CAPACITY]; /* merit at p; p + alpha d */
+} projection_trial;
+
+static bool try_projection(void *context, double alpha, double *change)
 {
-    const double before = merit(e, rho, p);
-    double next[SINEW_SQP_CAPACITY], t = 1;
-    for (int halving = 0; halving < HALVINGS; halving++, t *= 0.5) {
-        for (int32_t i = 0; i < 3 * e->element.point_count; i++)
-            next[i] = p[i] + t * d[i];
-        if (merit(e, rho, next) <= before)
-            break;
-    }
-    memcpy(p, next, 3 * (size_t)e->element.point_count * sizeof *p);
+    projection_trial *t = context;
+    for (int32_t i = 0; i < 3 * t->e->element.point_count; i++)
+        t->next[i] = t->p[i] + alpha * t->d[i];
+    const double now = merit(t->e, t->rho, t->next);
+    *change = now - t->before;
+    return now <= t->before;
 }
 
-/* Full steps at the last rho; returns whether they became small. */
+/* p += alpha d with the first alpha = 1, 1/2, ... that does not increase the merit, else the last one */
+static void projection_take_step(const sinew_sqp *e, double rho, const double *d, double *p)
+{
+    const sinew_backtracking lengths = {.first = 1, .factor = 0.5, .trials = TRIALS};
+    projection_trial t = {.e = e, .p = p, .d = d, .rho = rho, .before = merit(e, rho, p)};
+    sinew_backtrack(&lengths, try_projection, &t);
+    memcpy(p, t.next, 3 * (size_t)e->element.point_count * sizeof *p);
+}
+
+/* Takes full steps at the last rho. Returns whether the steps became small. */
 static bool projection_finish(const sinew_sqp *e, double *p)
 {
     const int32_t size = 3 * e->element.point_count;
     const double extent = extent_of(e);
-    double d[SINEW_SQP_CAPACITY], before = HUGE_VAL;
+    double d[SINEW_SQP_CAPACITY], lengths[2] = {HUGE_VAL, HUGE_VAL};
     for (int step = 0; step < LAST_STEPS; step++) {
         if (!projection_find_step(e, stages[STAGES - 1], p, d))
             return false;
         const double length = size_of(d, size);
-        if (!isfinite(length) || (step > 2 && length > 10 * before))
+        /* Steps along the set and steps back to it alternate, with lengths a factor of 30 apart. */
+        if (!isfinite(length) || (step > 2 && length > 10 * fmax(lengths[0], lengths[1])))
             return false;
         for (int32_t i = 0; i < size; i++)
             p[i] += d[i];
         if (length <= SMALL * extent)
             return true;
-        before = length;
+        lengths[step % 2] = length;
     }
     return false;
 }
@@ -212,7 +227,8 @@ static bool approach(const sinew_sqp *e, double *p)
     return projection_finish(e, p);
 }
 
-/* Whether p is on the set up to the error of rho: there rho psi is 1/rho of the distance. */
+/* Whether p is on the set up to the error of a finite rho: for such points rho psi is about 1/rho of the distance
+ * term. */
 static bool is_on_set(const sinew_sqp *e, const double *p)
 {
     const double extent = extent_of(e), round_off = 1e2 * SMALL * SMALL * mean_weight(e) * extent * extent;
@@ -228,7 +244,8 @@ bool sinew_sqp_project(const sinew_sqp *e, bool known, double *p)
     good = good || (approach(e, next) && is_on_set(e, next));
     if (known && (!good || sinew_sqp_distance(e, next) >= sinew_sqp_distance(e, p)))
         return true;
-    /* No convergence, and p is no nearer to the set than x: zero force instead of a wrong one. */
+    /* If the projection has not converged and is no nearer to the set than x, p = x: zero force instead of a wrong
+     * one. */
     const bool nearer = good || sinew_element_value(&e->element, next) < sinew_element_value(&e->element, e->x);
     memcpy(p, nearer ? next : e->x, bytes);
     return good;

@@ -9,10 +9,10 @@
  *
  *     min over d of w/2 |A (x - p - d)|^2    such that H d = -grad psi,
  *
- * H the second derivatives of psi at p. Where psi = C^T C / (2 alpha) with a C of full rank, that is J d = -C: the step
- * of the paper. Sets without such a C, such as the rotations of a tetrahedron, are treated the same way. The constraint
- * has the weight rho instead of a multiplier: the distance of p from the set is 1/rho of that from x. rho grows from
- * one to its last value, which leads from x to the nearest point.
+ * H the second derivatives of psi at p. If psi = C^T C / (2 alpha) with a C of full rank, the constraint is J d = -C:
+ * the step of the paper. Sets without such a C, such as the rotations of a tetrahedron, are treated in the same way.
+ * The constraint has the weight rho instead of a multiplier: the distance of p from the set is 1/rho of its distance
+ * from x. rho grows from one to its last value, so that p moves from x to the nearest point of the set.
  *
  * Known limits: the result is a local minimum; another part of the set may be nearer. rho ends at 1e7, in single
  * precision at 1e3, where round-off in grad psi begins to matter.
@@ -22,20 +22,21 @@
 
 #include "objective/chunk_derivatives.h"
 
-#define SINEW_SQP_CAPACITY (3 * SINEW_STENCIL_MAX) /* largest count of coordinates of an element */
+#define SINEW_SQP_CAPACITY (3 * SINEW_STENCIL_MAX) /* largest number of coordinates of an element */
 
-/* One element. */
+/* Input of the projection of one element. */
 typedef struct sinew_sqp {
     sinew_element_view element;
     const double *metric; /* [point_count][point_count] A^T A */
-    double weight;        /* w */
+    double weight;        /* w, weight of the squared distance to x, N/m if A has no unit */
     const double *x;      /* [point_count][3] m */
 } sinew_sqp;
 
-/* w/2 |A (x - p)|^2 */
+/* J: w/2 |A (x - p)|^2, the weighted squared distance between x and p [point_count][3] */
 double sinew_sqp_distance(const sinew_sqp *element, const double *p);
-/* p [point_count][3] receives the nearest point. If `known`, p enters as a point of the set, which stays unless a
- * nearer one is found. False: no point was found; p is then the closest approach to the set. */
+/* Writes the nearest point of the set to p [point_count][3]. If `known`, p is a point of the set on entry, and is kept
+ * unless a nearer one is found. Returns false if no point of the set was found: p is then the nearest approach, or
+ * x. */
 bool sinew_sqp_project(const sinew_sqp *element, bool known, double *p);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Elements of a group, in any variant of the lanes. */
+/* Largest number of elements of a group in any SIMD variant. */
 #define SIMD_WIDTH_MAX 64
 
 size_t sinew_task_padded_count(const sinew_task *task)
@@ -24,7 +24,7 @@ size_t sinew_wide_between(const sinew_objective *o, int32_t first, int32_t last)
 
 /* ---- Entries of elements --------------------------------------------------------------------- */
 
-/* Numbers of the largest D of a task. */
+/* Reals in the largest D of a task. */
 static size_t reduction_size(const sinew_objective *o, int32_t task_count)
 {
     size_t max = 0;
@@ -52,10 +52,10 @@ static inline __attribute__((always_inline)) void group_entries(const sinew_ener
         entries[lane] *= weights[lane];
 }
 
-/* Called for each entry in a pass over those of all elements. */
+/* Called for each matrix entry of each element. */
 typedef void entry_visitor(void *context, int32_t row_particle, int32_t column_particle, int32_t map, double value);
 
-/* The entries of one group; returns the start of the next group in map. */
+/* Visits the entries of one group; returns the start of the next group in map. */
 static inline __attribute__((always_inline)) const int32_t *
 visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_real *D, const double *weights,
                    const int32_t *map, entry_visitor *visit, void *context)
@@ -75,7 +75,7 @@ visit_global_group(const sinew_task *task, size_t W, size_t group, const sinew_r
     return map;
 }
 
-/* `switched`: without elements that are off. */
+/* Visits the entries of all elements. `switched`: elements that are switched off have the value zero. */
 static inline __attribute__((always_inline)) void visit_global_entries(const sinew_objective *o,
                                                                        const sinew_global_matrix *d,
                                                                        const sinew_real *weights, bool switched,
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void visit_global_entries(const sin
                 own[lane] = element[lane] < 0 || (switched && sinew_batch_is_off(task->batch, element[lane]))
                                 ? 0
                                 : (double)weights[lane];
-            /* Lanes in loops of a known length. */
+            /* Constant widths let the compiler unroll the loops over lanes. */
             map = W == 4   ? visit_global_group(task, 4, group, d->D, own, map, visit, context)
                   : W == 8 ? visit_global_group(task, 8, group, d->D, own, map, visit, context)
                            : visit_global_group(task, W, group, d->D, own, map, visit, context);
@@ -142,7 +142,7 @@ static void add_local(void *context, int32_t i, int32_t j, int32_t map, double v
         ((sinew_global_matrix *)context)->locals[map / 2] += value;
 }
 
-/* entries [..] = sum w D^T D */
+/* Computes the elastic part of S: entries of the pattern = sum over elements of w D^T D. */
 static void fill_entries(sinew_global_matrix *d, const sinew_objective *o, const sinew_real *weights, bool switched,
                          double *entries)
 {

@@ -4,8 +4,9 @@
  *
  *     S = M/h^2 + scale sum_j w_j D_j^T D_j
  *
- * Its pattern is that of the Hessian (objective/assembly.h) with scalars instead of blocks: lower triangle by columns,
- * diagonal first, over the free particles. The pattern is kept: new weights, h or scale need numeric work only.
+ * The pattern of S is that of the Hessian (objective/assembly.h) with scalars instead of blocks: lower triangle by
+ * columns, diagonal first, over the free particles. The pattern is kept: new weights, h or scale need numeric work
+ * only.
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_GLOBAL_MATRIX_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_GLOBAL_MATRIX_H
@@ -18,14 +19,14 @@ typedef struct sinew_global_matrix {
     size_t *column;  /* [free_count + 1] columns of the pattern, in the integer type of the factorisation */
     double *elastic; /* [entries] sum w D^T D of each entry, all elements switched on */
     double *value;   /* [entries] S */
-    double *locals;  /* [local_count] */
+    double *locals;  /* [local_count] sum w D^T D of each local block of the pattern (objective/assembly.h) */
     sinew_real *D;   /* work space: D of the largest task */
 } sinew_global_matrix;
 
-/* The blocks of S between free particles and pins: entry k is S[row[k]][pin[k]]. */
+/* The entries of S between free particles and pins, without `scale`: value[k] adds to S[row[k]][pin[k]]. */
 typedef struct sinew_coupling {
     int32_t count;
-    int32_t *row, *pin; /* particles */
+    int32_t *row, *pin; /* [count] free particle and pinned particle of each entry */
     double *value;
     size_t row_capacity, pin_capacity, value_capacity;
 } sinew_coupling;
@@ -35,24 +36,25 @@ sinew_status sinew_global_matrix_create(sinew_global_matrix *matrix, const sinew
                                         int32_t task_count, sinew_error *error);
 void sinew_global_matrix_release(sinew_global_matrix *matrix, const sinew_objective *objective);
 
-/* Adds elements to `elastic`, with weights [elements of the matrix's tasks, with fillers]. */
+/* elastic = sum w D^T D, with weights [elements of the matrix's tasks, padding included]. */
 void sinew_global_matrix_assign_weights(sinew_global_matrix *matrix, const sinew_objective *objective,
                                         const sinew_real *weights);
-/* value = S. `weights` NULL: S uses `elastic`. Else S uses these weights, without elements that are switched off. */
+/* value = S. `weights` NULL: S uses `elastic`. Otherwise S uses these weights and leaves out elements that are switched
+ * off. */
 void sinew_global_matrix_sum(sinew_global_matrix *matrix, const sinew_objective *objective, double scale,
                              const sinew_real *weights);
-/* Ax = S x, both [particle_count][4]; x is zero at pins, Ax is. */
+/* Ax = S x, both [particle_count][4]. x must be zero at pins; Ax is zero there. */
 void sinew_global_matrix_multiply(const sinew_global_matrix *matrix, const sinew_objective *objective,
                                   const sinew_real *x, sinew_real *Ax);
 
-/* Computes the coupling with pins for these weights; allocates only to grow. False without memory. */
+/* Computes the coupling with pins for these weights; allocates only to grow. Returns false without memory. */
 bool sinew_coupling_find(sinew_coupling *coupling, sinew_global_matrix *matrix, const sinew_objective *objective,
                          const sinew_real *weights);
-/* b -= scale S q_pins */
+/* Moves the terms of pinned particles to the right-hand side: b -= scale S q_pins; q and b [particle_count][4]. */
 void sinew_coupling_move(const sinew_coupling *coupling, double scale, const sinew_real *q, sinew_real *b);
 void sinew_coupling_release(sinew_coupling *coupling, const sinew_objective *objective);
 
-/* Number of elements of a task, fillers included, and of tasks first .. last - 1. */
+/* Number of elements of a task, padding included, and of tasks first .. last - 1. */
 size_t sinew_task_padded_count(const sinew_task *task);
 size_t sinew_wide_between(const sinew_objective *objective, int32_t first, int32_t last);
 

@@ -11,7 +11,7 @@
 #include "objective/connected_components.h"
 #include "solve/solver.h"
 
-/* ---- The factor ------------------------------------------------------------------------------ */
+/* ---- Factor ---------------------------------------------------------------------------------- */
 
 static void count_factorisation(const sinew_global *g)
 {
@@ -19,7 +19,7 @@ static void count_factorisation(const sinew_global *g)
         ++*g->rule.factorisations;
 }
 
-/* Recomputes the factor in its pattern. */
+/* Recomputes the factor in its existing pattern. */
 static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     count_factorisation(g);
@@ -27,7 +27,7 @@ static sinew_status refactor(sinew_global *g, const sinew_objective *o, sinew_er
     return sinew_factored_system_refactor(g->factor, g->matrix.value, error);
 }
 
-/* Takes over weights of all elements, switched on. */
+/* Computes the weights of all elements, as if switched on, and the matrix entries that depend on them. */
 static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     sinew_element_weights(o, 0, g->matrix.task_count, &g->rule.weight_assignment, g->weights);
@@ -37,9 +37,9 @@ static sinew_status global_set_weights(sinew_global *g, const sinew_objective *o
     return SINEW_OK;
 }
 
-/* Whether every component of the fixed elements has a pin or an element that fixes its translation; otherwise S is
- * singular without inertia. */
-static sinew_status find_unconstrained(const sinew_objective *o, bool *all, sinew_error *error)
+/* *all = whether every connected component of the fixed elements has a pin or an element that fixes its translation.
+ * Otherwise S is singular without inertia. */
+static sinew_status check_all_constrained(const sinew_objective *o, bool *all, sinew_error *error)
 {
     const size_t n = (size_t)o->particle_count;
     int32_t *component = sinew_allocate(&o->allocator, n, sizeof *component);
@@ -64,8 +64,8 @@ static sinew_status find_unconstrained(const sinew_objective *o, bool *all, sine
     return status;
 }
 
-/* Number of terms for which low_rank.h costs about as much as conjugate gradients in a step: the former grows with its
- * cube, the latter is some hundred solves. */
+/* Number of terms for which low_rank.h costs about as much per step as conjugate gradients. The cost of low_rank.h
+ * grows with the cube of this number; conjugate gradients need some hundred solves. */
 static int32_t count_few(int64_t factor_size)
 {
     const double max = 1024, solves = 3000;
@@ -93,7 +93,7 @@ static sinew_status global_factorise(sinew_global *g, const sinew_objective *o, 
     return SINEW_OK;
 }
 
-/* ---- Beside the factor ----------------------------------------------------------------------- */
+/* ---- Terms outside the factor ---------------------------------------------------------------- */
 
 static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
@@ -113,7 +113,8 @@ static sinew_status need_iteration(sinew_global *g, const sinew_objective *o, si
     return sinew_fail_memory(error, "conjugate gradients");
 }
 
-/* Terms for low_rank.h: switched-off elements, unless the factor excludes them, and transient elements if few. */
+/* Decides whether solves iterate (g->iterates, g->has_contacts), and passes terms to low_rank.h: switched-off elements,
+ * unless the factor excludes them, and transient elements if few. */
 static sinew_status set_low_rank(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_low_rank_terms *r = &g->terms;
@@ -164,7 +165,7 @@ static sinew_status list_low_rank_terms(sinew_global *g, const sinew_objective *
 static sinew_status global_create(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     bool constrained = true;
-    sinew_status status = o->step.quasistatic ? find_unconstrained(o, &constrained, error) : SINEW_OK;
+    sinew_status status = o->step.quasistatic ? check_all_constrained(o, &constrained, error) : SINEW_OK;
     g->transient_in_factor = !constrained;
     if (status == SINEW_OK)
         status = sinew_global_matrix_create(&g->matrix, o, constrained ? o->fixed_task_count : o->task_count, error);
@@ -190,7 +191,7 @@ sinew_status sinew_global_create(sinew_global *g, const sinew_objective *o, cons
     return status;
 }
 
-/* Transient elements are in the factor. */
+/* Recreates S after a change of transient elements that the factor includes. */
 static sinew_status create_anew(sinew_global *g, const sinew_objective *o, sinew_error *error)
 {
     const sinew_global_rule rule = g->rule;
@@ -257,7 +258,7 @@ typedef struct solve_context {
     const sinew_objective *objective;
 } solve_context;
 
-/* z = S^-1 r without the transient terms of the iteration */
+/* z = S^-1 r without contacts and without transient terms that conjugate gradients handle; zero at pins */
 static void global_solve_direct(void *context, const sinew_real *r, sinew_real *z)
 {
     const solve_context *c = context;
@@ -277,7 +278,7 @@ static void global_multiply(void *context, const sinew_real *x, sinew_real *Ax)
     sinew_low_rank_terms_add(&g->terms, g->folded ? g->terms.taken : 0, g->scale, x, Ax);
 }
 
-/* Ax = terms that global_solve_direct leaves out: contacts, and transient terms of the iteration. */
+/* Ax = the terms that global_solve_direct leaves out, times x: contacts, and transient terms of conjugate gradients. */
 static void multiply_contact_blocks(void *context, const sinew_real *x, sinew_real *Ax)
 {
     const solve_context *c = context;
@@ -291,7 +292,7 @@ static void multiply_contact_blocks(void *context, const sinew_real *x, sinew_re
 enum {
     ITERATIONS = 500
 };
-/* Iterations with a line search need two digits of the solution; more digits do not help. */
+/* Outer iterations with a line search need two digits of the solution; more digits do not help. */
 #define STEP_DIGITS 1e-2
 
 static void solve_by_iteration(solve_context *c, const sinew_real *b, sinew_real *x)

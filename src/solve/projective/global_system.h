@@ -4,19 +4,19 @@
  *
  *     S = M/h^2 + scale sum_j w_j D_j^T D_j          thesis (4.50), (4.60), (4.71)
  *
- * D_j maps positions to the reduced coordinates of element j (energy/energy.h), the same for x, y and z, so that S is
- * one scalar matrix over the free particles. Pinned particles are no unknowns; their coupling with free ones is stored
- * separately for solvers that solve for positions.
+ * D_j maps positions to the reduced coordinates of element j (energy/energy.h). It is the same for x, y and z, so that
+ * S is one scalar matrix over the free particles. Pinned particles are no unknowns; their coupling with free particles
+ * is stored separately for solvers that solve for positions.
  *
  * The factor includes all fixed elements as switched on, so that elements can change and be switched without a new
  * factor. Solves use the current S:
  *
- *     few low-rank terms (low_rank_terms.h)   low_rank.h
- *     many transient ones                          conjugate gradients, with the factor and the terms switched off, as
- *                                                  few, for preconditioner
- *     contacts (rule.contacts_by_blocks)             conjugate gradients, with their own blocks (contact_blocks.h)
- *     many switched off, or some whose absence     the factor is recomputed without these elements
- *     without them
+ *     few low-rank terms (low_rank_terms.h)        low_rank.h
+ *     many transient terms                         conjugate gradients; the preconditioner is the factor with the
+ *                                                  terms of switched-off elements
+ *     contacts (rule.contacts_by_blocks)           conjugate gradients with contact blocks (contact_blocks.h)
+ *     many switched-off elements, or a numerical   the factor is recomputed without these elements
+ *     failure of low_rank.h
  *
  * The choice depends on the current elements only.
  */
@@ -32,7 +32,7 @@
 /* Requirements of a solver on S. */
 typedef struct sinew_global_rule {
     sinew_weight_assignment weight_assignment;
-    bool rescaled;           /* scale changes during steps: L is kept in double */
+    bool rescaled;           /* `scale` changes during steps: the factor is kept in double */
     bool contacts_by_blocks; /* contacts are not in the matrix; their blocks are evaluated at the iterate */
     int64_t *factorisations; /* counter of factorisations; may be NULL */
     bool single;             /* S and its factor are rounded to 32 bits */
@@ -43,17 +43,18 @@ typedef struct sinew_global {
     sinew_global_rule rule;
     int32_t free_count;
     sinew_global_matrix matrix;
-    sinew_real *weights; /* [lanes of the matrix's tasks] weights with all elements switched on */
+    sinew_real *weights; /* [elements of the matrix's tasks, padding included] weights with all elements switched on */
     sinew_coupling coupling;
     double scale;
     sinew_factored_system *factor;
-    int32_t few;              /* largest number of low-rank terms that counts as few */
-    bool transient_in_factor; /* quasistatic, and some component has no fixed element that constrains it: the factor
-                                includes transient elements, or it would be singular */
-    bool off_known;           /* the switches of elements are up to date */
-    bool folded;              /* the factor excludes elements that are switched off */
-    bool iterates;            /* transient terms are solved by conjugate gradients */
-    bool has_contacts;        /* contacts exist outside the matrix */
+    int32_t few; /* largest number of terms for low_rank.h */
+    /* Quasistatic, and some component has no fixed element that constrains it: the factor includes transient
+     * elements, or it would be singular. */
+    bool transient_in_factor;
+    bool off_known;    /* switched-off elements are listed as low-rank terms */
+    bool folded;       /* the factor excludes elements that are switched off */
+    bool iterates;     /* transient terms are solved by conjugate gradients */
+    bool has_contacts; /* contacts exist outside the matrix */
     sinew_contact_blocks contact_blocks;
     int32_t solves; /* solves with the factor in this step; begin clears it */
     sinew_low_rank_terms terms;
@@ -62,32 +63,35 @@ typedef struct sinew_global {
     sinew_real *b, *x; /* [particle_count][4] vectors of conjugate gradients; NULL before the first use */
 } sinew_global;
 
-/* Creates S with scale 1 and all fixed elements switched on. Allocates. */
+/* Creates S with scale 1 and all fixed elements switched on. Allocates; on failure nothing stays allocated. */
 sinew_status sinew_global_create(sinew_global *global, const sinew_objective *objective, const sinew_global_rule *rule,
                                  sinew_error *error);
-/* Takes over changes (SINEW_GLOBAL_REFRESHES; solver.h, as `refresh` there). Must be destroyed after failure. */
+/* Applies changes (SINEW_GLOBAL_REFRESHES), like `refresh` of solver.h. Must be destroyed after failure. */
 #define SINEW_GLOBAL_REFRESHES                                                                                         \
     (SINEW_CHANGED_DATA | SINEW_CHANGED_SWITCHED | SINEW_CHANGED_TIME_STEP | SINEW_CHANGED_TRANSIENT)
 sinew_status sinew_global_refresh(sinew_global *global, const sinew_objective *objective, uint32_t changed,
                                   sinew_error *error);
 void sinew_global_destroy(sinew_global *global, const sinew_objective *objective);
 
-/* Changes the scale without allocation (rule: rescaled). False if S is not positive definite: the old scale stays. */
+/* Changes the scale without allocation (rule: rescaled). Returns false, with the old scale, if S is not positive
+ * definite. */
 bool sinew_global_rescale(sinew_global *global, const sinew_objective *objective, double scale);
 
 /* Evaluates the blocks of contacts at q (rule: contacts_by_blocks); does nothing without contacts. */
 void sinew_global_linearise(sinew_global *global, const sinew_objective *objective, const sinew_real *q);
-/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. */
+/* x = S^-1 b at the free particles, zero at pins; both [particle_count][4], b may be x. With contacts: x = (S + C)^-1
+ * b, C the blocks of the last sinew_global_linearise(). */
 void sinew_global_solve(sinew_global *global, const sinew_objective *objective, const sinew_real *b, sinew_real *x);
-/* Solves without contacts and without the transient terms of conjugate gradients: one solve with the factor. */
+/* Solves with the factor alone, without contacts and without the transient terms of conjugate gradients. */
 void sinew_global_solve_factor(sinew_global *global, const sinew_objective *objective, const sinew_real *b,
                                sinew_real *x);
-/* With contacts: x = (H^-1 + C)^-1 b, C the contact blocks, H a better S^-1 built on sinew_global_solve_factor. */
+/* With contacts: x = (H^-1 + C)^-1 b, C the contact blocks, H an approximate inverse Hessian that is better than S^-1
+ * and built on sinew_global_solve_factor. */
 void sinew_global_solve_with_contacts(sinew_global *global, const sinew_objective *objective, sinew_linear_map H,
                                       const sinew_real *b, sinew_real *x);
-/* Sx = S x without contacts; x is zero at pins, Sx is; both [particle_count][4] */
+/* Sx = S x without contacts, both [particle_count][4]. x must be zero at pins; Sx is zero there. */
 void sinew_global_multiply(sinew_global *global, const sinew_objective *objective, const sinew_real *x, sinew_real *Sx);
-/* b -= S q_pins */
+/* Moves the terms of pinned particles to the right-hand side: b -= S q_pins; q and b [particle_count][4]. */
 void sinew_global_move_pins(const sinew_global *global, const sinew_real *q, sinew_real *b);
 
 #endif

@@ -50,27 +50,27 @@ static size_t count_off(const sinew_task *task)
     return count;
 }
 
-/* Reserves terms of the given number of elements, and the work space of the largest task. */
+/* Reserves memory for all terms, and the work space of the largest task. */
 static bool low_rank_terms_reserve_buffers(sinew_low_rank_terms *r, const sinew_objective *o, int32_t task_count,
                                            bool off)
 {
-    size_t terms = 0, simd = 0, reduced = 0;
+    size_t terms = 0, padded_count = 0, reduced = 0;
     for (int32_t t = 0; t < o->task_count; t++) {
         const sinew_task *task = &o->tasks[t];
         const size_t own = sinew_task_padded_count(task), height = (size_t)task->batch->ops->reduced_count;
         const size_t size = own * height * (size_t)task->batch->ops->info.vertex_count;
         const size_t used = t >= task_count ? own : off ? count_off(task) : 0;
         terms += used * height;
-        simd = used > 0 && own > simd ? own : simd;
+        padded_count = used > 0 && own > padded_count ? own : padded_count;
         reduced = used > 0 && size > reduced ? size : reduced;
     }
     return sinew_reserve_spare(&o->allocator, &r->terms, &r->term_capacity, terms, sizeof *r->terms) &&
-           sinew_reserve_spare(&o->allocator, &r->weights, &r->weight_capacity, simd, sizeof *r->weights) &&
+           sinew_reserve_spare(&o->allocator, &r->weights, &r->weight_capacity, padded_count, sizeof *r->weights) &&
            sinew_reserve_spare(&o->allocator, &r->reduced, &r->reduced_capacity, reduced, sizeof *r->reduced);
 }
 
-/* Entries of the term h of the element in one lane of a task whose `reduced` is filled: those at free particles, or at
- * pins. */
+/* Writes the entries of term h of the element in one lane, from index `at`: entries at free particles, or at pins.
+ * Needs r->reduced of the task. Returns the index after the last entry. */
 static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
                            size_t h, bool pins, sinew_rank_one_term *term, int32_t at)
 {
@@ -88,7 +88,7 @@ static int32_t add_entries(const sinew_low_rank_terms *r, const sinew_objective 
     return at;
 }
 
-/* Appends the terms of the element in one lane; none if it is pinned completely. */
+/* Appends the terms of the element in one lane; elements with only pinned vertices have none. */
 static void add_terms(sinew_low_rank_terms *r, const sinew_objective *o, const sinew_task *task, size_t lane,
                       double weight)
 {
@@ -157,7 +157,7 @@ void sinew_low_rank_terms_release(sinew_low_rank_terms *r, const sinew_objective
 
 /* ---- Products -------------------------------------------------------------------------------- */
 
-/* sum = d^T x over entries first .. last - 1 */
+/* Product of a rank-one term with a vector: sum = d^T x over entries first .. last - 1 of d. */
 static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, int32_t last, const sinew_real *x,
                                double sum[4])
 {
@@ -168,7 +168,7 @@ static inline void reduce_term(const sinew_rank_one_term *term, int32_t first, i
             sum[c] += term->value[e] * (double)x[4 * (size_t)term->index[e] + c];
 }
 
-/* out += factor d sum at the free particles */
+/* Adds a rank-one term: out += factor d sum at the free particles. Overwrites sum. */
 static inline void spread_term(const sinew_rank_one_term *term, double factor, double sum[4], sinew_real *out)
 {
     for (size_t c = 0; c < 4; c++)

@@ -5,20 +5,21 @@
  *     local    p_j = proj_j(D_j q)                              every element by itself
  *     global   S q = M/h^2 q_tilde + sum_j k_j D_j^T p_j,       S = M/h^2 + sum_j k_j D_j^T D_j, factorised once
  *
- * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p), so that the same
- * iteration reads q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both forms are
- * available and equal in exact arithmetic. With round-off they differ: the position form subtracts large numbers when k
- * h^2 is large against the masses, and in single precision the centre of mass jumps. The increment form, the default,
- * has only the round-off of the gradient.
+ * For energies k/2 dist(D q, set)^2 the gradient of g is M/h^2 (q - q_tilde) + sum k D^T (D q - p). The same iteration
+ * is thus q <- q - S^-1 grad g(q): a quasi-Newton step of length one (thesis algorithm 5). Both forms are available and
+ * equal in exact arithmetic. With round-off they differ: the position form subtracts large numbers if k h^2 is large
+ * compared with the masses, and in single precision the centre of mass jumps. The increment form, the default, has only
+ * the round-off of the gradient.
  *
- * Contacts are not part of S (contact_blocks.h), and a line search on g sets the step length: a contact that closes
- * during the step is in no matrix.
+ * Contacts are not part of S (contact_blocks.h). With contacts a line search on g sets the step length, because
+ * contacts that close during the iteration have no block.
  *
- * Never increases g. Converges linearly; the larger h^2 k / m, the slower. Known limits: energies that are a squared
- * distance to a set, and no others.
+ * The method never increases g and converges linearly, more slowly for larger h^2 k / m. Known limits: only energies
+ * that are a squared distance to a set.
  *
- * This is `coordinates` = reduced, with A and B the energy's own D. With other coordinates, or `sets` = any, elements
- * have copies of their vertices, and Phi of pd_general.h is minimised instead of g. It never increases either.
+ * All this holds for `coordinates` = reduced, with A and B the energy's own D. With other coordinates, or `sets` = any,
+ * elements have copies of their vertices, and Phi of pd_general.h is minimised instead of g. Phi never increases
+ * either.
  */
 #include <string.h>
 
@@ -82,7 +83,7 @@ typedef struct pd {
     sinew_global global;       /* constant matrix for reduced coordinates */
     sinew_pd_general *general; /* used instead of `global` if not NULL */
     sinew_real *b;             /* [particle_count][4] right-hand side and solution */
-    sinew_real *work;          /* [particle_count][4] with sets */
+    sinew_real *work;          /* [particle_count][4] work space of pd_general.h; else NULL */
     sinew_real *trial,
         *trial_gradient; /* [particle_count][4] work space of line searches; NULL before the first contact */
 } pd;
@@ -97,6 +98,13 @@ static uint32_t pd_needs(const sinew_solver_def *def)
     if (def->parameters[SETS] == 0)
         return SINEW_CAN_PROJECT | SINEW_CAN_REDUCE;
     return def->parameters[COORDINATES] == SINEW_COORDINATES_REDUCED ? SINEW_CAN_REDUCE : 0;
+}
+
+/* Contacts need coordinates = reduced and sets = own: copies of vertices are made only for the elements at the start of
+ * a step, and contacts are no squared distances to sets. */
+static const char *pd_contact_refused_by(const sinew_solver_def *def)
+{
+    return has_copies(def) ? "coordinates = reduced and sets = own" : NULL;
 }
 
 /* Rebuilds copies, weights and matrix; the old ones are released also on failure. */
@@ -249,7 +257,7 @@ static bool pd_precondition(sinew_solve *s, const sinew_real *r, sinew_real *z)
     return true;
 }
 
-/* Phi; the work of forces in quasistatic steps is part of `elastic` */
+/* J: Phi of pd_general.h, or g. In quasistatic steps `elastic` includes the work of external forces. */
 static double pd_own_objective(sinew_solve *s)
 {
     const pd *p = s->memory;
@@ -278,4 +286,5 @@ const sinew_solver_ops sinew_solver_pd = {
     .precondition = pd_precondition,
     .needs = pd_needs,
     .own_objective = pd_own_objective,
+    .contact_refused_by = pd_contact_refused_by,
 };

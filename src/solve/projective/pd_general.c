@@ -45,7 +45,7 @@ static void metric_mass(sinew_set_element *e, const sinew_objective *o)
         e->metric[a * e->sqp.element.point_count + a] = (double)o->step.mass[e->particle[a]];
 }
 
-/* D^T D */
+/* Metric A^T A = D^T D, D the energy's own reduction to reduced coordinates. */
 static void metric_reduced(sinew_set_element *e, const sinew_objective *o)
 {
     const sinew_energy_ops *ops = e->sqp.element.ops;
@@ -79,7 +79,7 @@ static void fill_metric(sinew_set_element *e, const sinew_objective *o, sinew_co
     (e->sqp.element.ops->rigid_cost & SINEW_COSTS_TRANSLATION ? constrained : free_to_move)[coordinates](e, o);
 }
 
-/* Vertices of an element that are the same point, as in padded cells. */
+/* Finds the distinct points of an element: padded cells repeat vertices. */
 static void find_points(sinew_set_element *e, const int32_t *local, size_t stride, const int32_t *particle)
 {
     e->sqp.element.point_count = 0;
@@ -123,7 +123,7 @@ bool sinew_pd_general_element(const sinew_pd_general *s, const sinew_objective *
 
 /* ---- Weights ----------------------------------------------------------------------------------- */
 
-/* Trace of the metric, without translations if they do not change the energy. */
+/* Trace of the metric, without its translational part if translations do not change the energy. */
 static double metric_trace(const sinew_set_element *e)
 {
     const int32_t m = e->sqp.element.point_count;
@@ -140,7 +140,7 @@ static double metric_trace(const sinew_set_element *e)
     return constrained || sum <= 1e-9 * trace ? trace : trace - squares / sum;
 }
 
-/* k tr(D^T D) */
+/* N/m: curvature k tr(D^T D) of the energy's own quadratic term, which sets the weight of an element. */
 static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     sinew_set_element own = *e;
@@ -155,8 +155,8 @@ static double reduced_curvature(sinew_set_element *e, const sinew_objective *o)
     return (double)k * metric_trace(&own);
 }
 
-/* The curvature at rest as if it were the same in all directions that have any, tr H^2 / tr H, times the number of
- * points; without one of them where translations cost nothing. */
+/* Curvature at rest, averaged over stiff directions as tr H^2 / tr H, times the number of points, or times one less if
+ * translations do not change the energy. */
 static double rest_curvature(sinew_set_element *e, const sinew_objective *o)
 {
     const int32_t m = e->sqp.element.point_count, size = 3 * m;
@@ -259,7 +259,7 @@ void sinew_pd_general_begin(sinew_pd_general *s)
     memset(s->known, 0, s->wide_count);
 }
 
-/* g += w A^T A (p - x) */
+/* Adds the force of an element towards its copy p: g += w A^T A (p - x). */
 static void add_projection_force(const sinew_set_element *e, const double *p, sinew_real *g)
 {
     const int32_t m = e->sqp.element.point_count;
@@ -275,7 +275,7 @@ static void add_projection_force(const sinew_set_element *e, const double *p, si
 typedef struct local_pass {
     sinew_pd_general *general;
     const sinew_objective *objective;
-    bool project; /* else only the value is computed */
+    bool project; /* project all elements; else only elements without a copy */
 } local_pass;
 
 static void pd_general_local_step(void *context, int32_t t, sinew_reduced_kernel *kernel)

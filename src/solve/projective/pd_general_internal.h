@@ -12,8 +12,8 @@
 
 typedef struct sinew_set_task {
     const sinew_energy_ops *scalar; /* kernels of the task's energy with SIMD width one */
-    size_t first_wide, first_copy;
-    double value; /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
+    size_t first_wide, first_copy;  /* offsets of the task in weights and known, and in copies */
+    double value;                   /* J: w/2 |A (x - p)|^2 summed over the task's elements in the last pass */
 } sinew_set_task;
 
 struct sinew_pd_general {
@@ -22,7 +22,7 @@ struct sinew_pd_general {
     sinew_set_task *tasks; /* [task_count] one for each task of the objective */
     double *weights;       /* [wide_count] weight w of each lane; 0: no element */
     double *copies;        /* [lane][vertex_count][3] p, the distinct points first */
-    uint8_t *known;        /* [wide_count] p is on the set */
+    uint8_t *known;        /* [wide_count] 1: the copy p is on the set */
     sinew_real *work;      /* [task_count][work_size] work space */
     size_t work_size;
     sinew_real *inverse;     /* [particle_count] 1 / S if S is diagonal; else NULL, and the members below are used */
@@ -42,7 +42,8 @@ typedef struct sinew_set_element {
     double x[SINEW_SQP_CAPACITY];
 } sinew_set_element;
 
-/* Reads the element in a lane of a task, without x. False: the lane has no element, or the element is switched off. */
+/* Reads the element in a lane of a task, without x. Returns false if the lane has no element, or the element is
+ * switched off. */
 bool sinew_pd_general_element(const sinew_pd_general *general, const sinew_objective *objective, int32_t task,
                               size_t lane, sinew_set_element *element);
 /* Builds S and the factor or inverse that solves with it. */

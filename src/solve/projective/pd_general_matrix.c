@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pd_general_matrix.c: S = M/h^2 + sum w A^T A of pd_general.h over the free particles: numbers on a diagonal where A
- * is diagonal, else a prefactored sparse matrix.
+ * pd_general_matrix.c: S = M/h^2 + sum w A^T A of pd_general.h over the free particles: an inverse diagonal if A is
+ * diagonal, else a prefactored sparse matrix.
  */
 #include <string.h>
 

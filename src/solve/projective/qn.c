@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * qn.c: L-BFGS whose first Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017; thesis
+ * qn.c: L-BFGS whose initial Hessian is the constant matrix of Projective Dynamics (Liu, Bouaziz, Kavan 2017; thesis
  * algorithms 6 to 8).
  *
  *     d = -H_k grad g(q),   H_k: two-loop recursion over the last few (s, y) pairs around S^-1
  *     q <- q + alpha d,     alpha by line search on g
  *
- * S = M/h^2 + sum w_j D_j^T D_j as in PD; if an energy is no squared distance, its weight is the stiffness of the best
- * quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for comparison only.
- * Takes every energy with reduced coordinates; without pairs and with alpha = 1 an iteration equals one of PD.
+ * S = M/h^2 + sum w_j D_j^T D_j as in PD. The weight of an energy that is not a squared distance is the stiffness of
+ * the best quadratic fit over an interval of stretches, thesis (4.64). A diagonal can replace S (`first`), for
+ * comparison only. All energies with reduced coordinates are accepted. Without pairs and with alpha = 1 an iteration
+ * equals an iteration of PD.
  *
  * With contacts, pairs approximate the elastic part alone, and the blocks C of contacts at the iterate
  * (contact_blocks.h) are added: d = -(H_k^-1 + C)^-1 grad g by conjugate gradients. Contacts open and close within one
- * iteration, so pairs with contact forces mislead: a sliding box then lagged by 10 %.
+ * iteration, so pairs that include contact forces are misleading: with them a sliding box lagged by 10 %.
  */
 #include <math.h>
 #include <string.h>
@@ -85,16 +86,18 @@ typedef struct qn {
     int32_t window, count, newest; /* largest number of pairs, current number, index of the last pair */
     int search;
     sinew_global global;
-    bool old_known; /* old_q is the start of the last iteration of this step, old_gradient the gradient there without
-                       contacts */
+    /* With contacts: old_q is the start of the last iteration of this step, and old_gradient the gradient there without
+     * contacts. */
+    bool old_known;
     sinew_real *d, *trial, *trial_gradient, *old_gradient; /* [particle_count][4] */
     sinew_real *old_q;                                     /* [particle_count][4]; NULL before the first contact */
-    sinew_real *pairs;                                     /* [window][2][particle_count][4]: s and y */
-    double rho[WINDOW_MAX];
-    double scale; /* m/N: initial H as a multiple of the identity */
+    /* [window][2][particle_count][4] pairs of L-BFGS: s, change of q (m), and y, change of the gradient (N) */
+    sinew_real *pairs;
+    double rho[WINDOW_MAX]; /* 1 / (s . y) of each pair */
+    double scale;           /* m/N: initial H as a multiple of the identity */
 } qn;
 
-/* x = B0^-1 x; `alone`: without contacts and transient terms of conjugate gradients. */
+/* x = B0^-1 x with the initial Hessian B0; `alone`: without contacts and transient terms of conjugate gradients. */
 typedef void first_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x);
 
 /* ---- Prepare --------------------------------------------------------------------------------- */
@@ -160,8 +163,8 @@ static void qn_release(sinew_solve *s)
 
 static sinew_real *pair_of(const sinew_solve *s, const qn *n, int32_t age, int which)
 {
-    int32_t padded_index = (n->newest - age + n->window) % n->window;
-    return n->pairs + (2 * (size_t)padded_index + (size_t)which) * 4 * (size_t)s->objective->particle_count;
+    int32_t pair = (n->newest - age + n->window) % n->window;
+    return n->pairs + (2 * (size_t)pair + (size_t)which) * 4 * (size_t)s->objective->particle_count;
 }
 
 static double rho_of(const qn *n, int32_t age)
@@ -177,7 +180,7 @@ static void by_matrix(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         sinew_global_solve(&n->global, s->objective, x, x);
 }
 
-/* A third of the trace of each particle's block; stiffness_of is zero at pins, as x is. */
+/* B0 is a third of the trace of each particle's block; stiffness_of is zero at pins, like x. */
 static void by_diagonal(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
 {
     (void)n;
@@ -193,8 +196,8 @@ static void by_identity(const sinew_solve *s, qn *n, bool alone, sinew_real *x)
         x[i] = (sinew_real)(n->scale * (double)x[i]);
 }
 
-/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later it is s.y / y.y of
- * the last pair (Nocedal and Wright 2006, (7.20)). */
+/* The initial multiple of the identity: a step that is short enough for the stiffest particle. Later the factor is s.y
+ * / y.y of the last pair (Nocedal and Wright 2006, (7.20)). */
 static double first_scale(const sinew_solve *s)
 {
     double max = 0;
@@ -203,7 +206,7 @@ static double first_scale(const sinew_solve *s)
     return max > 0 ? 3 / max : 1;
 }
 
-/* d <- H d, thesis algorithm 7, with B0^-1 in the middle. */
+/* d <- H d by the two-loop recursion, thesis algorithm 7, with B0^-1 between the loops. */
 static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
 {
     static first_matrix *const firsts[] = {by_matrix, by_diagonal, by_identity};
@@ -220,7 +223,7 @@ static void two_loops(const sinew_solve *s, qn *n, bool alone, sinew_real *d)
     }
 }
 
-/* z = H r without contacts */
+/* z = H r: applies the L-BFGS approximation H of the inverse Hessian, without contacts. */
 static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
 {
     const sinew_solve *s = context;
@@ -228,7 +231,8 @@ static void apply_elastic(void *context, const sinew_real *r, sinew_real *z)
     two_loops(s, s->memory, true, z);
 }
 
-/* d = -H grad g; with contacts d = -(H^-1 + C)^-1 grad g */
+/* Computes the direction d = -H grad g, H the inverse Hessian of L-BFGS. With contact blocks C: d = -(H^-1 + C)^-1 grad
+ * g. */
 static void qn_find_direction(sinew_solve *s, qn *n)
 {
     for (size_t i = 0; i < 4 * (size_t)s->objective->particle_count; i++)
@@ -239,39 +243,38 @@ static void qn_find_direction(sinew_solve *s, qn *n)
         two_loops(s, n, false, n->d);
 }
 
-/* Keeps the new pair if it has positive curvature. */
-static void keep_pair(const sinew_solve *s, qn *n, int32_t padded_index)
+/* Keeps the pair of index `pair`, which the caller has written, if its curvature is positive. */
+static void keep_pair(const sinew_solve *s, qn *n, int32_t pair)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
-    const sinew_real *step = n->pairs + 2 * (size_t)padded_index * 4 * (size_t)count,
-                     *change = step + 4 * (size_t)count;
+    const sinew_real *step = n->pairs + 2 * (size_t)pair * 4 * (size_t)count, *change = step + 4 * (size_t)count;
     double curvature = sinew_dot(step, change, count, threads);
     double size = sinew_norm(step, count, threads) * sinew_norm(change, count, threads);
     if (!(curvature > 1e-10 * size))
         return;
-    n->rho[padded_index] = 1 / curvature;
+    n->rho[pair] = 1 / curvature;
     n->scale = curvature / sinew_dot(change, change, count, threads);
-    n->newest = padded_index;
+    n->newest = pair;
     n->count = n->count < n->window ? n->count + 1 : n->window;
 }
 
-/* s = alpha d and y = gradient - old gradient */
+/* Stores the pair s = alpha d, y = gradient - old gradient. */
 static void remember(const sinew_solve *s, qn *n, double alpha)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     if (n->window == 0)
         return;
-    int32_t padded_index = (n->newest + 1) % n->window;
-    sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
+    int32_t pair = (n->newest + 1) % n->window;
+    sinew_real *step = n->pairs + 2 * (size_t)pair * size, *change = step + size;
     for (size_t i = 0; i < size; i++) {
         step[i] = (sinew_real)alpha * n->d[i];
         change[i] = s->gradient[i] - n->old_gradient[i];
     }
-    keep_pair(s, n, padded_index);
+    keep_pair(s, n, pair);
 }
 
-/* s = q - q_old and y, the change of the gradient without contacts, between two iterations with contacts: independent
- * of the step filter and of new contacts. */
+/* Stores the pair s = q - q_old, y = change of the gradient without contacts, between two iterations with contacts. The
+ * pair is independent of the step filter and of new contacts. */
 static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
@@ -281,13 +284,13 @@ static void remember_elastic(const sinew_solve *s, qn *n)
     memcpy(elastic, s->gradient, size * sizeof *elastic);
     sinew_contact_blocks_subtract_gradient(&n->global.contact_blocks, s->objective, s->q, elastic);
     if (n->old_known) {
-        const int32_t padded_index = (n->newest + 1) % n->window;
-        sinew_real *step = n->pairs + 2 * (size_t)padded_index * size, *change = step + size;
+        const int32_t pair = (n->newest + 1) % n->window;
+        sinew_real *step = n->pairs + 2 * (size_t)pair * size, *change = step + size;
         for (size_t i = 0; i < size; i++) {
             step[i] = s->q[i] - n->old_q[i];
             change[i] = elastic[i] - n->old_gradient[i];
         }
-        keep_pair(s, n, padded_index);
+        keep_pair(s, n, pair);
     }
     memcpy(n->old_q, s->q, size * sizeof *n->old_q);
     memcpy(n->old_gradient, elastic, size * sizeof *elastic);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * spectrum.h: the distance of the constant matrix S of a projective method from the Hessian H of the objective: the
- * extreme eigenvalues of S^-1 H at a given shape, where S = M/h^2 + sum k D^T D (global_system.h).
+ * spectrum.h: the extreme eigenvalues of S^-1 H at a given shape, a measure of how far the constant matrix S = M/h^2 +
+ * sum k D^T D of a projective method (global_system.h) is from the Hessian H of the objective.
  *
- * The smallest, m, belongs to the mode with most rotation and least strain: bending and twisting of slender bodies. A
- * PD iteration reduces it by the factor 1 - m. The largest is 1 where psi = k/2 |z - proj z|^2.
+ * The smallest eigenvalue, m, belongs to the mode with most rotation and least strain: bending and twisting of slender
+ * bodies. A PD iteration multiplies the error in this mode by 1 - m. The largest eigenvalue is 1 if psi = k/2 |z - proj
+ * z|^2.
  *
- * Lanczos' method, written as conjugate gradients on H x = b with S for preconditioner: their coefficients are a
- * tridiagonal matrix whose extreme eigenvalues converge to those of S^-1 H from inside (Golub and Van Loan, Matrix
- * Computations, 4th ed., 10.2, 11.3). b is fixed noise.
+ * Lanczos' method runs as conjugate gradients on H x = b with S as preconditioner and fixed noise b
+ * (sinew_pcg_lanczos()).
  */
 #ifndef SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H
 #define SINEW_SRC_SOLVE_PROJECTIVE_SPECTRUM_H
@@ -19,7 +19,7 @@ typedef struct sinew_spectrum {
     double low, high;
 } sinew_spectrum;
 
-/* Computes the spectrum at q with projected element Hessians. Frees all allocated memory. */
+/* Computes the extreme eigenvalues at q with projected element Hessians. Work space is freed before return. */
 sinew_status sinew_spectrum_find(sinew_objective *objective, sinew_global *global, const sinew_real *q,
                                  sinew_spectrum *spectrum, sinew_error *error);
 /* r [particle_count][4] = noise between -1 and 1 at the free particles, the same in every call: the start vector of

@@ -10,17 +10,18 @@
  *     coarse_sweeps sweeps over the coarsest layer by itself
  *     one sweep over all the others, coloured together
  *
- * and after the last one fine_sweeps sweeps over the finest layer, without its bindings. The layers (mpbng_layers.h)
- * change the problem while kappa > 0; errors are measured on the world's own objective, which they may increase. No
- * state is kept between steps: coarse vertices start at the positions of their fine vertices.
+ * and after the last iteration fine_sweeps sweeps over the finest layer, without its bindings. The layers
+ * (mpbng_layers.h) change the problem while kappa > 0; errors are measured on the world's own objective, which
+ * iterations may increase. No state is kept between steps: coarse vertices start at the positions of their fine
+ * vertices.
  *
  * Bindings do not act on the coarsest layer, which the paper leaves open. Otherwise layers could move only together: if
- * a sweep of one layer reduces a long wave by 1 - s, n bound layers reduce it by 1 - n s at best, for any number of
- * coarse sweeps.
+ * a sweep of one layer reduces a low-frequency error by 1 - s, n bound layers reduce it by 1 - n s at best, for any
+ * number of coarse sweeps.
  *
- * Contacts are the world's own on the finest layer, where the step filter acts, and act on the coarse ones too
- * (mpbng_contacts.h). Their multipliers are updated once a step, after the last sweeps over the finest layer: while
- * layers are bound, forces differ from the world's.
+ * The finest layer has the world's contacts and the step filter; coarse layers have copies of the contacts
+ * (mpbng_contacts.h). Multipliers are updated once per step, after the last sweeps over the finest layer: while layers
+ * are bound, contact forces differ from the world's.
  *
  * Known limits: only surfaces have layers. Tets, and springs without triangles, stay on the finest layer and are swept
  * as pbng would, without acceleration.
@@ -83,7 +84,7 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
     [START] = SINEW_START_PARAMETER,
 };
 
-/* A subset of the particles of all layers that moves; all others are pinned. */
+/* System in which a subset of the particles of all layers moves; all others are pinned. */
 typedef struct subsystem {
     sinew_objective objective; /* objective of the layers, with the pins of the subsystem */
     uint8_t *pinned;           /* [particles of all layers] */
@@ -92,21 +93,21 @@ typedef struct subsystem {
 
 typedef struct memory {
     sinew_layers layers;
-    subsystem coarsest, others; /* subsystems; the first one is empty if there is only one layer */
+    subsystem coarsest, others; /* both are empty if there is only one layer */
     sinew_vertex_layout fine;   /* layout of the world itself */
     int32_t iteration;
 } memory;
 
 /* ---- Prepare ----------------------------------------------------------------------------------------- */
 
-/* Takes over the layers' objective; pins are those of the subsystem. */
+/* Copies the layers' objective, with the pins of the subsystem. */
 static void point_subsystem(const sinew_layers *l, subsystem *p)
 {
     p->objective = l->objective;
     p->objective.step.pinned = p->pinned;
 }
 
-/* Particles first .. last - 1 move. */
+/* Prepares a subsystem in which particles first .. last - 1 move. */
 static sinew_status prepare_subsystem(memory *m, subsystem *p, int32_t first, int32_t last, sinew_error *error)
 {
     const sinew_layers *l = &m->layers;
@@ -196,7 +197,7 @@ static void mpbng_contacts_changed(sinew_solve *s, uint32_t what)
     mpbng_take_numbers(m);
 }
 
-/* The elements of one batch, in all its incidences. */
+/* Sets the weights of all elements of a batch to kappa, in all their incidences. */
 static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *batch, size_t W, double kappa)
 {
     for (int32_t i = 0; i < g->batch_count; i++) {
@@ -212,7 +213,7 @@ static void scale_elements(const sinew_incidence_groups *g, const sinew_batch *b
     }
 }
 
-/* Masses of coarse nodes; nodes of mass zero only fill up groups. */
+/* Scales the masses of coarse nodes; nodes of mass zero are padding. */
 static void scale_masses(const sinew_layers *l, const sinew_incidence_groups *g, size_t W, double kappa)
 {
     for (size_t padded_index = 0; padded_index < (size_t)g->group_count * W; padded_index++) {
@@ -241,7 +242,7 @@ static void sweep_layers(sinew_solve *s, memory *m)
     const size_t bytes = 4 * (size_t)l->first[1] * sizeof *s->q;
     const double fraction_done = m->iteration / (s->def.iterations + (double)s->def.parameters[R_PAD]);
     const double kappa = sqrt(1 - fraction_done * fraction_done);
-    /* The step filter may have moved the first guess, and moves particles after each iteration. */
+    /* The layers start here, not in begin: the step filter may have moved the first guess. */
     if (m->iteration == 0) {
         sinew_layers_begin(l, s->q);
         mpbng_take_numbers(m);

@@ -2,17 +2,17 @@
  *
  * mpbng_contacts.h: the world's contacts on the coarse layers of mpbng (mpbng_layers.h).
  *
- * A coarse vertex has the mass and the forces of its fine vertices, so it needs their contacts too: without them
+ * A coarse vertex has the mass and the forces of its fine vertices, so it needs their contacts too: without contacts
  * nothing supports a coarse layer of a garment on shoulders. A contact is a function of one point z = sum_a w_a x_a. On
  * each coarse layer it becomes the same function, with the same multiplier, of
  *
  *     z' = sum_a w_a x_own(a) + d,      d = sum_a w_a (x_a - x_own(a)) at the start of the iterations
  *
- * own(a) is the vertex of that layer that vertex a belongs to, through the layers between. A layer that moves as the
- * world does has the world's clearance and slip, and the forces of the vertices of a patch sum to that of their coarse
- * vertex. d enters the offset and the anchor. Vertices of no surface have no own: they keep their position of the start
- * of the iterations. Coarse contacts are scaled by kappa, as coarse masses are, so their multipliers need no change.
- * The world's contacts themselves are on the finest layer, where the step filter acts.
+ * own(a) is the vertex of the coarse layer that vertex a belongs to, through the layers between. A layer that moves
+ * like the world has the world's clearance and slip, and the contact forces of the fine vertices sum to the force of
+ * their coarse vertex. d enters the offset and the anchor. Vertices outside surfaces have no own(a): they stay at their
+ * positions at the start of the iterations. Coarse contacts are scaled by kappa, like coarse masses, so their
+ * multipliers need no change. The finest layer has the world's contacts themselves, and the step filter.
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_MPBNG_CONTACTS_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_MPBNG_CONTACTS_H
@@ -24,8 +24,8 @@ struct sinew_layers;
 
 /* One contact on one coarse layer. */
 typedef struct sinew_layer_contact {
-    const sinew_batch *source; /* batch of the world */
-    int32_t element;
+    const sinew_batch *source; /* batch of the world that has the contact */
+    int32_t element;           /* index of the contact in `source` */
     int32_t fine[SINEW_CONTACT_VERTICES],
         own[SINEW_CONTACT_VERTICES]; /* fine: particle of the world; own: particle of the layer, -1: none */
 } sinew_layer_contact;
@@ -41,7 +41,7 @@ typedef struct sinew_layer_contacts {
     size_t list_capacity, particle_bytes, data_capacity; /* bytes */
 } sinew_layer_contacts;
 
-/* Copies the contacts of the world's objective. Allocates only for more contacts than ever before; false without
+/* Copies the contacts of the world's objective to the coarse layers. Allocates only to grow; returns false without
  * memory. */
 bool sinew_layer_contacts_make(sinew_layer_contacts *contacts, const struct sinew_layers *layers);
 /* Copies the data of the contacts, and computes d from x_iteration_start [the world's particles][4]. */

@@ -13,17 +13,18 @@ enum {
     VERTICES_MIN = 12, /* smallest number of vertices of a layer */
     BOUND = 8          /* vertices of a weak constraint */
 };
-#define SHRINKS 0.7 /* a layer with a larger fraction of the vertices below is not used */
+#define SHRINKS 0.7 /* largest ratio of vertices between a layer and the layer below it */
 
 /* ---- Surfaces of the world ----------------------------------------------------------------------- */
 
-/* One layer during the construction of the next: its triangles in its own numbering. */
+/* The triangles of one layer, in its own vertex numbering, from which the next layer is built. */
 typedef struct surface {
     int32_t vertex_count, triangle_count;
     int32_t *triangles;
 } surface;
 
-/* The triangles of all energies on triangles, with repetitions if several energies share them. */
+/* Lists the triangles of all energies on triangles, with repetitions if several energies share them. Returns false
+ * without memory. */
 static bool find_triangles(const sinew_objective *o, surface *out)
 {
     int32_t count = 0;
@@ -130,7 +131,7 @@ static void release_elements(const sinew_allocator *a, elements *e)
     sinew_release(a, e->data);
 }
 
-/* One of the world's elements at each of its particles, -1 where the batch has none. */
+/* Returns one element of the batch at each particle of the world, [particle_count]; -1: none. NULL without memory. */
 static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch)
 {
     int32_t *at = sinew_allocate(&o->allocator, (size_t)o->particle_count, sizeof *at);
@@ -145,7 +146,8 @@ static int32_t *find_elements(const sinew_objective *o, const sinew_batch *batch
     return at;
 }
 
-/* An element of the batch's energy on a cell of the layer, unless the batch has none nearby or refuses it. */
+/* Adds an element of the batch's energy on a cell of the coarsest layer, unless the batch has no element at some vertex
+ * or its energy refuses the shape. */
 static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, const int32_t *element_at,
                                const int32_t *cell, elements *e)
 {
@@ -166,7 +168,7 @@ static void layers_add_element(const sinew_layers *l, const sinew_batch *batch, 
         e->count++;
 }
 
-/* The batch's energy on the highest layer. */
+/* Copies the batch's energy to the coarsest layer so far. */
 static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const sinew_mesh *mesh, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -194,7 +196,8 @@ static sinew_status copy_energy(sinew_layers *l, const sinew_batch *batch, const
     return status;
 }
 
-/* Energies that couple all their elements, as the pressure of a gas, would include those of the layers. */
+/* Whether an energy can be copied to coarse layers. Energies that couple all their elements, such as the pressure of a
+ * gas, cannot: they would include the elements of the coarse layers. */
 static bool has_coarse_form(const sinew_batch *batch)
 {
     const sinew_stencil_info *stencil_info = sinew_get_stencil(batch->ops->info.stencil);
@@ -228,8 +231,8 @@ static sinew_status copy_energies(sinew_layers *l, const sinew_simplified *s, si
 
 /* ---- Bindings -------------------------------------------------------------------------------------- */
 
-/* Weak constraints of the vertices of the layer below the highest, with stiffness 1; the final stiffness depends on all
- * energies. */
+/* Adds weak constraints that bind the vertices of the second coarsest layer to the coarsest. Their stiffness is 1 here;
+ * the final stiffness depends on all energies. */
 static void add_bindings(const sinew_layers *l, const sinew_simplified *s, elements *e)
 {
     const sinew_energy_ops *ops = sinew_energy_get_ops(SINEW_ENERGY_WEAK);
@@ -271,8 +274,8 @@ static sinew_status add_vertices(sinew_layers *l, const sinew_simplified *s, sin
     return SINEW_OK;
 }
 
-/* Adds a layer above the highest, whose triangles are in `own`, which then has those of the new one. *added: false if
- * the layer is not worthwhile. */
+/* Adds a layer above the coarsest so far. own: the triangles of the latter; on return those of the new layer. *added is
+ * false if the layer is not worthwhile. */
 static sinew_status add_layer(sinew_layers *l, surface *own, elements *bindings, bool *added, sinew_error *error)
 {
     const sinew_allocator *a = &l->world->allocator;
@@ -312,9 +315,9 @@ static sinew_status add_layers(sinew_layers *l, int32_t max, elements *bindings,
     return status;
 }
 
-/* ---- The objective ----------------------------------------------------------------------------------- */
+/* ---- Objective --------------------------------------------------------------------------------------- */
 
-/* The fixed energies of all layers: the world's own, then those of the layers above. */
+/* Builds the objective of the fixed energies of all layers: the world's own, then those of coarse layers. */
 static sinew_status build_objective(sinew_layers *l, sinew_error *error)
 {
     const sinew_objective *o = l->world;
@@ -349,7 +352,8 @@ sinew_status sinew_layers_refresh(sinew_layers *l, sinew_error *error)
     return sinew_objective_set_transient(&l->objective, l->transient, count, error);
 }
 
-/* Stiffness of bindings: that of their vertices, a third of the trace of the elastic and inertial block. */
+/* Sets the stiffness of bindings: `binding` times the stiffness of the bound vertex, a third of the trace of its
+ * elastic and inertial block. */
 static sinew_status stiffen(sinew_layers *l, double binding, elements *e, sinew_error *error)
 {
     const sinew_objective *o = l->world;
@@ -418,7 +422,8 @@ sinew_status sinew_layers_create(sinew_layers *l, const sinew_objective *world, 
 {
     elements bindings = {0};
     *l = (sinew_layers){.world = world};
-    /* Every vertex is bound once, and with SHRINKS all layers together have fewer than four times the world's. */
+    /* Every vertex is bound once, and with SHRINKS all layers together have less than four times the world's
+     * vertices. */
     bool good = add_world(l) && make_elements(&world->allocator, sinew_energy_get_ops(SINEW_ENERGY_WEAK),
                                               4 * world->particle_count, &bindings);
     sinew_status status = good ? add_layers(l, count, &bindings, error) : sinew_fail_memory(error, "the layers");

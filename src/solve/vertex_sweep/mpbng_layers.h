@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpbng_layers.h: several layers of the surfaces of a world, each coarser by about four, bound to each other: the
- * problem of multilayer PBNG (Chen et al. 2024, section 8.2).
+ * mpbng_layers.h: the problem of multilayer PBNG (Chen et al. 2024, section 8.2): several layers of a world's surfaces,
+ * bound to each other. Each layer has about a quarter of the vertices of the layer below.
  *
- * Layer 0 is the world itself. The vertices of a coarser layer are some of those of the one below
- * (mesh/edit/simplify.h); its energies are those of the world on the triangles, edges and hinges of the layer, with the
- * world's parameters. "The layers equally divide stiffness and mass": a common divisor does not change the minimum, so
- * each layer has the full stiffness and mass here, and the energies of layer 0 are the world's own batches. A vertex's
- * mass and forces are those of the vertices below that join it. Weak constraints attach each vertex to its point on the
- * layer above, with a stiffness that is a multiple of the stiffness of the vertex.
+ * Layer 0 is the world itself. The vertices of a coarser layer are a subset of the vertices of the layer below
+ * (mesh/edit/simplify.h). Its energies are those of the world on the triangles, edges and hinges of the layer, with the
+ * world's parameters. "The layers equally divide stiffness and mass": a common divisor does not change the minimum.
+ * Each layer therefore has the full stiffness and mass, and the energies of layer 0 are the world's own batches. A
+ * coarse vertex has the mass and forces of all vertices below that it owns. Weak constraints attach each vertex to its
+ * point on the layer above, with a multiple of the stiffness of the vertex.
  *
- * Energies without a surface (tets, pairs, targets) act on layer 0 alone, and so do transient ones, except contacts,
+ * Energies without a surface (tets, pairs, targets) act on layer 0 alone. Transient energies also do, except contacts,
  * which act on every layer (mpbng_contacts.h).
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_MPBNG_LAYERS_H
@@ -27,7 +27,7 @@ typedef struct sinew_layers {
     const sinew_objective *world;        /* borrowed */
     int32_t count;                       /* number of layers, with layer 0 */
     int32_t first[SINEW_LAYERS_MAX + 1]; /* first particle of each layer in `objective` */
-    int32_t *fine;                       /* [particles] particle of the world at the same position */
+    int32_t *fine;                       /* [particles of all layers] particle of the world at the same position */
     int32_t
         *owner; /* [particles] particle of the next coarser layer that receives mass and forces of this one; -1: none */
     sinew_objective objective; /* over the particles of all layers; layer 0 first, with the world's numbers */
@@ -48,11 +48,12 @@ typedef struct sinew_layers {
 sinew_status sinew_layers_create(sinew_layers *layers, const sinew_objective *world, int32_t count, double binding,
                                  sinew_error *error);
 void sinew_layers_destroy(sinew_layers *layers); /* accepts a zeroed struct */
-/* Takes over changed transient energies of the world. Allocates only to grow. */
+/* Updates the transient energies after a change in the world. Allocates only to grow. */
 sinew_status sinew_layers_refresh(sinew_layers *layers, sinew_error *error);
-/* Transfers positions q and the targets of the step to all layers. */
+/* Copies the world's positions q, q_tilde and forces to all layers, and sets x_iteration_start = q and the data of
+ * coarse contacts. */
 void sinew_layers_begin(sinew_layers *layers, const sinew_real *q);
-/* Takes over the world's current positions: the finest layer, and pinned particles of the others. */
+/* Copies the world's current positions to the finest layer, and to pinned particles of the other layers. */
 void sinew_layers_follow(sinew_layers *layers, const sinew_real *q);
 
 #endif

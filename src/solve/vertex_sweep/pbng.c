@@ -19,17 +19,18 @@
  * times the sweep before, the plain sweep converges faster than any over-relaxed one and is kept.
  *
  * A result of sor or chebyshev is rejected if its objective exceeds the previous one by more than round-off, or equals
- * it within round-off with a higher residual: the plain sweep is kept, and the acceleration restarts. `safeguard` = no
- * omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and on.
+ * it within round-off with a higher residual. Then the plain sweep is kept, and the acceleration restarts. `safeguard`
+ * = no omits these rules: the recurrences as printed, x^{-1} = x^0, w = 1, 1, 2/(2 - rho^2) and so on.
  *
- * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h): a few
- * operations a node, which conserve linear momentum to round-off and never increase the objective. Components with
- * contacts include them, clusters in contact together (rigid_modes_contacts.h).
+ * After each sweep every free component moves rigidly to the minimum over its rigid motions (rigid_modes.h), at a few
+ * operations per node. The motion conserves linear momentum to round-off and never increases the objective. For
+ * components in contact the minimum includes contact energy, over whole clusters (rigid_modes_contacts.h).
  */
 #include <string.h>
 
 #include "base/reduce.h"
 #include "solve/coarse/coarse_correction.h"
+#include "solve/line_search.h"
 #include "solve/vertex_sweep/rigid_modes.h"
 #include "solve/parameters.h"
 #include "solve/solver.h"
@@ -57,20 +58,20 @@ typedef enum acceleration {
     CHEBYSHEV
 } acceleration;
 
-/* The coarse step: none, rigid motions of free components after a sweep, or also affine motions of aggregates before
- * it. */
+/* Kind of coarse correction: none; rigid motions of free components after a sweep; or also affine motions of aggregates
+ * before a sweep. */
 typedef enum coarse_kind {
     NO_COARSE,
     RIGID,
     AGGREGATES
 } coarse_kind;
 
-/* Fraction of the previous sweep's motion below which chebyshev does not accelerate a sweep. 0.1 to 0.3 give similar
- * results. */
+/* chebyshev does not accelerate a sweep that moves nodes less than this fraction of the previous sweep. 0.1 to 0.3 give
+ * similar results. */
 #define QUICK 0.2
 
 enum {
-    HALVINGS = 6 /* halvings of a coarse correction that does not lower the objective */
+    TRIALS = 7 /* the full coarse correction and six halvings, until the objective falls */
 };
 
 #define FACTOR_PARAMETER(word, text)                                                                                   \
@@ -131,15 +132,16 @@ typedef struct memory {
     sinew_coarse aggregates;
     sinew_real *direction,
         *trial; /* [particle_count][4] work space of the correction by aggregates; NULL without correction */
-    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL where not needed */
-    double weight;             /* chebyshev's w_l */
+    sinew_real *last, *before; /* [particle_count][4] x^l and x^{l-1}; NULL without sor or chebyshev */
+    double weight;             /* weight w_l of Chebyshev's recurrence in the last sweep */
     double movement;           /* m: norm of the last sweep's change, all nodes together */
     int32_t streak;            /* sweeps since the acceleration started */
-    sinew_real *v; /* [particle_count][4] at the end of the step; NULL: (q - q_n) / h are exact enough, as without
-                      free components */
+    /* [particle_count][4] velocities at the end of the step; NULL in double precision, where (q - q_n) / h is accurate
+     * enough, in quasistatic worlds, and without rigid motions. */
+    sinew_real *v;
 } memory;
 
-static sinew_status prepare_pieces(sinew_solve *s, memory *m, sinew_error *error)
+static sinew_status prepare_components(sinew_solve *s, memory *m, sinew_error *error)
 {
     const sinew_objective *o = s->objective;
     const sinew_status status = sinew_rigid_create(&m->rigid, o, s->q, error);
@@ -180,7 +182,7 @@ static sinew_status pbng_prepare(sinew_solve *s, sinew_error *error)
         if (!m->last || !m->before)
             return sinew_fail_memory(error, "the solver");
     }
-    sinew_status status = m->coarse ? prepare_pieces(s, m, error) : SINEW_OK;
+    sinew_status status = m->coarse ? prepare_components(s, m, error) : SINEW_OK;
     if (status == SINEW_OK && m->coarse == AGGREGATES)
         status = prepare_aggregates(s, m, error);
     if (status != SINEW_OK)
@@ -242,7 +244,8 @@ static void pbng_begin(sinew_solve *s)
     pbng_flush(s);
 }
 
-/* Changed contacts change groups and free components, and invalidate the extrapolation. */
+/* Copies changed contact data. New contacts also restart the acceleration, and may change the number of free
+ * components. */
 static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
 {
     memory *m = s->memory;
@@ -252,6 +255,18 @@ static void pbng_contacts_changed(sinew_solve *s, uint32_t what)
         return;
     m->streak = 0;
     s->v_end = m->rigid.component_count > 0 ? m->v : NULL;
+}
+
+/* Sets m->trial = q + alpha m->direction. *change: change of the objective, J. Returns whether it is
+ * negative. */
+static bool try_correction(void *context, double alpha, double *change)
+{
+    const sinew_solve *s = context;
+    const memory *m = s->memory;
+    sinew_objective *o = s->objective;
+    sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, o->particle_count, o->thread_count);
+    *change = sinew_objective_value(o, m->trial, NULL) - (s->terms.inertia + s->terms.elastic);
+    return *change < 0;
 }
 
 /* Applies the correction by aggregates, or a fraction of it, if the objective decreases. */
@@ -264,16 +279,14 @@ static void correct(sinew_solve *s, const memory *m)
     sinew_solve_evaluate(s);
     sinew_coarse_solve((sinew_coarse *)&m->aggregates, -1, s->gradient, false, m->direction);
     sinew_filter(s->objective, m->direction);
-    const double before = s->terms.inertia + s->terms.elastic, slope = sinew_dot(s->gradient, m->direction, n, threads);
-    double alpha = slope < 0 ? 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99) : 0;
-    for (int k = 0; slope < 0 && k <= HALVINGS; k++, alpha /= 2) {
-        sinew_combine(m->trial, s->q, (sinew_real)alpha, m->direction, n, threads);
-        if (sinew_objective_value(o, m->trial, NULL) < before) {
-            memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
-            s->gradient_known = false;
-            return;
-        }
-    }
+    if (!(sinew_dot(s->gradient, m->direction, n, threads) < 0))
+        return;
+    const sinew_backtracking lengths = {
+        .first = 0.99 * sinew_objective_step_limit(o, s->q, m->direction, 1 / 0.99), .factor = 0.5, .trials = TRIALS};
+    if (!sinew_backtrack(&lengths, try_correction, s))
+        return;
+    memcpy(s->q, m->trial, 4 * (size_t)n * sizeof *s->q);
+    s->gradient_known = false;
 }
 
 static void sweep(sinew_solve *s, const memory *m)
@@ -284,8 +297,8 @@ static void sweep(sinew_solve *s, const memory *m)
         sinew_vertex_layout_run(&m->layout, relaxation, true, s->q);
 }
 
-/* The coarse step: sweeps hardly reduce the error of rigid motions. */
-static void move_pieces(sinew_solve *s, const memory *m)
+/* Moves free components rigidly: sweeps hardly reduce the error of rigid motions. */
+static void move_components(sinew_solve *s, const memory *m)
 {
     if (m->coarse)
         sinew_rigid_move(&m->rigid, s->q);
@@ -294,8 +307,8 @@ static void move_pieces(sinew_solve *s, const memory *m)
 
 /* ---- Acceleration ---------------------------------------------------------------------------- */
 
-/* Whether the sweep from last to q moved the nodes so little, compared with the one before, that acceleration is not
- * needed. */
+/* Whether the sweep from `last` to q moved the nodes so much less than the previous sweep that acceleration is not
+ * needed. Updates m->movement. */
 static bool quick(sinew_solve *s, memory *m)
 {
     const int32_t count = s->objective->particle_count, threads = s->objective->thread_count;
@@ -305,7 +318,8 @@ static bool quick(sinew_solve *s, memory *m)
     return m->movement < QUICK * before;
 }
 
-/* Extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the plain sweep. */
+/* Sets the factors of the extrapolation x^{l+1} = x_swept + a (x_swept - x^l) + b (x_swept - x^{l-1}); a = b = 0 is the
+ * plain sweep. */
 static void extrapolation(sinew_solve *s, memory *m, double *a, double *b)
 {
     *a = *b = 0;
@@ -358,7 +372,8 @@ static merit merit_of(sinew_solve *s)
     return (merit){s->terms.inertia + s->terms.elastic, s->residual};
 }
 
-/* A NaN objective counts as no progress. */
+/* Whether the objective decreased by more than `noise`, or changed by at most `noise` without an increase of the
+ * residual. A NaN objective counts as no progress. */
 static bool progress(merit before, merit after, double noise)
 {
     return after.objective < before.objective - noise ||
@@ -378,11 +393,11 @@ static void accelerated(sinew_solve *s, memory *m)
     sweep(s, m);
     extrapolation(s, m, &a, &b);
     extrapolate(s, m, a, b);
-    move_pieces(s, m);
+    move_components(s, m);
     m->streak++;
     if (m->safeguard && (a != 0 || b != 0) && !progress(before, merit_of(s), s->value_noise)) {
         memcpy(s->q, m->last, bytes);
-        move_pieces(s, m);
+        move_components(s, m);
         m->streak = 0;
     }
 }
@@ -395,7 +410,7 @@ static uint32_t pbng_iterate(sinew_solve *s)
     } else {
         correct(s, m);
         sweep(s, m);
-        move_pieces(s, m);
+        move_components(s, m);
     }
     return 0;
 }

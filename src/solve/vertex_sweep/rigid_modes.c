@@ -11,14 +11,14 @@
 #include "base/reduce.h"
 #include "objective/connected_components.h"
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Components ------------------------------------------------------------------------------ */
 
-/* Beside SINEW_COSTS_...: a contact is at the particle. */
+/* Bit in addition to the SINEW_COSTS_ bits: the particle has contacts. */
 enum {
     HAS_CONTACTS = 1 << 7
 };
 
-/* Costs of a chunk's particles, without elements that are switched off. */
+/* Adds the costs of a chunk's elements to their particles; elements that are switched off are left out. */
 static void add_costs(const sinew_task *task, uint8_t *costs)
 {
     const sinew_batch *batch = task->batch;
@@ -34,7 +34,7 @@ static void add_costs(const sinew_task *task, uint8_t *costs)
             costs[particle[batch->vertex[(slot / W * n + a) * W + slot % W] / SINEW_POINT]] |= cost;
 }
 
-/* With smaller weights second derivatives may underflow. */
+/* Weight below which second derivatives may underflow. */
 #define WEIGHT_MIN 1e-20
 
 static bool all_have_weights(const sinew_objective *o)
@@ -51,9 +51,9 @@ static bool all_have_weights(const sinew_objective *o)
     return true;
 }
 
-/* Second derivatives are proportional to the weight: while all weights are nonzero and only weights change, components
- * stay the same without an evaluation. */
-static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
+/* Finds the components of the fixed elements. Second derivatives are proportional to the weight: while all weights are
+ * nonzero and only weights change, components stay the same without an evaluation. */
+static void find_fixed_components(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
     const bool all_weighted = all_have_weights(o), known = r->all_weighted && all_weighted;
@@ -69,7 +69,7 @@ static void find_fixed_pieces(sinew_rigid *r, const sinew_real *rest)
 static void find_fixed(sinew_rigid *r, const sinew_real *rest)
 {
     const sinew_objective *o = r->objective;
-    find_fixed_pieces(r, rest);
+    find_fixed_components(r, rest);
     for (int32_t i = 0; i < o->particle_count; i++)
         r->fixed_costs[i] = o->step.pinned[i] ? SINEW_COSTS_TRANSLATION : 0;
     for (int32_t k = 0; k < o->step.constrained_count; k++)
@@ -78,8 +78,9 @@ static void find_fixed(sinew_rigid *r, const sinew_real *rest)
         add_costs(&o->tasks[t], r->fixed_costs);
 }
 
-/* Adds the components without costs of translation, with or without contacts; `place` becomes the start of each. */
-static int32_t add_pieces(sinew_rigid *r, int32_t count, bool contacting)
+/* Appends the components whose translation costs no energy, with contacts or without; slot[root] becomes the index of
+ * each component's first particle in `particle`. Returns the number of components so far. */
+static int32_t add_components(sinew_rigid *r, int32_t count, bool contacting)
 {
     for (int32_t i = 0; i < r->objective->particle_count; i++) {
         const uint8_t cost = r->costs[i];
@@ -93,8 +94,8 @@ static int32_t add_pieces(sinew_rigid *r, int32_t count, bool contacting)
     return count;
 }
 
-/* Fills first, particle and turns from components and costs, which are overwritten. */
-static void list_pieces(sinew_rigid *r)
+/* Fills first, particle and turns from `component` and `costs`; overwrites `costs` and `slot`. */
+static void list_components(sinew_rigid *r)
 {
     const int32_t count = r->objective->particle_count, *root = r->component;
     int32_t *slot = r->slot;
@@ -107,15 +108,15 @@ static void list_pieces(sinew_rigid *r)
     for (int32_t i = 0; i < count; i++)
         costs[i] |= slot[i] > 1 ? 0 : SINEW_COSTS_TRANSLATION;
     r->first[0] = 0;
-    r->component_count = add_pieces(r, 0, false);
-    r->contacting_count = add_pieces(r, r->component_count, true) - r->component_count;
+    r->component_count = add_components(r, 0, false);
+    r->contacting_count = add_components(r, r->component_count, true) - r->component_count;
     for (int32_t i = 0; i < count; i++)
         slot[i] = costs[i] & SINEW_COSTS_TRANSLATION ? -1 : slot[i];
     for (int32_t i = 0, others = r->first[r->component_count + r->contacting_count]; i < count; i++)
         r->particle[slot[root[i]] >= 0 ? slot[root[i]]++ : others++] = i;
 }
 
-/* The contacts of components in contact. */
+/* Lists the contacts of components in contact. */
 static sinew_status list_contacts(sinew_rigid *r, sinew_error *error)
 {
     const sinew_objective *o = r->objective;
@@ -142,7 +143,7 @@ sinew_status sinew_rigid_refresh(sinew_rigid *r, const sinew_real *rest, bool fi
     sinew_objective_join_transient(o, rest, r->component);
     for (int32_t t = o->fixed_task_count; t < o->task_count; t++)
         add_costs(&o->tasks[t], r->costs);
-    list_pieces(r);
+    list_components(r);
     return list_contacts(r, error);
 }
 
@@ -185,9 +186,9 @@ void sinew_rigid_destroy(sinew_rigid *r)
 /* Sums over a component, with positions relative to one of its particles: no loss of digits far from the origin. */
 enum {
     SUM_MASS,
-    SUM_Q,          /* m q */
-    SUM_TARGET = 4, /* m q_tilde */
-    SUM_A = 7,      /* m q_tilde q^T, row-major */
+    SUM_Q,          /* sum of m q, three numbers */
+    SUM_TARGET = 4, /* sum of m q_tilde, three numbers */
+    SUM_A = 7,      /* sum of m q_tilde q^T, nine numbers, row-major */
     SUM_COUNT = 16
 };
 
@@ -227,7 +228,7 @@ static void add_positions(const void *context, int32_t first, int32_t last, doub
 
 /* ---- Rotation -------------------------------------------------------------------------------- */
 
-/* Solves the symmetric system K w = b by Cramer's rule; false if it is not clearly definite. */
+/* Solves the symmetric system K w = b by Cramer's rule; returns false if K is not clearly positive definite. */
 static bool solve_turn(const double K[9], const double b[3], double w[3])
 {
     const double cross[9] = {K[4] * K[8] - K[5] * K[7], K[5] * K[6] - K[3] * K[8], K[3] * K[7] - K[4] * K[6],
@@ -250,7 +251,7 @@ static double rigid_modes_inner(const double a[9], const double b[9])
     return sum;
 }
 
-/* One step of Newton's method for the rotation R that makes tr(R^T A) largest, from R = 1: sweeps rotate a component by
+/* One step of Newton's method for the rotation R that maximises tr(R^T A), from R = 1: sweeps rotate a component by
  * little, so one step per sweep is enough. D = R - 1, zero if the step gains nothing. */
 static void best_turn(const double A[9], double D[9])
 {
@@ -280,7 +281,7 @@ static component component_of(const sinew_rigid *r, int32_t k, const sinew_real 
                        .origin = q + SINEW_POINT * (size_t)r->particle[r->first[k]]};
 }
 
-/* q <- q + D (q - centre) + shift over a component. */
+/* A rigid motion of a component: q <- q + D (q - middle) + shift, D the rotation less one. */
 typedef struct movement {
     const component *component;
     double D[9], middle[3], shift[3];
@@ -303,7 +304,8 @@ static void move_particles(const void *context, int32_t member, int32_t first, i
     }
 }
 
-/* The sums of a component, A about the centres; centre: of q, relative to the origin. */
+/* Computes the sums of a component, with A relative to both centres of mass. centre: centre of mass of q, relative to
+ * p->origin. */
 static void sum_up(const component *p, int32_t threads, double sums[SUM_COUNT], double centre[3])
 {
     sinew_sum(add_positions, p, p->count, SUM_COUNT, sums, threads);
@@ -368,7 +370,7 @@ void sinew_rigid_move(const sinew_rigid *r, sinew_real *q)
 
 /* ---- Velocities ------------------------------------------------------------------------------ */
 
-/* Sums mass, and m (q - q_n - h v_n - h^2 f / m). */
+/* sums[0..2] += m (q - q_n - h v) - h^2 f with the damped velocity v; sums[3] += m. */
 static void add_excess(const void *context, int32_t first, int32_t last, double *sums)
 {
     const component *p = context;
@@ -387,20 +389,20 @@ static void add_excess(const void *context, int32_t first, int32_t last, double 
         sums[c] += s[c];
 }
 
-/* Particles of a block with error diffusion of rounding: fixed size, so that bits do not depend on threads. */
+/* Particles per block of rounding with error diffusion: a fixed size, so that bits do not depend on threads. */
 enum {
     BLOCK = 2048
 };
 
 typedef struct rounding {
     const component *component;
-    double excess[3]; /* m: difference of positions from those given by the momentum */
+    double excess[3]; /* m: difference between the centre of mass and its position according to the momentum */
     sinew_real *v;
 } rounding;
 
-/* Velocities of particles first .. last - 1 of a component, from positions minus `excess`. The rounding error of one
- * particle is added to the next, so that the sum of m v is exact; limited to one rounding, so that a heavy particle
- * does not disturb a light one. */
+/* Computes velocities of particles first .. last - 1 of a component, from positions minus `excess`. The rounding error
+ * of one particle is added to the next, so that the sum of m v is exact. The addition is limited to one rounding, so
+ * that a heavy particle does not disturb a light one. */
 static void round_velocities(const rounding *r, int32_t first, int32_t last)
 {
     const component *p = r->component;

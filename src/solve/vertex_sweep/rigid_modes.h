@@ -2,15 +2,16 @@
  *
  * rigid_modes.h: moves each free connected component to the minimum of g over its rigid motions.
  *
- * A component is free if no particle is pinned and no energy fixes its position: then a rigid motion changes its
- * inertia alone, and the best one has a closed form (Mueller et al. 2005, shape matching):
+ * A component is free if no particle is pinned and no energy fixes its position. A rigid motion then changes its
+ * inertia term alone, and the best motion has a closed form (Mueller et al. 2005, shape matching):
  *
  *     min over c, R of  sum m/(2 h^2) |R (q - centre of q) + c - q_tilde|^2:
  *     c = centre of mass of q_tilde,   R = the rotation of A = sum m (q_tilde - its centre) (q - its centre)^T
  *
- * At the minimum the linear momentum of the component changes by h times its forces, and the angular momentum as at the
- * minimum of g. Sweeps over nodes reduce these long waves slowly, because inertia is negligible at a node of a stiff
- * body. Components with contacts minimise inertia and contact together (rigid_modes_contacts.h).
+ * The code takes one Newton step for R per call. At the minimum the linear momentum of the component changes by h times
+ * its forces, and the angular momentum as at the minimum of g. Vertex sweeps reduce these low-frequency errors slowly,
+ * because inertia is negligible at a node of a stiff body. Components with contacts minimise inertia and contact energy
+ * together (rigid_modes_contacts.h).
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_H
@@ -27,26 +28,28 @@ typedef struct sinew_rigid {
     int32_t
         *particle;  /* [particle_count] particles by component, ascending; particles of no free component come last */
     uint8_t *turns; /* [component_count + contacting_count] 1: rotations change no energy of the component */
-    /* [particle_count] each: components of the fixed energies, and work space for those of all energies. */
+    /* [particle_count] each: components of the fixed energies; components of all energies, and indices in `particle`:
+     * work space. */
     int32_t *fixed_component, *component, *slot;
-    uint64_t forms;               /* sum of form_version over the fixed tasks of fixed_component */
-    bool all_weighted;            /* all fixed elements had nonzero weights when `forms` was computed */
-    uint8_t *fixed_costs, *costs; /* SINEW_COSTS_...: rigid motions that the energies at a particle resist */
+    uint64_t forms;    /* sum of form_version over the fixed tasks when fixed_component was found */
+    bool all_weighted; /* all fixed elements had nonzero weights when `forms` was computed */
+    /* [particle_count] SINEW_COSTS_ bits: rigid motions that the energies at a particle resist */
+    uint8_t *fixed_costs, *costs;
     sinew_rigid_contacts contacts;
 } sinew_rigid;
 
-/* Allocates; the objective must be built and its pins set. rest: [particle_count][4]. A quasistatic world has no free
- * components, as these have no equilibrium. */
+/* Finds the free components. Allocates; the objective must be built and its pins set. rest: [particle_count][4]. A
+ * quasistatic world has no free components, because these have no equilibrium. */
 sinew_status sinew_rigid_create(sinew_rigid *rigid, const sinew_objective *objective, const sinew_real *rest,
                                 sinew_error *error);
-/* Finds components again after a change of transient elements or, with `fixed`, of numbers or switches of fixed
+/* Finds components again after a change of transient elements or, with `fixed`, of data or switches of fixed
  * elements. */
 sinew_status sinew_rigid_refresh(sinew_rigid *rigid, const sinew_real *rest, bool fixed, sinew_error *error);
 void sinew_rigid_destroy(sinew_rigid *rigid); /* accepts a zeroed struct */
-/* Moves the free components of q [particle_count][4]. */
+/* Moves free components and components in contact rigidly, so that g decreases; q [particle_count][4]. */
 void sinew_rigid_move(const sinew_rigid *rigid, sinew_real *q);
-/* v [particle_count][4] = (q - q_n) / h, q_n being q_start, plus for free components the momentum lost by rounding of
- * positions: single precision resolves a position to 1e-7 of its distance from the origin, which is large over h. */
+/* v [particle_count][4] = (q - q_n) / h with q_n = q_start. Free components also get back the momentum lost by rounding
+ * of positions: single precision resolves a position to 1e-7 of its distance from the origin, a large error over h. */
 void sinew_rigid_velocities(const sinew_rigid *rigid, const sinew_real *q_start, const sinew_real *q, sinew_real *v);
 
 #endif

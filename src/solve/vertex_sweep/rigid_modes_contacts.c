@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * rigid_modes_contacts.c: lists the contacts, links and clusters of components in contact, and updates their contacts.
- * See rigid_modes_contacts.h.
+ * rigid_modes_contacts.c: lists the contacts, links and clusters of components in contact, and reads contact data. See
+ * rigid_modes_contacts.h.
  */
 #include "solve/vertex_sweep/rigid_modes_contacts.h"
 
@@ -75,7 +75,7 @@ static void rigid_number_clusters(sinew_rigid_contacts *t)
     memcpy(t->cluster, t->numbers, (size_t)t->body_count * sizeof *t->cluster);
 }
 
-/* Sorts `count` items by their clusters, which `numbers` holds. */
+/* Sorts `count` items by cluster; t->numbers holds the cluster of each item. */
 static bool rigid_sort_by_cluster(sinew_rigid_contacts *t, int32_t count, sinew_rigid_order *order)
 {
     const sinew_allocator *a = &t->objective->allocator;
@@ -95,7 +95,7 @@ static int32_t link_index(int32_t i, int32_t k)
     return i * (i - 1) / 2 + k;
 }
 
-/* Keys of all pairs of bodies in contact, with their contacts; counts them while there is no array. */
+/* Writes keys of all pairs of bodies in contact, with their contacts, unless keys is NULL. Returns their number. */
 static size_t rigid_contacts_list_pairs(const sinew_rigid_contacts *t, sinew_pair *keys)
 {
     size_t count = 0;
@@ -179,7 +179,7 @@ void sinew_rigid_contacts_destroy(sinew_rigid_contacts *t, const sinew_allocator
     *t = (sinew_rigid_contacts){0};
 }
 
-/* ---- Where they are -------------------------------------------------------------------------- */
+/* ---- Solve ----------------------------------------------------------------------------------- */
 
 /* Reads the data of a contact, and computes z and the contributions of its sides. */
 static void rigid_contact_gather(const sinew_rigid_contacts *all, sinew_rigid_contact *t, const sinew_real *q)

@@ -10,11 +10,11 @@
  * c is the centre of mass of a component, s_0 the displacement from c to the centre of mass of q_tilde. A contact is a
  * function of one point z, and sums describe a component, so Newton's method needs no particles. Components in contact
  * form a cluster and move together: conjugate gradients on 6 x 6 blocks of components and of pairs in contact,
- * preconditioned by the former. A component in contact with colliders and constrained bodies alone is solved by its
- * block. A step is halved until the objective falls, so a move never raises it. The data of contacts are the current
- * ones of their batch.
+ * preconditioned by the blocks of components. A component in contact with colliders and constrained bodies alone is
+ * solved by its block. A step is halved until the objective decreases, so a move never increases it. Contact data are
+ * read from their batches in every solve.
  *
- * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide stays.
+ * Without these moves, vertex sweeps hardly move a stiff body on a support: a box that should slide sticks.
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_RIGID_MODES_CONTACTS_H
@@ -26,11 +26,11 @@ enum {
     SINEW_RIGID_VECTORS = 5
 };
 
-/* A component: its sums, its move so far, and its block of the system. */
+/* A component as a rigid body: its sums, its move so far, and its block of the system. */
 typedef struct sinew_rigid_body {
     bool turns;
     double mass;              /* kg */
-    double centre[3];         /* m */
+    double centre[3];         /* m: centre of mass before the move */
     double to_target[3];      /* m: s_0 minus the shift so far */
     double A[9];              /* kg m^2, row-major: A, with the rotation so far applied */
     double turn[9], shift[3]; /* R - 1 and s of the move so far: q + turn (q - centre) + shift */
@@ -47,15 +47,17 @@ typedef struct sinew_rigid_side {
 
 enum {
     SINEW_RIGID_SIDES = 4,
-    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2 /* sides (1, 0), (2, 0), (2, 1), ... */
+    SINEW_RIGID_LINKS = SINEW_RIGID_SIDES * (SINEW_RIGID_SIDES - 1) / 2 /* pairs of sides (1, 0), (2, 0), (2, 1), ... */
 };
 
 typedef struct sinew_rigid_contact {
     const sinew_batch *batch;
     int32_t element, side_count;
-    int32_t particle[4], side_of[4]; /* side_of -1: the vertex belongs to none of these bodies */
-    int32_t link[SINEW_RIGID_LINKS];
+    int32_t particle[4], side_of[4]; /* side_of: side of each vertex; -1: the vertex belongs to no body in contact */
+    int32_t link[SINEW_RIGID_LINKS]; /* link of each pair of sides */
     sinew_rigid_side sides[SINEW_RIGID_SIDES]; /* [side_count] one side per body, bodies in descending order */
+    /* Contact data: normal, offset (m), multiplier (N), normal and tangential stiffness (N/m), largest friction force
+     * (N), anchor (m). */
     double n[3], r, lambda, kn, kt, limit, anchor[3];
     double z[3], K[6]; /* point and Hessian of the contact; K as 00 11 22 01 02 12 */
 } sinew_rigid_contact;
@@ -66,9 +68,10 @@ typedef struct sinew_rigid_link {
     double block[SINEW_RIGID_FREEDOMS * SINEW_RIGID_FREEDOMS];
 } sinew_rigid_link;
 
-/* Items sorted by cluster. */
+/* Indices of bodies, contacts or links, sorted by cluster. */
 typedef struct sinew_rigid_order {
-    int32_t *item, *first; /* [items] items sorted by cluster; [cluster_count + 1] first item of each cluster */
+    /* [count] indices sorted by cluster; [cluster_count + 1] index of the first of each cluster in `item` */
+    int32_t *item, *first;
     size_t item_capacity, first_capacity;
 } sinew_rigid_order;
 
@@ -78,28 +81,29 @@ typedef struct sinew_rigid_contacts {
     sinew_rigid_body *bodies;      /* [body_count] */
     sinew_rigid_contact *contacts; /* [contact_count] */
     sinew_rigid_link *links;       /* [link_count] */
-    int32_t *cluster;              /* [body_count] */
+    int32_t *cluster;              /* [body_count] cluster of each body */
     sinew_rigid_order body_order, contact_order, link_order;
     int32_t *particles,
-        *numbers;            /* work space: of the elements of one batch; a number for each body, contact or link */
-    struct sinew_pair *keys; /* work space */
+        *numbers; /* work space: particles of the elements of one batch; cluster of each body, contact or link */
+    struct sinew_pair *keys; /* work space: pairs of bodies in contact */
     size_t bodies_capacity, contacts_capacity, links_capacity, cluster_capacity, particles_capacity, numbers_capacity,
         keys_capacity;
 } sinew_rigid_contacts;
 
 /* Lists the contacts of the objective that involve bodies. body_of [particle_count]: the component of a particle among
- * the body_count components in contact, or -1. False without memory. */
+ * the body_count components in contact, or -1. Returns false without memory. */
 bool sinew_rigid_contacts_list(sinew_rigid_contacts *contacts, const sinew_objective *objective, int32_t body_count,
                                const int32_t *body_of);
 void sinew_rigid_contacts_destroy(sinew_rigid_contacts *contacts,
                                   const sinew_allocator *allocator); /* accepts a zeroed struct */
-/* Finds turn and shift of all bodies, whose sums are set, with the particles at q. */
+/* Computes turn and shift of all bodies with the particles at q; the sums of the bodies must be set. */
 void sinew_rigid_contacts_solve(const sinew_rigid_contacts *contacts, const sinew_real *q);
 
-/* Finds turn and shift of the bodies of one cluster, whose contacts are up to date (rigid_modes_newton.c). */
+/* Computes turn and shift of the bodies of one cluster; its contacts must be up to date (rigid_modes_newton.c). */
 void sinew_rigid_move_cluster(const sinew_rigid_contacts *contacts, int32_t cluster);
 
-/* R - 1 of the rotation by |w| about w: a small increment of a position keeps its digits. */
+/* turn = R - 1 for the rotation R by |w| about w. As an increment of positions, turn keeps the digits of small
+ * rotations. */
 void sinew_turn_less_one(const double w[3], double turn[9]);
 
 #endif

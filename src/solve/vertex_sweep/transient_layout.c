@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * transient_layout.c: nodes of transient elements (coupled nodes): colours them, and moves them with all their
- * incidences from fixed to transient groups. See vertex_layout.h.
+ * transient_layout.c: colours the nodes of transient elements (coupled nodes), and moves them with all their incidences
+ * from fixed to transient groups. See vertex_layout.h.
  *
- * Fixed groups keep everything except the masses of these nodes, which are zero until the next update. All arrays are
- * reused, and arrays over particles are reset only at coupled nodes.
+ * Fixed groups are unchanged except for the masses of coupled nodes, which are zero until the next update. All arrays
+ * are reused, and arrays over particles are reset only at coupled nodes.
  */
 #include <string.h>
 
@@ -18,10 +18,10 @@ typedef struct transient_incidence {
 
 typedef struct sinew_transient_layout {
     sinew_incidence_sources sources; /* sources of the transient batches */
-    int32_t *slot;                   /* [particle_count] slot of a free node in the fixed groups, -1: pinned */
+    int32_t *slot;                   /* [particle_count] index of a free node in fixed.node, -1: pinned */
     int32_t *colour;                 /* [particle_count] colour of a free node, -1: pinned */
-    int32_t *number;                 /* [particle_count] number of a coupled node, -1: not coupled */
-    int32_t *load;                   /* [particle_count] incidences of a coupled node */
+    int32_t *number;                 /* [particle_count] index of a node in `coupled`, -1: not coupled */
+    int32_t *load;                   /* [particle_count] number of elements at a coupled node */
     int32_t coupled_count;
     int32_t *coupled;                /* [coupled_count] free particles in the order of the transient elements */
     int32_t *first;                  /* [coupled_count + 1] first incidence of each coupled node */
@@ -29,14 +29,14 @@ typedef struct sinew_transient_layout {
     int32_t *particles;              /* particles of all transient elements, batch by batch */
     size_t *first_entry;             /* [transient incidence batches] offset of each batch in `particles` */
     int32_t *colours, *order;        /* [coupled_count] */
-    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1];                    /* into order */
+    int32_t first_of_colour[SINEW_INCIDENCE_COLOURS_MAX + 1]; /* first index in `order` of each colour */
     size_t coupled_capacity, first_capacity, incidence_capacity, particle_bytes; /* bytes */
     size_t entry_capacity, colour_capacity, order_capacity;
 } sinew_transient_layout;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Slot of every free node in the fixed groups, and its colour. */
+/* Fills l->slot and l->colour from the fixed groups; no node is coupled. */
 static void find_slots(const sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     const sinew_incidence_groups *g = &v->fixed;
@@ -87,7 +87,7 @@ void sinew_transient_layout_destroy(sinew_vertex_layout *v)
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
 
-/* The colour of a slot in the fixed groups. */
+/* The colour of the node with index `slot` in fixed.node. */
 static int32_t colour_at(const sinew_vertex_layout *v, int32_t slot)
 {
     const int32_t group = slot / v->simd->width;
@@ -119,7 +119,8 @@ static void put_back(sinew_vertex_layout *v)
     v->colour_count = v->fixed.colour_count;
 }
 
-/* Batches of the transient groups: copies of the fixed ones, with the same sources, then the transient ones. */
+/* Creates the batches of the transient groups: copies of the fixed ones, with the same sources, then the transient
+ * ones. */
 static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
 {
     sinew_incidence_groups *g = &v->transient;
@@ -141,7 +142,7 @@ static bool find_batches(sinew_vertex_layout *v, sinew_transient_layout *l)
                                         &l->sources);
 }
 
-/* Particles of all transient elements; *count: how many entries there are. */
+/* Lists the particles of all transient elements; *count: number of entries. */
 static bool transient_list_elements(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t *count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
@@ -182,7 +183,7 @@ static bool is_repeat(const int32_t *particles, int32_t a)
 
 typedef void transient_visitor(sinew_transient_layout *l, int32_t node, transient_incidence t);
 
-/* Every free node of every transient element, in their order. */
+/* Visits every free node of every transient element, in the order of elements. */
 static void visit_transient(const sinew_vertex_layout *v, sinew_transient_layout *l, transient_visitor *act)
 {
     for (int32_t b = v->fixed.batch_count; b < v->transient.batch_count; b++) {
@@ -197,7 +198,7 @@ static void visit_transient(const sinew_vertex_layout *v, sinew_transient_layout
     }
 }
 
-/* Numbers a node, and counts its incidences at the start of the next node. */
+/* Numbers a node, and counts its incidences in `first` of the next node. */
 static void count_transient_incidence(sinew_transient_layout *l, int32_t node, transient_incidence t)
 {
     (void)t;
@@ -214,7 +215,7 @@ static void write_transient_incidence(sinew_transient_layout *l, int32_t node, t
     l->incidences[l->first[l->number[node]]++] = t;
 }
 
-/* Coupled nodes and their incidences; at most `count` nodes. */
+/* Finds the coupled nodes, at most `count`, and their incidences. */
 static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l, size_t count)
 {
     const sinew_allocator *allocator = &v->objective->allocator;
@@ -230,7 +231,7 @@ static bool find_coupled(const sinew_vertex_layout *v, sinew_transient_layout *l
     for (int32_t t = 0; t < l->coupled_count; t++)
         l->first[t + 1] += l->first[t];
     visit_transient(v, l, write_transient_incidence);
-    /* The loop above has advanced the start of each node to that of the next node. */
+    /* The second visit has advanced the start of each node to the start of the next node. */
     memmove(l->first + 1, l->first, (size_t)l->coupled_count * sizeof *l->first);
     l->first[0] = 0;
     return true;
@@ -253,7 +254,7 @@ static void add_colour(colour_set *set, int32_t colour)
         set->bits[colour / 64] |= (uint64_t)1 << colour % 64;
 }
 
-/* Real incidences of a node in a fixed batch: they come before the fillers of its lane. */
+/* Number of real incidences of a node in a fixed batch; padding follows them in the lane of the node. */
 static int32_t count_copies(const sinew_vertex_layout *v, const sinew_incidence_batch *b, int32_t slot)
 {
     const int32_t W = v->simd->width, group = slot / W;
@@ -263,7 +264,7 @@ static int32_t count_copies(const sinew_vertex_layout *v, const sinew_incidence_
     return k - b->first_incidence[group];
 }
 
-/* Colours of the nodes that share an element with node number t. */
+/* Colours of the nodes that share an element with coupled node t. */
 static colour_set colours_around(const sinew_vertex_layout *v, const sinew_transient_layout *l, int32_t t)
 {
     const int32_t node = l->coupled[t], slot = l->slot[node];
@@ -286,7 +287,7 @@ static colour_set colours_around(const sinew_vertex_layout *v, const sinew_trans
     return around;
 }
 
-/* Each node in turn keeps its colour, or takes the lowest free one. */
+/* Each coupled node keeps its colour if no neighbour has it, else takes the lowest free colour. */
 static sinew_status recolour(sinew_vertex_layout *v, sinew_transient_layout *l, sinew_error *error)
 {
     for (int32_t t = 0; t < l->coupled_count; t++) {
@@ -337,7 +338,7 @@ static void copy_fixed(const void *context, const sinew_incidence_batch *to, siz
         to->data[k * D * W + lane] = 0;
 }
 
-/* The incidences of a node with elements of one batch, which are contiguous. */
+/* Returns the first incidence of a node with an element of the batch, and writes the end; these are contiguous. */
 static int32_t first_transient_incidence(const transient_supply *s, int32_t node, int32_t *end)
 {
     const sinew_transient_layout *l = s->work;

@@ -60,7 +60,7 @@ static void count_sources(const sinew_vertex_layout *v, sinew_incidence_groups *
     }
 }
 
-/* Distributes the lists to the incidence batches from `first` on, and fills them. */
+/* Assigns parts of the source lists to the incidence batches from `first` on, and fills them. */
 static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g, int32_t first, int32_t begin,
                          int32_t end, const sinew_incidence_sources *s)
 {
@@ -87,7 +87,7 @@ static void list_sources(const sinew_vertex_layout *v, sinew_incidence_groups *g
     }
 }
 
-/* Reserves weights of the elements of any batch from `first` on. */
+/* Reserves v->weights for the largest incidence batch from `first` on. */
 static bool reserve_weights(sinew_vertex_layout *v, const sinew_incidence_groups *g, int32_t first)
 {
     int32_t max = 0;
@@ -128,7 +128,7 @@ void sinew_incidence_sources_release(sinew_incidence_sources *s, const sinew_all
 
 /* Work space for laying out the fixed groups; released afterwards. */
 typedef struct fixed_work {
-    sinew_elements *lists;       /* [batch_count] as their callers numbered them */
+    sinew_elements *lists;       /* [batch_count] elements of each batch, in the caller's numbering */
     sinew_incidence *incidences; /* [batch_count] */
     int32_t *colours;            /* [particle_count] */
     int32_t *order, *first;      /* [particle_count], [colour_count + 1]: the free nodes by colour */
@@ -186,7 +186,7 @@ static sinew_status find_incidences(const sinew_vertex_layout *v, fixed_work *w,
 
 /* ---- Colours --------------------------------------------------------------------------------- */
 
-/* Collects the lists of coupling energies, or of the others; returns their number. */
+/* Collects the element lists of coupling energies, or of all others; returns their number. */
 static int32_t pick_lists(const sinew_vertex_layout *v, const fixed_work *w, bool couplings, sinew_elements *out)
 {
     int32_t count = 0;
@@ -224,7 +224,7 @@ static sinew_status find_colours(sinew_vertex_layout *v, fixed_work *w, sinew_er
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Sorts each window by load, stably: an insertion sort, as runs of equal loads are long. */
+/* Sorts each window by descending load, stably: an insertion sort, as runs of equal loads are long. */
 static void sort_windows(int32_t *order, int32_t begin, int32_t end, const int32_t *load)
 {
     for (int32_t i = begin; i < end; i++) {
@@ -249,7 +249,7 @@ static void fill_nodes(const sinew_vertex_layout *v, sinew_incidence_groups *g, 
         }
 }
 
-/* The size of the transient groups varies. */
+/* Grows a buffer, with spare capacity for transient groups: their size varies. */
 static bool vertex_layout_reserve_buffers(const sinew_vertex_layout *v, const sinew_incidence_groups *g, void *slot,
                                           size_t *capacity, size_t count, size_t size)
 {
@@ -279,7 +279,7 @@ bool sinew_incidence_groups_fill(const sinew_vertex_layout *v, sinew_incidence_g
     return true;
 }
 
-/* Leaves the free nodes in the order by colour. */
+/* Removes pinned nodes from the order by colour. */
 static void drop_pinned(const sinew_vertex_layout *v, fixed_work *w)
 {
     const uint8_t *pinned = v->objective->step.pinned;
@@ -309,7 +309,7 @@ static sinew_status build_groups(sinew_vertex_layout *v, fixed_work *w, sinew_er
 
 /* ---- Incidences ---------------------------------------------------------------------------------- */
 
-/* The source of an element. */
+/* Index of the source batch of an element, by binary search. */
 static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
 {
     int32_t low = 0, high = b->source_count - 1;
@@ -323,7 +323,7 @@ static int32_t source_of(const sinew_incidence_batch *b, int32_t element)
     return low;
 }
 
-/* The numbers and the other particles of the incidence of an element with `node`. */
+/* Computes the data and the other particles of the incidence of an element with `node`. */
 static void see_element(const sinew_incidence_batch *b, int32_t source, int32_t element, const int32_t *particles,
                         int32_t node, sinew_real *out, int32_t *others)
 {
@@ -351,14 +351,14 @@ void sinew_incidence_write(const sinew_vertex_layout *v, const sinew_incidence_b
     b->element[k * W + lane] = real ? element : -1;
 }
 
-/* Number of incidences of the node in a lane; 0 for fillers. */
+/* Number of incidences of the node in a lane; 0 for padding. */
 static int32_t incidences_at(const sinew_incidence_groups *g, const sinew_incidence_supply *supply, size_t padded_index)
 {
     return g->mass[padded_index] > 0 ? supply->count(supply->context, g->node[padded_index] / SINEW_POINT) : 0;
 }
 
-/* The incidences of one group. A lane with fewer incidences repeats its first one; a lane without any repeats that of
- * another lane. */
+/* Writes the incidences of one group. A lane with fewer incidences repeats its first one with weight zero; a lane
+ * without incidences repeats that of another lane. */
 static void fill_group(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b,
                        const sinew_incidence_supply *supply, int32_t group)
 {
@@ -448,9 +448,9 @@ static sinew_status build_fixed(sinew_vertex_layout *v, fixed_work *w, sinew_err
 }
 
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *v, const sinew_objective *o,
-                                        const sinew_simd_variant *padded_count, bool exact, sinew_error *error)
+                                        const sinew_simd_variant *simd, bool exact, sinew_error *error)
 {
-    *v = (sinew_vertex_layout){.objective = o, .simd = padded_count, .exact = exact};
+    *v = (sinew_vertex_layout){.objective = o, .simd = simd, .exact = exact};
     fixed_work w = {0};
     sinew_status status = build_fixed(v, &w, error);
     vertex_layout_release_work(v, &w);
@@ -487,9 +487,9 @@ void sinew_vertex_layout_destroy(sinew_vertex_layout *v)
     *v = (sinew_vertex_layout){0};
 }
 
-/* ---- New numbers ----------------------------------------------------------------------------- */
+/* ---- Changed data ---------------------------------------------------------------------------- */
 
-/* Refills incidence k of a lane after a change of the form of its element. */
+/* Refills incidence k of a lane if the form of its element has changed. */
 static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence_batch *b, size_t k, size_t lane,
                              int32_t node, int32_t element, bool real)
 {
@@ -506,7 +506,7 @@ static void refill_incidence(const sinew_vertex_layout *v, const sinew_incidence
         b->data[(k * D + i) * W + lane] = out[i];
 }
 
-/* Refills all incidences of a batch, with the fillers of fill_group. */
+/* Refills all incidences of a batch, with padding as in fill_group. */
 static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g, const sinew_incidence_batch *b)
 {
     const size_t W = (size_t)v->simd->width;
@@ -526,8 +526,8 @@ static void refill(const sinew_vertex_layout *v, const sinew_incidence_groups *g
     }
 }
 
-/* Weights alone: of materials that change, and of elements that are switched. An element has several incidences, and
- * element data are scattered: weights are gathered first. */
+/* Gathers the weights of all elements of a batch. They change with the material, and when elements are switched on or
+ * off. An element has several incidences, and element data are scattered, so weights are gathered first. */
 static void list_weights(sinew_vertex_layout *v, const sinew_incidence_batch *b)
 {
     for (int32_t k = 0; k < b->source_count; k++)

@@ -7,17 +7,17 @@
  * the number of threads. Within a colour nodes are in the order of particles; each window of SINEW_INCIDENCE_WINDOW
  * nodes is sorted by the number of elements, so that the W nodes of a group are balanced and close in space. One lane
  * is one node of a group, and the incidences of a group are contiguous: all data of an incidence except the positions
- * of the other vertices are one stream through memory. So a tetrahedron is stored four times, once with each vertex
- * first.
+ * of the other vertices are one stream through memory. A tetrahedron is therefore stored four times, once with each
+ * vertex first.
  *
  * Colours depend on the energies, not on their order of creation: energies over tets, edges and vertices are coloured
- * together, then each energy over pairs in turn recolours its own vertices if necessary (section 10.1). So a contact
+ * together, then each energy over pairs in turn recolours its own vertices if necessary (section 10.1). A contact thus
  * changes the order of the sweep only nearby.
  *
  * Nodes of transient elements (objective/objective.h) are moved, with all their incidences, from the fixed groups,
  * where their lanes stay idle, to transient groups. In the order of transient elements, each node keeps its colour if
- * no neighbour has it, else takes the lowest free one. A colour moves its fixed groups, then its transient groups. The
- * cost of an update is in proportion to these nodes.
+ * no neighbour has it, else takes the lowest free one. A sweep processes the fixed groups of a colour, then its
+ * transient groups. The cost of an update is in proportion to the number of these nodes.
  */
 #ifndef SINEW_SRC_SOLVE_VERTEX_SWEEP_VERTEX_LAYOUT_H
 #define SINEW_SRC_SOLVE_VERTEX_SWEEP_VERTEX_LAYOUT_H
@@ -27,19 +27,19 @@
 #define SINEW_INCIDENCE_WINDOW      256
 #define SINEW_INCIDENCE_COLOURS_MAX 256 /* more colours would leave too little parallel work per colour */
 
-/* The incidences of one kind of energy over all its batches: the cost does not depend on the number of bodies. Fixed
- * energies over pairs stay separate, as each recolours in turn. Elements are numbered over all batches. */
+/* The incidences of one kind of energy over all its batches, so that the cost does not depend on the number of bodies.
+ * Fixed energies over pairs are separate, as each recolours in turn. Elements are numbered over all batches. */
 typedef struct sinew_incidence_batch {
     const sinew_energy_ops *ops;
     int32_t source_count;
     const sinew_batch **sources; /* [source_count] batches whose elements are in this one */
     int32_t *first_element;      /* [source_count + 1] first element of each source */
     uint32_t *versions, *forms;  /* [source_count] version and form_version of the copied data */
-    int32_t incidence_count;     /* number of groups of W incidences, with fillers */
+    int32_t incidence_count;     /* number of groups of W incidences, padding included */
     int32_t *first_incidence;    /* [group_count + 1] first incidence of each group of nodes */
-    int32_t *others;             /* [incidence_count][other_count][W] SINEW_POINT times the particle */
-    sinew_real *data;            /* [incidence_count][incidence_data_count][W] */
-    int32_t *element;            /* [incidence_count * W] element of each incidence, -1: filler */
+    int32_t *others;  /* [incidence_count][other_count][W] SINEW_POINT times each of the element's other particles */
+    sinew_real *data; /* [incidence_count][incidence_data_count][W] */
+    int32_t *element; /* [incidence_count * W] element of each incidence; -1: padding */
     size_t first_capacity, other_capacity, data_capacity, element_capacity; /* bytes */
 } sinew_incidence_batch;
 
@@ -47,11 +47,11 @@ typedef struct sinew_incidence_batch {
 typedef struct sinew_incidence_groups {
     int32_t colour_count, group_count;
     int32_t *first_group; /* [colour_count + 1] first group of each colour */
-    int32_t *node;    /* [group_count * W] SINEW_POINT times the particle; fillers repeat the first of their group */
-    sinew_real *mass; /* [group_count * W] kg; 0: filler, or a node of the transient groups */
+    int32_t *node;        /* [group_count * W] SINEW_POINT times the particle; padding repeats the first of its group */
+    sinew_real *mass;     /* [group_count * W] kg; 0: padding, or a node of the transient groups */
     int32_t batch_count, batch_limit; /* batches beyond batch_count keep their memory */
     sinew_incidence_batch *batches;
-    bool checked; /* some energy has blocks that do not bound its Hessian: steps of nodes are checked */
+    bool checked; /* some energy's blocks do not bound its Hessian: the steps of nodes are checked */
     size_t first_capacity, node_capacity, mass_capacity; /* bytes */
 } sinew_incidence_groups;
 
@@ -71,22 +71,23 @@ typedef struct sinew_vertex_layout {
     int32_t inner;        /* Newton steps of a node per sweep; 0 counts as 1 */
     int32_t colour_count; /* number of colours of fixed and transient groups */
     sinew_incidence_groups fixed, transient;
-    sinew_incidence_sources sources;               /* sources of the fixed groups */
+    sinew_incidence_sources sources;               /* batches of the fixed energies, by incidence batch */
     sinew_real *weights;                           /* [largest element count of a batch] work space */
     size_t weight_capacity;                        /* bytes */
-    struct sinew_transient_layout *transient_work; /* transient_layout.c; NULL before the first transient elements */
+    struct sinew_transient_layout *transient_work; /* of transient_layout.c; NULL before the first transient elements */
 } sinew_vertex_layout;
 
-/* Allocates; the objective must be built and its masses and pins set. */
+/* Allocates; on failure nothing stays allocated. The objective must be built and its masses and pins set. */
 sinew_status sinew_vertex_layout_create(sinew_vertex_layout *layout, const sinew_objective *objective,
                                         const sinew_simd_variant *simd, bool exact, sinew_error *error);
 void sinew_vertex_layout_destroy(sinew_vertex_layout *layout); /* accepts a zeroed struct */
-/* Takes over changed transient elements: the result equals a new layout. Allocates only to grow. */
+/* Updates the layout after a change of transient elements; the result equals a new layout. Allocates only to grow. */
 sinew_status sinew_vertex_layout_refresh(sinew_vertex_layout *layout, sinew_error *error);
 
-/* Copies changed element data. */
+/* Copies element data that have changed in the batches. */
 void sinew_vertex_layout_begin(sinew_vertex_layout *layout);
-/* Moves every node of q [particle_count][4] once, colour after colour; relaxation is a factor of each step. */
+/* Sweeps once over the nodes of q [particle_count][4] in the order of colours, reversed if `backward`, with `inner`
+ * steps of each node; relaxation is a factor of each step. */
 void sinew_vertex_layout_run(const sinew_vertex_layout *layout, double relaxation, bool backward, sinew_real *q);
 
 #endif

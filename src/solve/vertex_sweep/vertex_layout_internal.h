@@ -11,8 +11,8 @@
 /* Source of the incidences of one batch. */
 typedef struct sinew_incidence_supply {
     const void *context;
-    int32_t (*count)(const void *context, int32_t node); /* incidences of a node */
-    /* Writes the node's incidence number `which` into incidence k; `real` false: with weight zero. */
+    int32_t (*count)(const void *context, int32_t node); /* returns the number of incidences of a node in the batch */
+    /* Writes the node's incidence `which` to incidence k of a lane; with weight zero unless `real`. */
     void (*write)(const void *context, const sinew_incidence_batch *batch, size_t k, size_t lane, int32_t node,
                   int32_t which, bool real);
 } sinew_incidence_supply;
@@ -26,8 +26,8 @@ bool sinew_incidence_sources_find(sinew_vertex_layout *layout, sinew_incidence_g
 void sinew_incidence_sources_release(sinew_incidence_sources *sources, const sinew_allocator *allocator);
 
 /* Fills first_group, node and mass of groups whose colour_count is known. order: the nodes by colour, colour c from
- * first[c] to first[c + 1] - 1; windows of nodes are sorted by load [particle_count], the number of elements at each
- * particle. */
+ * first[c] to first[c + 1] - 1. load [particle_count]: number of elements at each particle, by which windows of nodes
+ * are sorted. */
 bool sinew_incidence_groups_fill(const sinew_vertex_layout *layout, sinew_incidence_groups *groups, int32_t *order,
                                  const int32_t *first, const int32_t *load);
 /* Lays out the incidences of one batch for groups that are filled. */

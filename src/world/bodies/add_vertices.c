@@ -4,8 +4,8 @@
  *
  * The body's particles are sorted along the Hilbert curve of the extended rest shape, so the world equals one built
  * with that body. Copies of vertices coincide with their originals and follow them in that order: elements keep their
- * layout and only their particle numbers change. Other vertices may change the order of existing ones; elements are
- * then laid out again. If that runs out of memory, the previous order is restored.
+ * layout and only their particle numbers change. Other vertices may change the order of existing vertices; the
+ * elements are then laid out again. If memory is short, the previous order is restored.
  */
 #include <math.h>
 #include <string.h>
@@ -61,9 +61,9 @@ static sinew_status check_numbers(const sinew_vertices_def *def, const sinew_bod
 typedef struct extension {
     int32_t old_count, count;
     sinew_mesh *mesh;
-    int32_t *order;     /* [count] the i-th vertex in the inside order */
-    int32_t *from, *to; /* [count] old index of the i-th vertex, and the inverse map */
-    int32_t *shares; /* [old_count] number of particles that share the mass of each vertex: the vertex and its copies */
+    int32_t *order;          /* [count] the i-th vertex in the inside order */
+    int32_t *from, *to;      /* [count] old index of the i-th vertex, and the inverse map */
+    int32_t *shares;         /* [old_count] number of copies of each vertex, which share its mass */
     sinew_real *scratch;     /* [count][4] work space */
     int32_t first, reserved; /* run of outside numbers of the extended body */
     bool in_turn;            /* existing vertices keep their relative order */
@@ -98,7 +98,8 @@ static sinew_mesh *extended_mesh(const sinew_world *world, const sinew_mesh *old
     return mesh;
 }
 
-/* Finds the permutation of the particles to the new order; new particles come after the old ones before it. */
+/* Sets from, to and in_turn: the permutation from the old order, with the new particles after the old ones, to the new
+ * order. */
 static void find_moves(const sinew_world *world, const sinew_body_record *body, extension *e)
 {
     int32_t last = -1;
@@ -155,8 +156,8 @@ static sinew_status builder_extension(sinew_world *world, const sinew_body_recor
 
 /* ---- Insertion into the world ---------------------------------------------------------------- */
 
-/* Sets position or velocity of a new particle: the given value, else that of the original, else the zero that is
- * already there. */
+/* Sets position or velocity of a new particle: the given value, else the value of the original, else zero (the entry is
+ * already zero). */
 static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given, int32_t original)
 {
     if (given)
@@ -165,7 +166,8 @@ static void set_new_point(sinew_real *array, int32_t at, const sinew_real *given
         memcpy(array + 4 * (size_t)at, array + 4 * (size_t)original, 3 * sizeof *array);
 }
 
-/* Writes the new particles, which are zero, after the body's old particles. add_vertices_share_masses() sets masses. */
+/* Writes the new particles, whose entries are zero, after the body's old particles. add_vertices_share_masses() sets
+ * masses. */
 static void append_vertices(sinew_world *world, const sinew_body_record *body, const sinew_vertices_def *def,
                             const extension *e)
 {
@@ -215,8 +217,8 @@ static void add_vertices_take_run(sinew_world *world, sinew_body_record *body, c
     }
 }
 
-/* Builds the batches of the body's energies again if the order of particles changed: all of them or, without memory,
- * none. */
+/* Rebuilds the batches of the body's energies if the order of particles changed. If memory is short, no batch
+ * changes. */
 static sinew_status add_vertices_lay_out(sinew_world *world, const sinew_body_record *body, const extension *e,
                                          sinew_error *error)
 {
@@ -235,6 +237,8 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
                                      int32_t *first_vertex, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -277,6 +281,8 @@ sinew_status sinew_body_add_vertices(sinew_world *world, sinew_body body, const 
 sinew_status sinew_body_set_mesh(sinew_world *world, sinew_body body, const sinew_mesh *mesh, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

@@ -67,8 +67,8 @@ static sinew_surface_point surface_point_of(const sinew_body_record *body, int32
     return point;
 }
 
-/* Joins two surface points. Points outside a cell of a soft body move to its border, so that no weight is negative; the
- * four particles of a rigid body define its whole surface, which lies outside their tet. */
+/* Appends a pair of surface points. Points outside a cell of a soft body move to its boundary, so that no weight is
+ * negative; the four particles of a rigid body define its whole surface, which lies outside their tet. */
 static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bodies[2],
                             const sinew_surface_point *const sides[2])
 {
@@ -89,7 +89,7 @@ static void attach_add_pair(pair_list *pairs, const sinew_body_record *const bod
 
 /* ---- Check ----------------------------------------------------------------------------------- */
 
-/* Vertices that may be joined. */
+/* Number of vertices of the first body, or of its skin, that may be joined. */
 static int32_t vertex_count(const sinew_attach_def *def, const sinew_body_record *from)
 {
     return def->from_skin ? sinew_skin_vertex_count(from->skin) : from->count;
@@ -123,7 +123,8 @@ static sinew_status attach_check_def(const sinew_world *world, const sinew_attac
 
 /* ---- Attach ---------------------------------------------------------------------------------- */
 
-/* Positions of the vertices of a body or of its skin: current ones, which the caller releases, or rest positions. */
+/* Positions [count][3] m of the vertices of a body or of its skin: at rest, or current (`now`) in *own, which the
+ * caller releases. NULL: out of memory. */
 static const sinew_real *points_of(const sinew_world *world, sinew_body id, bool skin, bool now, sinew_real **own)
 {
     const sinew_body_record *body = &world->bodies[id.index];
@@ -189,7 +190,7 @@ static sinew_surface_point find_target(const targets *t, const sinew_real *point
 static sinew_status find_pairs(const sinew_attach_def *def, const sinew_body_record *from, const sinew_real *points,
                                const sinew_body_record *to, const targets *t, pair_list *pairs, sinew_error *error)
 {
-    /* Distances of coincident points are round-off. */
+    /* m: distances of coincident points are not zero but round-off, so the limit is extended by this length. */
     const double slack = sizeof(sinew_real) == sizeof(float) ? 1e-5 : 1e-9;
     const int32_t count = def->vertices ? def->vertex_count : vertex_count(def, from);
     const sinew_body_record *const bodies[2] = {from, to};
@@ -211,6 +212,8 @@ sinew_energy sinew_world_attach_within(sinew_world *world, const sinew_attach_de
 {
     sinew_energy energy = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return energy;
     if (attach_check_def(world, def, error) != SINEW_OK)
         return energy;
     const sinew_body_record *from = &world->bodies[def->from.index], *to = &world->bodies[def->to.index];

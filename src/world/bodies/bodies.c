@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology.h"
 #include "world/bodies/tear.h"
 #include "world/world.h"
@@ -20,20 +21,15 @@ sinew_body_def sinew_default_body_def(void)
     return (sinew_body_def){.cookie = SINEW_COOKIE_BODY, .density = 1000};
 }
 
-/* Volume (area, length) of one cell, in double. */
+/* Volume (m3), area (m2) or length (m) of a cell with n = 4, 3 or 2 vertices. */
 static double cell_size(const sinew_real *x, const int32_t *cell, int32_t n)
 {
     double e[3][3] = {{0}};
     for (int32_t a = 1; a < n; a++)
-        for (size_t c = 0; c < 3; c++)
-            e[a - 1][c] = (double)x[3 * (size_t)cell[a] + c] - (double)x[3 * (size_t)cell[0] + c];
-    double cross[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
-                       e[0][0] * e[1][1] - e[0][1] * e[1][0]};
-    if (n == 4)
-        return fabs(cross[0] * e[2][0] + cross[1] * e[2][1] + cross[2] * e[2][2]) / 6;
-    if (n == 3)
-        return sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / 2;
-    return sqrt(e[0][0] * e[0][0] + e[0][1] * e[0][1] + e[0][2] * e[0][2]);
+        vec3_edge(x + 3 * (size_t)cell[0], x + 3 * (size_t)cell[a], e[a - 1]);
+    double cross[3];
+    vec3_cross(e[0], e[1], cross);
+    return n == 4 ? fabs(vec3_dot(cross, e[2])) / 6 : n == 3 ? vec3_norm(cross) / 2 : vec3_norm(e[0]);
 }
 
 /* The cells that carry the mass: tets, else triangles, else edges. */
@@ -54,11 +50,11 @@ static void mass_cells(const sinew_mesh *mesh, const int32_t **cells, int32_t *c
     }
 }
 
-/* Fraction of a vertex's mass that its directors share. They need mass to move; being off the edge, a small share keeps
- * the centre of mass of the cells. */
+/* Fraction of a vertex's mass that moves to its directors. Directors need mass to move; the fraction is small because
+ * they are off the edge and shift the centre of mass. */
 #define DIRECTOR_SHARE 0.01
 
-/* Moves mass from the ends of every edge that has a director to its director point: the sum stays. */
+/* Moves mass from the ends of each edge with a director to the director; the total is preserved. */
 static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh *mesh, double *masses,
                                       sinew_error *error)
 {
@@ -80,7 +76,7 @@ static sinew_status body_share_masses(const sinew_world *world, const sinew_mesh
     return SINEW_OK;
 }
 
-/* masses [vertex_count]: every cell contributes equal shares of its filled mass to its vertices */
+/* masses [vertex_count] kg: every cell contributes equal fractions of its filled mass to its vertices */
 static void lump_masses(const sinew_body_def *def, double *masses)
 {
     const int32_t *cells;
@@ -242,6 +238,8 @@ sinew_body sinew_world_add_body(sinew_world *world, const sinew_body_def *def, s
 {
     sinew_body body = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return body;
     if (check_body_def(world, def, error) != SINEW_OK)
         return body;
     const sinew_allocator *allocator = &world->allocator;
@@ -288,7 +286,7 @@ void sinew_body_record_destroy(const sinew_allocator *allocator, sinew_body_reco
 
 /* ---- Remove ---------------------------------------------------------------------------------- */
 
-/* Whether particles belong to a body: 0: none; 1: all; -1: some. */
+/* Tests whether particles belong to a body. 0: none; 1: all; -1: some. */
 static int lies_on(const sinew_body_record *body, const int32_t *particles, int32_t count)
 {
     int32_t on = 0;
@@ -302,7 +300,7 @@ int sinew_energy_on(const sinew_body_record *body, const sinew_energy_record *en
     return energy->batch ? lies_on(body, energy->batch->particle, energy->batch->slot_count) : 0;
 }
 
-/* Objects of other bodies are never removed implicitly. */
+/* Fails if an energy or a pin acts on this and on other bodies, whose objects are never removed implicitly. */
 static sinew_status check_apart(const sinew_world *world, const sinew_body_record *body, int32_t index,
                                 sinew_error *error)
 {
@@ -321,6 +319,8 @@ static sinew_status check_apart(const sinew_world *world, const sinew_body_recor
 sinew_status sinew_world_remove_body(sinew_world *world, sinew_body body, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

@@ -2,11 +2,12 @@
  *
  * embed_components.c: chooses the connected component that embeds a skin vertex, where several contain it.
  *
- * A lattice around a surface duplicates cells that disconnected components of the surface share (fingers). A vertex
- * there lies in a tetrahedron of each component. It belongs to the component of its neighbours along the faces of the
- * skin: a walk from a neighbour's tetrahedron through common faces towards the vertex ends in the right one. Vertices
- * inside one component only are assigned first and their assignment spreads. A component of the skin without such a
- * vertex uses the tetrahedra that embed the fewest vertices so far.
+ * A lattice around a surface duplicates cells that disconnected components of the surface share (fingers). A skin
+ * vertex in such a cell lies in a tetrahedron of each component. It belongs to the component of its neighbours along
+ * the faces of the skin: a walk from a neighbour's tetrahedron through common faces towards the vertex ends in the
+ * component of the neighbour. Vertices inside one component only are assigned first; the assignment then spreads
+ * along the skin. A component of the skin without such a vertex uses the tetrahedra that embed the fewest vertices
+ * so far.
  *
  * Known limits: vertices that a file repeats along seams are not neighbours. A walk that leaves the body fails, and the
  * next neighbour is tried.
@@ -32,7 +33,7 @@ typedef struct settling {
     int32_t *neighbours; /* neighbours of each vertex along the sides of its faces */
     int32_t *beyond;     /* [4 * tets] the tet behind the face without corner i; -1: none */
     int32_t *riders;     /* [tets] number of skin vertices that each tet embeds */
-    int32_t *queue;      /* [count] assigned vertices */
+    int32_t *queue;      /* [count] queue of assigned vertices */
     int32_t queued;
 } settling;
 
@@ -46,7 +47,7 @@ static void join_tets(void *context, const int32_t *vertices, const sinew_pair *
     beyond[uses[1].minor] = (int32_t)(uses[0].minor / 4);
 }
 
-/* Calls each side of each face in both directions: counts (neighbours NULL) or lists. */
+/* Visits each side of each face in both directions: counts neighbours (neighbours NULL) or lists them. */
 static void visit_sides(const sinew_skin *skin, int32_t *starts, int32_t *neighbours)
 {
     const int32_t *faces = sinew_skin_face_starts(skin), *corners = sinew_skin_corners(skin);
@@ -168,7 +169,7 @@ static void embed_components_spread(settling *s, int32_t *at)
     }
 }
 
-/* The tetrahedron that contains a vertex and embeds the fewest other vertices; of equals, the lowest number. */
+/* The tetrahedron that contains a vertex and embeds the fewest other vertices; among equals, the lowest index. */
 static int32_t emptiest(const settling *s, int32_t vertex)
 {
     int32_t tets[HOLDING_MAX];

@@ -2,10 +2,10 @@
  *
  * embed_point.h: embeds a point in the rest shape of a body: finds the cell that contains it and the weights.
  *
- * If several tetrahedra contain the point (a shared face, duplicated cells), the tetrahedron with the largest smallest
- * weight is used; of equals, that with the lowest number. A point outside all of them uses the tetrahedron behind the
- * nearest point of the boundary, with weights that may be negative. Bodies without tetrahedra use the nearest point on
- * a triangle, an edge or a vertex and its weights; offsets from a cloth are dropped.
+ * If several tetrahedra contain the point (a shared face, duplicated cells), the tetrahedron with the largest
+ * minimum weight is used; among equals, the lowest index. A point outside all of them uses the tetrahedron behind
+ * the nearest point of the boundary, with weights that may be negative. Bodies without tetrahedra use the nearest
+ * point on a triangle, an edge or a vertex and its weights; offsets from a cloth are dropped.
  *
  * Tetrahedra are found in a grid of boxes of about their size, boundary points by the BVH. A flat tetrahedron has no
  * barycentric weights; the weights of the boundary point are then used.
@@ -22,7 +22,7 @@
 typedef struct sinew_tet_grid {
     double low[3], scale[3]; /* box = (p - low) * scale */
     int32_t boxes[3];
-    int32_t *starts;  /* [number of boxes + 1] */
+    int32_t *starts;  /* [number of boxes + 1] index of each box's first tet in members */
     int32_t *members; /* tets of each box, ascending */
 } sinew_tet_grid;
 
@@ -30,7 +30,7 @@ typedef struct sinew_embeddings {
     sinew_allocator allocator;
     const sinew_mesh *mesh; /* borrowed */
     sinew_mesh *surface;
-    int32_t *owners; /* [triangles of the surface] the tetrahedron behind each; NULL: no tetrahedra */
+    int32_t *owners; /* [surface triangles] tetrahedron behind each triangle; NULL: no tetrahedra */
     sinew_tree *tree;
     const int32_t *cells; /* cells of the tree, `width` vertices each; NULL: the tree holds vertices */
     int32_t width;
@@ -41,10 +41,10 @@ typedef struct sinew_embeddings {
 typedef struct sinew_embedding {
     int32_t vertices[4];
     double weights[4];
-    double distance; /* m from the body; 0 inside a tetrahedron */
+    double distance; /* m: distance from the body; 0 inside a tetrahedron */
     int32_t tet;     /* the tetrahedron; -1: a point on a triangle, an edge or a vertex */
-    bool several;    /* the point also lies in a disconnected tetrahedron: components of a filled surface that share
-                        a cell of the lattice */
+    bool several;    /* another tetrahedron also contains the point, strictly or, without a common vertex, on its
+                        boundary: components of a filled surface that share a lattice cell */
 } sinew_embedding;
 
 sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_mesh *mesh,
@@ -52,7 +52,8 @@ sinew_status sinew_embeddings_begin(sinew_embeddings *embeddings, const sinew_me
 void sinew_embeddings_end(sinew_embeddings *embeddings); /* accepts a zeroed struct */
 sinew_embedding sinew_embeddings_find(const sinew_embeddings *embeddings, const sinew_real point[3]);
 
-/* Tetrahedra that contain the point, borders included. Writes at most `capacity` and returns their total number. */
+/* Finds the tetrahedra that contain the point, boundaries included. Writes at most `capacity` and returns their total
+ * number. */
 int32_t sinew_embeddings_holding(const sinew_embeddings *embeddings, const sinew_real point[3], int32_t *tets,
                                  int32_t capacity);
 /* Resolves skin vertices that several components contain: each gets the component of its neighbours

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * embedding.c: the embedded surface of a body: x = sum_i w_i q_i over up to four of the body's vertices, with weights
- * found once at rest (embed_point.h). Velocities use the same weights. Steps do not read it.
+ * found once at rest (embed_point.h). Velocities use the same weights. Steps use it only for contact on the embedded
+ * surface.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static sinew_status check_embedding_def(const sinew_embedding_def *def, sinew_er
     return sinew_points_check(def->positions, sinew_skin_vertex_count(def->skin), "skin: the position", error);
 }
 
-/* Embeds every skin vertex; refuses vertices that are too far from the body. */
+/* Embeds every skin vertex; fails for vertices that are too far from the body. */
 static sinew_status find_embeddings(const sinew_embeddings *embeddings, const sinew_embedding_def *def,
                                     sinew_embedding *found, sinew_error *error)
 {
@@ -95,6 +96,8 @@ sinew_status sinew_body_set_skin(sinew_world *world, sinew_body body, const sine
                                  sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_body_record *record = sinew_world_find_body(world, body, error);
     if (!record)
         return SINEW_ERROR_USAGE;

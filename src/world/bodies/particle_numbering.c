@@ -2,9 +2,10 @@
  *
  * particle_numbering.c: the arrays of the particles, and their inside and outside numbers.
  *
- * Inside numbers are compact and follow the bodies' slots. Outside numbers are stable for the caller: a body's vertices
- * are one run of them, which stays when other bodies are added or removed. Outside numbers therefore have holes. A free
- * run is reused by the next body that fits, the lowest first, and a run may have spare numbers after its vertices.
+ * Inside numbers are compact and follow the bodies' slots. Outside numbers are stable for the caller: the vertices
+ * of a body are one run of outside numbers, which does not change when other bodies are added or removed. So outside
+ * numbers have holes. The next body that fits reuses the lowest free run. A run may have spare numbers after its
+ * vertices.
  */
 #include <math.h>
 #include <string.h>
@@ -26,11 +27,11 @@ static int point_arrays(sinew_world *world, sinew_real **arrays[POINT_ARRAYS])
     return world->v_before ? POINT_ARRAYS : POINT_ARRAYS - 1;
 }
 
-/* Grows one array. */
+/* Grows one array; false: out of memory. */
 static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t capacity, size_t size)
 {
     void **array = slot;
-    /* A moved array ends the views of callers, even if another array cannot grow and no particle is added. */
+    /* A moved array invalidates the callers' views, even if another array cannot grow and no particle is added. */
     world->shape_version++;
     void *grown = sinew_reallocate(&world->allocator, *array, (size_t)used, (size_t)capacity, size);
     if (!grown)
@@ -39,8 +40,8 @@ static bool grow_array(sinew_world *world, void *slot, int32_t used, int32_t cap
     return true;
 }
 
-/* Capacities grow geometrically, so that many small bodies do not copy all earlier ones each time; the first body gets
- * its exact size. */
+/* Capacities grow geometrically, so that many small bodies do not copy all earlier bodies each time. The first body
+ * gets its exact size. */
 static int32_t larger_capacity(int32_t used, int32_t more, int32_t capacity)
 {
     const int32_t half = capacity / 2;
@@ -58,7 +59,7 @@ bool sinew_particles_reserve(sinew_world *world, int32_t count)
     bool good = true;
     for (int a = 0; good && a < array_count; a++)
         good = grow_array(world, arrays[a], used, needed, 4 * sizeof(sinew_real));
-    if (world->load_force) /* rewritten by every step, so only its length matters */
+    if (world->load_force) /* every step rewrites the content, so only the length matters */
         good = good && grow_array(world, &world->load_force, used, needed, 4 * sizeof(sinew_real));
     good = good && grow_array(world, &world->mass, used, needed, sizeof(sinew_real)) &&
            grow_array(world, &world->pinned, used, needed, 1) &&
@@ -90,7 +91,7 @@ int32_t sinew_numbers_find(const sinew_world *world, int32_t count)
     for (int32_t i = 0; i < world->number_count && i - first < count; i++)
         if (world->inside[i] != SINEW_NUMBER_FREE)
             first = i + 1;
-    /* A run of free numbers always ends before the last number, which is in use. */
+    /* The last number is in use, so a free run never extends to the end. */
     return first;
 }
 
@@ -136,7 +137,7 @@ static void shift_list(int32_t *particles, int32_t count, int32_t at, int32_t by
 /* Updates all data that stores inside numbers from `at` on. Orders by particle are preserved. */
 static void shift_numbers(sinew_world *world, int32_t at, int32_t by)
 {
-    /* Appending bodies one after another must not visit all earlier numbers each time. */
+    /* Appending needs no shift, so that many appended bodies cost linear time. */
     if (at == world->particle_count)
         return;
     shift_list(world->inside, world->number_count, at, by);
@@ -166,7 +167,7 @@ static void move_entries(sinew_world *world, int32_t from, int32_t to)
     memmove(world->outside + b, world->outside + a, rest * sizeof *world->outside);
 }
 
-/* Layouts, colours and factors are over inside numbers and over the elements. */
+/* Marks the solver and the objective as changed: layouts, colours and factors depend on inside numbers and elements. */
 static void particles_changed(sinew_world *world)
 {
     world->shape_version++;
@@ -201,7 +202,7 @@ static void permute_list(int32_t *particles, int32_t count, int32_t start, int32
             particles[i] = start + to[particles[i] - start];
 }
 
-/* Entries of `size` bytes. */
+/* Permutes entries of `size` bytes. */
 static void permute_entries(void *array, size_t size, int32_t count, const int32_t *from, void *scratch)
 {
     for (int32_t i = 0; i < count; i++)
@@ -315,6 +316,8 @@ sinew_status sinew_world_set_positions(sinew_world *world, int32_t first, int32_
 {
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, q)))
         return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
     sinew_contact_moved(world);
     return set_points(world, world->q, first, count, q);
 }
@@ -327,15 +330,18 @@ sinew_status sinew_world_get_velocities(const sinew_world *world, int32_t first,
 
 sinew_status sinew_world_set_velocities(sinew_world *world, int32_t first, int32_t count, const sinew_real *v)
 {
-    return SINEW_ASSERT(sinew_world_has_range(world, first, count, v)) ? set_points(world, world->v, first, count, v)
-                                                                       : SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, v)) ||
+        !sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
+    return set_points(world, world->v, first, count, v);
 }
 
 sinew_status sinew_world_set_forces(sinew_world *world, int32_t first, int32_t count, const sinew_real *f)
 {
-    return SINEW_ASSERT(sinew_world_has_range(world, first, count, f))
-               ? set_points(world, world->force, first, count, f)
-               : SINEW_ERROR_USAGE;
+    if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, f)) ||
+        !sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
+    return set_points(world, world->force, first, count, f);
 }
 
 sinew_status sinew_world_get_masses(const sinew_world *world, int32_t first, int32_t count, sinew_real *m)

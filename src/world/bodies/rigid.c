@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * rigid.c: a rigid body: four particles with the mass, centre and inertia of its shape (mesh/inertia_frame.c), hard
- * constraints on the six distances between them, and the shape's surface embedded. It has no material and no stiffness:
- * six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles as a frame.
+ * constraints on the six distances between them, and the shape's surface embedded. A rigid body has no material and
+ * no stiffness: six degrees of freedom in twelve coordinates. Joints (energy/joint/joint.h) use the four particles
+ * as a frame.
  *
- * Known limit: the distances also hold for the mirror image. Only steps in which the body turns by about half a turn
- * can reach the mirror image.
+ * Known limit: the mirror image satisfies the same distances. Only steps that rotate the body by about half a turn
+ * can reach it.
  */
 #include <math.h>
 
@@ -51,6 +52,8 @@ sinew_body sinew_world_add_rigid(sinew_world *world, const sinew_body_def *def, 
 {
     sinew_body none = {.index = -1}, body = none;
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return (sinew_body){.index = -1};
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_BODY)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "the world is NULL, or the def was not made by sinew_default_body_def()");
         return none;

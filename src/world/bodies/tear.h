@@ -8,8 +8,8 @@
  *     SPLIT    copies m, corners n, then m vertices that got a copy, then n pairs (corner, its vertex from now on)
  *     REMOVE   edges m, 0, then m pairs (vertex, vertex)
  *
- * Positions decide an operation (tear_criterion.c); topology alone carries it out (tear_topology.c). Elements, meshes
- * and masses after it follow from the log, independent of positions.
+ * The choice of an operation depends on positions (tear_criterion.c); its execution depends on topology alone
+ * (tear_topology.c). So the log determines elements, meshes and masses, independent of positions.
  */
 #ifndef SINEW_SRC_WORLD_BODIES_TEAR_H
 #define SINEW_SRC_WORLD_BODIES_TEAR_H
@@ -24,20 +24,20 @@ typedef struct sinew_tear {
     int32_t edge_count;
     int32_t *log; /* [log_count] operations, one after the other */
     size_t log_count, log_capacity;
-    bool torn_apart; /* an operation ran out of memory half-way: the world cannot be stepped */
+    bool torn_apart; /* an operation ran out of memory and is incomplete: the world cannot be stepped */
 } sinew_tear;
 
 enum {
     SINEW_TEAR_SPLIT = 1,
     SINEW_TEAR_REMOVE = 2,
-    SINEW_TEAR_HEAD = 3 /* numbers of an operation before its lists */
+    SINEW_TEAR_HEAD = 3 /* integers of an operation before its lists */
 };
 
 /* Called at the start of every step but the first: tests the edges of all bodies that may tear, and tears them. */
 sinew_status sinew_world_tear(sinew_world *world, sinew_error *error);
 void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear);
 
-/* Whether a log can be applied to a body with this mesh: all lengths and numbers are in range. */
+/* True if a log can be applied to a body with this mesh: all lengths and indices are in range. */
 bool sinew_tear_log_is_sound(const sinew_mesh *mesh, const int32_t *log, size_t count);
 /* Applies the operations of a log to a body and appends them to the body's log. */
 sinew_status sinew_tear_do(sinew_world *world, sinew_body body, const int32_t *log, size_t count, sinew_error *error);

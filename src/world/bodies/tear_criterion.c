@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "world/bodies/tear.h"
 
@@ -26,8 +27,8 @@ void sinew_tear_destroy(const sinew_allocator *allocator, sinew_tear *tear)
 
 /* ---- Def ------------------------------------------------------------------------------------- */
 
-/* Elements that can neither tear nor stay: shells and rods, whose slopes belong to edges, and energies over a whole
- * closed surface, such as the pressure of a gas. */
+/* Fails for elements that can neither tear nor remain: shells and rods, whose slopes belong to edges, and energies over
+ * a whole closed surface, such as gas pressure. */
 static sinew_status check_energies(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
 {
     for (int32_t i = 0; i < world->energy_count; i++) {
@@ -78,6 +79,8 @@ static sinew_status tear_check_def(const sinew_world *world, const sinew_tear_de
 sinew_status sinew_body_set_tear(sinew_world *world, const sinew_tear_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_status status = tear_check_def(world, def, error);
     if (status != SINEW_OK)
         return status;
@@ -113,7 +116,7 @@ typedef struct tension_edge {
     int32_t ends[2];
 } tension_edge;
 
-/* Order of edges: the most stretched first; of equals, the lower numbers first. */
+/* Order of edges: the most stretched first; among equals, the lower index. */
 static int by_strain(const void *a, const void *b)
 {
     const tension_edge *x = a, *y = b;
@@ -125,12 +128,9 @@ static int by_strain(const void *a, const void *b)
 
 static double edge_length(const sinew_real *points, size_t stride, int32_t a, int32_t b)
 {
-    double squared = 0;
-    for (size_t k = 0; k < 3; k++) {
-        const double d = (double)points[stride * (size_t)b + k] - (double)points[stride * (size_t)a + k];
-        squared += d * d;
-    }
-    return sqrt(squared);
+    double d[3];
+    vec3_edge(points + stride * (size_t)a, points + stride * (size_t)b, d);
+    return vec3_norm(d);
 }
 
 static sinew_status tear_find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
@@ -150,7 +150,7 @@ static double tear_strain_of(const sinew_world *world, const sinew_body_record *
     return rest > 0 ? edge_length(world->q, 4, a, b) / rest - 1 : 0;
 }
 
-/* *taut, to be released by the caller: the edges over the limit, sorted. */
+/* *taut receives the sorted edges over the limit, which the caller releases. */
 static sinew_status find_tension(const sinew_world *world, const sinew_body_record *body, tension_edge **taut,
                                  int32_t *count, sinew_error *error)
 {
@@ -172,7 +172,7 @@ static sinew_status find_tension(const sinew_world *world, const sinew_body_reco
     return SINEW_OK;
 }
 
-/* ---- Deeds ------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------- */
 
 static sinew_status remove_edges(sinew_world *world, sinew_body body, const tension_edge *taut, int32_t count,
                                  sinew_error *error)
@@ -192,7 +192,7 @@ static sinew_status remove_edges(sinew_world *world, sinew_body body, const tens
     return status;
 }
 
-/* Writes a cut as an operation of the log. */
+/* Applies a cut and appends it to the log as an operation. */
 static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, sinew_error *error)
 {
     const size_t corners = (size_t)cut->cell_count * (size_t)cut->size;
@@ -218,7 +218,8 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     return status;
 }
 
-/* Opens one end of an edge: first the end with fewer cells, because tears continue from borders, then the other end. */
+/* Cuts the mesh at one end of an edge: first the end with fewer cells, because tears continue from the boundary, then
+ * the other end. False: neither end can be opened. */
 static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {
@@ -290,7 +291,7 @@ sinew_status sinew_world_tear(sinew_world *world, sinew_error *error)
         sinew_tear *tear = world->bodies[i].mesh ? world->bodies[i].tear : NULL;
         if (tear && tear->torn_apart)
             status = sinew_fail(error, SINEW_ERROR_MEMORY,
-                                "body %d was left half torn for want of memory; build the world anew", i);
+                                "body %d was left half torn for want of memory; create the world again", i);
         else if (tear && world->step_count > 0)
             status = tear_body(world, (sinew_body){i, world->bodies[i].generation}, error);
     }

@@ -12,7 +12,7 @@
 #include "world/bodies/tear.h"
 
 enum {
-    MAPS_MAX = 64 /* vertices of all images of one simplex */
+    MAPS_MAX = 64 /* capacity: vertices of all images of one simplex */
 };
 
 sinew_elements sinew_tear_cells(const sinew_mesh *mesh)
@@ -30,7 +30,7 @@ typedef struct new_list {
     int32_t n, count;
     int32_t *from;     /* [count] numbers of the elements in the old list */
     int32_t *vertices; /* [count][n] vertices of the elements */
-    int32_t reserved;  /* capacity of both in elements */
+    int32_t reserved;  /* capacity of both arrays, in elements */
 } new_list;
 
 static void new_list_release(new_list *list)
@@ -85,8 +85,8 @@ static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stenci
     return true;
 }
 
-/* Rewrites a list of elements [count][n] after a cut; false without memory. Copies of doubled edges and faces come
- * last. */
+/* Rewrites a list of elements [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy. Copies of duplicated
+ * edges and faces are last. False: out of memory. */
 static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
                      int32_t count, const uint8_t *moved, new_list *list)
 {
@@ -99,7 +99,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
             for (int32_t i = 0; i < list->n; i++)
                 touched = touched || moved[element[i]];
             memcpy(maps, element, (size_t)list->n * sizeof *element);
-            if (touched && stencil_info->simplex_count == 1) /* an element of no cell stays */
+            if (touched && stencil_info->simplex_count == 1) /* an element that belongs to no cell is unchanged */
                 map_count = sinew_cut_map(cut, element, list->n, maps, MAPS_MAX / list->n);
             else if (touched && pass == 0 && !map_simplices(cut, stencil_info, element, list->n))
                 continue;
@@ -112,7 +112,7 @@ static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_inf
 
 /* ---- Split ------------------------------------------------------------------------------------- */
 
-/* Cells of one kind of a mesh after a cut. */
+/* Rewrites the cells of one kind of a mesh after a cut. */
 static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells, sinew_stencil stencil,
                               const uint8_t *moved, new_list *list, sinew_error *error)
 {
@@ -122,7 +122,7 @@ static sinew_status map_cells(const sinew_cut *cut, const sinew_elements *cells,
                : sinew_fail_memory(error, "the cells of a body that tears");
 }
 
-/* The body's mesh, which has the new vertices already, with the cells after the cut. */
+/* Builds the body's mesh, which already has the new vertices, with the cells after the cut. */
 static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
                                sinew_error *error)
 {
@@ -157,8 +157,7 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
     return status;
 }
 
-/* Vertices of an energy's elements in the numbering of the body before the cut; -1 - particle for particles of other
- * bodies. */
+/* Converts the particles of an energy's elements, all of this body, to vertices of the body: vertices [count]. */
 static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
                           size_t count, int32_t *vertices)
 {
@@ -196,7 +195,7 @@ static sinew_status split_energy(sinew_world *world, sinew_body body, int32_t en
     return status;
 }
 
-/* Updates particles, cells and elements after a cut. A failure after the first change leaves the body half torn. */
+/* Updates particles, cells and elements after a cut. A failure after the first change leaves the body partly torn. */
 static sinew_status take_cut(sinew_world *world, sinew_body body, const sinew_cut *cut, const uint8_t *moved,
                              sinew_error *error)
 {
@@ -246,7 +245,7 @@ static sinew_status do_split(sinew_world *world, sinew_body body, const int32_t 
 
 /* ---- Remove ------------------------------------------------------------------------------------ */
 
-/* Whether a list of vertices has both ends of one of the edges. */
+/* True if a list of vertices contains both ends of one of the edges. */
 static bool has_edge(const int32_t *vertices, int32_t count, const int32_t *edges, int32_t edge_count)
 {
     for (int32_t e = 0; e < edge_count; e++) {
@@ -294,7 +293,7 @@ static sinew_status remove_from_energy(sinew_world *world, sinew_body body, int3
     return status;
 }
 
-/* The body's mesh without the cells that have one of the edges. */
+/* Builds the body's mesh without the cells that contain one of the edges. */
 static sinew_status remove_from_mesh(sinew_world *world, sinew_body body, const int32_t *edges, int32_t edge_count,
                                      sinew_error *error)
 {

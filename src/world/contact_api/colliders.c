@@ -2,7 +2,8 @@
  *
  * colliders.c: colliders of a world: adding, removing, moving and querying them.
  *
- * The current position of a collider is that at the world's time; one with a pose is at the end of its last step.
+ * The current position of a collider is its position at the world's time. A collider with a pose is at the end of
+ * its last motion.
  */
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,8 @@ sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider
 {
     const sinew_collider none = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return none;
     if (!SINEW_ASSERT(world)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_add_collider needs a world");
         return none;
@@ -35,6 +38,8 @@ sinew_collider sinew_world_add_collider(sinew_world *world, const sinew_collider
 sinew_status sinew_world_remove_collider(sinew_world *world, sinew_collider collider, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -72,6 +77,8 @@ sinew_status sinew_collider_set_pose(sinew_world *world, sinew_collider collider
                                      const sinew_real rotation[3], sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_collider_record *record = sinew_world_find_collider(world, collider, error);
     if (!record)
         return SINEW_ERROR_USAGE;

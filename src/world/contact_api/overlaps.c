@@ -13,8 +13,8 @@
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
 
-/* Whether a collider without triangles overlaps the box: spheres and capsules by their bounds, planes by their solid
- * side. */
+/* True if a collider without triangles overlaps the box: spheres and capsules are tested by their bounds, planes by
+ * their solid side. */
 static bool meets_by_formula(const sinew_world *world, const sinew_collider_record *r, const sinew_real box[6])
 {
     if (r->kind == SINEW_SHAPE_PLANE) {
@@ -33,7 +33,8 @@ static bool meets_by_formula(const sinew_world *world, const sinew_collider_reco
     return true;
 }
 
-/* Marks the bodies and colliders with a triangle in the box: met [bodies, then colliders]. */
+/* Sets met [bodies, then colliders] to 1 for each that overlaps the box: by a triangle, or a collider without triangles
+ * by its formula. */
 static sinew_status mark_met(sinew_world *world, const sinew_real box[6], uint8_t *met, sinew_error *error)
 {
     const sinew_query_triangles all = sinew_query_triangles_of(world);
@@ -82,6 +83,8 @@ sinew_status sinew_world_overlaps(sinew_world *world, const sinew_real low[3], c
                                   int32_t capacity, sinew_contact_object *objects, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && low && high && count && capacity >= 0 && (objects || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "overlaps need a world, a box, an array, and a count");
     for (int k = 0; k < 3; k++)
@@ -119,6 +122,8 @@ sinew_status sinew_world_intersections(sinew_world *world, int32_t capacity, sin
                                        int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && count && capacity >= 0 && (intersections || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "intersections need a world, an array, and a count");
     if (!sinew_contact_is_on(world))

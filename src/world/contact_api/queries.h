@@ -12,7 +12,7 @@ typedef struct sinew_query_triangles {
     const sinew_contact_object *objects; /* body or collider of each triangle */
 } sinew_query_triangles;
 
-/* Brings the tree up to date with bodies, colliders and positions. */
+/* Updates the BVH for the current bodies, colliders and positions. */
 sinew_status sinew_query_refit(sinew_world *world, sinew_error *error);
 sinew_query_triangles sinew_query_triangles_of(const sinew_world *world);
 /* Centres of the ends of a sphere or capsule; returns its radius. */

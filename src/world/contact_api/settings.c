@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.c: the settings of contact, and its results of the last step. The step is contact/step.c.
+ * settings.c: the settings of contact, and the contact results of the last step, which contact/step.c computes.
  */
 #include <math.h>
 #include <stdio.h>
@@ -80,6 +80,8 @@ static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *er
 sinew_status sinew_world_set_contact(sinew_world *world, const sinew_contact_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_CONTACT))
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "sinew_world_set_contact needs a world and a def from "
@@ -143,6 +145,8 @@ sinew_status sinew_body_set_contact(sinew_world *world, sinew_body body, const s
                                     sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && contact && contact->cookie == SINEW_COOKIE_BODY_CONTACT))
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "sinew_body_set_contact needs a world and numbers from "
@@ -173,6 +177,8 @@ sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body b
 void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context)
 {
     if (!SINEW_ASSERT(world) || !contact_need_work(world, NULL))
+        return;
+    if (!sinew_world_may_change(world, __func__, &world->error))
         return;
     world->contact->filter = filter;
     world->contact->filter_context = context;

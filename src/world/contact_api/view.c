@@ -35,7 +35,8 @@ static bool view_bodies(const sinew_world *world, sinew_contact_work *c)
 
 sinew_status sinew_world_contact_view(const sinew_world *world, sinew_contact_view *view, sinew_error *error)
 {
-    /* Queries take a const world, and only the solver's and the objective's own work space is written to. */
+    /* The cast is safe: queries have a const world, and contact writes only to work space of the solver and the
+     * objective. */
     sinew_world *own = (sinew_world *)world;
     if (!view_bodies(world, world->contact))
         return sinew_fail_memory(error, "contacts");

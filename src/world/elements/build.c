@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * build.c: from the store of an energy to its batch: elements are planned, prepared and laid out.
+ * build.c: builds the batch of an energy from its store: orders, prepares and lays out the elements.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* ---- One element ----------------------------------------------------------------------------- */
 
-/* Whether a particle (inside number) belongs to a rigid body. */
+/* True if a particle (inside number) belongs to a rigid body. */
 static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
 {
     for (int32_t b = 0; b < world->body_count; b++) {
@@ -21,8 +21,8 @@ static bool element_build_is_rigid(const sinew_world *world, int32_t particle)
     return false;
 }
 
-/* signed weights of C = sum w0 x0 - sum w1 x1; a vertex on both sides is merged into its first entry. Only a rigid
- * body's surface, which lies outside the tet of its particles, may have negative weights. */
+/* Signed weights of C = sum w0 x0 - sum w1 x1; a repeated vertex is merged into its first entry. Negative weights are
+ * valid only for rigid bodies, whose surface lies outside the tet of their particles. */
 static sinew_status pair_weights(const sinew_world *world, const char *name, const sinew_real *given, int32_t e,
                                  const int32_t *particles, sinew_real w[8], sinew_error *error)
 {
@@ -85,7 +85,8 @@ void sinew_energy_rest(const sinew_world *world, const sinew_energy_record *reco
     rest_shape(world, &record->store, record->batch->ops->info.vertex_count, element, particles, rest);
 }
 
-/* A text without a remedy after a semicolon is about a flat or broken shape, which the mesh check lists. */
+/* Fails with the reason `why` of an energy. A reason without a remedy (no semicolon) concerns a flat or inverted shape,
+ * so the error refers to the mesh check, which lists these. */
 static sinew_status element_build_refuse(const sinew_energy_ops *ops, int32_t e, const char *why, sinew_error *error)
 {
     return sinew_fail(error, SINEW_ERROR_DATA, "%s, element %d: %s%s", ops->info.name, e, why,
@@ -154,7 +155,7 @@ sinew_status sinew_energy_prepare_again(const sinew_world *world, sinew_energy_r
     return status;
 }
 
-/* Sets new parameters of an element; the size of its rest shape stays. */
+/* Applies new parameters of an element; the size of its rest shape is kept. */
 static sinew_status reparametrise(sinew_energy_record *record, int32_t e, sinew_error *error)
 {
     const sinew_energy_ops *ops = record->batch->ops;
@@ -184,7 +185,7 @@ sinew_status sinew_energy_reparametrise(const sinew_world *world, sinew_energy_r
     return status;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All elements ---------------------------------------------------------------------------- */
 
 void sinew_energy_work_release(sinew_energy_work *work, const sinew_allocator *allocator)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_hard.c: refuses elements that cannot be constraints of a KKT system (objective/constraints.h) when they are
- * added, with their numbers, instead of in a step.
+ * check_hard.c: rejects elements that cannot be constraints of a KKT system (objective/constraints.h). The check
+ * runs when elements are added, so that the error names them; a step could not.
  *
  * - A hard constraint whose gradient vanishes at rest, where it is satisfied, or rotates under any small motion: a
  * length of zero has no direction. Gradients are compared after small displacements of all vertices along x, y and z.
- * - A compliance that is negative or not symmetric. Energies of the library have neither, but programs register their
- * own.
+ * - A compliance that is negative or not symmetric. No energy of the library has such a compliance, but programs can
+ *   register energies.
  * - A hard constraint on pinned particles alone. Distances within a rigid body are exempt, because pinning all four
  * particles fixes it. Pins added after the first step are accepted, and the step reports the constraints that they make
  * redundant or contradictory.
@@ -67,7 +67,7 @@ static void evaluate_at_rest(const sinew_world *world, const sinew_energy_record
     hard_check_evaluate(batch, out);
 }
 
-/* The m x m matrix is symmetric and has no negative eigenvalue: its Cholesky factor exists, rows of zeros allowed. */
+/* True if the m x m matrix is symmetric positive semi-definite: its Cholesky factor exists, zero rows allowed. */
 static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 {
     double L[CONSTRAINTS_MAX][CONSTRAINTS_MAX] = {{0}}, largest = 0;
@@ -91,8 +91,8 @@ static bool is_compliance(const sinew_real *alpha, int32_t m, int32_t W)
 
 /* ---- Directions ---------------------------------------------------------------------------------- */
 
-/* Whether a constraint of the element must have a direction at rest. Constraints of compliance 1 are absent, and
- * inequalities that are inactive at rest are exempt: a sheet with a bending limit has no direction while flat. */
+/* True if a constraint of the element must have a nonzero gradient at rest. Compliance 1 marks an absent constraint.
+ * Inequalities that are inactive at rest are exempt: a flat sheet with a bending limit has no gradient. */
 static bool needs_slope(const constraint_numbers *r, int32_t i, int32_t m, int32_t W)
 {
     return r->alpha[(i * m + i) * W] == 0 && (r->one_sided[i * W] == 0 || !(r->C[i * W] > 0));
@@ -110,8 +110,8 @@ static double small_displacement(const constraint_numbers *r, int32_t n)
     return sqrt(ROUND_OFF) * size + 64 * ROUND_OFF * largest;
 }
 
-/* slopes [m][size] with every vertex displaced along one axis, by fractions that differ between vertices. Restores the
- * vertices, but not the numbers of the constraints. */
+/* slopes [constraints][3 * vertices]: gradients with every vertex displaced along one axis, by fractions of
+ * `displacement` (m) that differ between vertices. Restores r->x, but not C, J and alpha. */
 static void slopes_near(constraint_numbers *r, const sinew_batch *batch, int32_t axis, double displacement,
                         double *slopes)
 {
@@ -136,8 +136,8 @@ static double product(const double *a, const double *b, int32_t size)
     return sum;
 }
 
-/* Whether a constraint has the same gradient, up to its sign, at three positions: the distance to the nearer of two
- * limits changes sign between the limits. */
+/* True if a constraint has the same gradient, up to its sign, at three positions. The sign may differ, because the
+ * distance to the nearer of two limits changes sign between the limits. */
 static bool are_alike(const double *a, const double *b, const double *c, int32_t size)
 {
     const double *list[4] = {a, b, c, a};
@@ -148,7 +148,7 @@ static bool are_alike(const double *a, const double *b, const double *c, int32_t
     return alike;
 }
 
-/* Whether all constraints that need one have a direction. `r`, at rest, is used up. */
+/* True if all constraints that need a gradient have one. `r` must be evaluated at rest and is overwritten. */
 static bool has_slopes(constraint_numbers *r, const sinew_batch *batch)
 {
     const int32_t W = batch->width, m = batch->ops->constraint_count, size = 3 * batch->ops->info.vertex_count;

@@ -33,7 +33,7 @@ static bool select_bytes(const selection *s, const void *old, const void *added,
     return true;
 }
 
-/* One parameter of each element where some have their own, or where the two lists differ. */
+/* Selects a parameter per element if one list has individual values, or if the values of the two lists differ. */
 static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *to)
 {
     const uint32_t bit = 1u << p;
@@ -53,7 +53,7 @@ static bool select_parameter(const selection *s, int32_t p, sinew_energy_store *
     return true;
 }
 
-/* Normals, if one of the lists has them; z for elements of the other list. */
+/* Selects normals if one list has them; elements of the other list get z. */
 static bool select_normals(const selection *s, sinew_energy_store *to)
 {
     const sinew_real z[3] = {0, 0, 1};
@@ -70,7 +70,7 @@ static bool select_normals(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Filled fractions, if one of the lists has them; 1 for elements of the other list. */
+/* Selects filled fractions if one list has them; elements of the other list get 1. */
 static bool select_fractions(const selection *s, sinew_energy_store *to)
 {
     to->fractions_given = s->old->fractions_given || (s->added && s->added->fractions_given);
@@ -86,7 +86,7 @@ static bool select_fractions(const selection *s, sinew_energy_store *to)
     return true;
 }
 
-/* Examples, if one of the lists has them; none for elements of the other list. */
+/* Selects examples if one list has them; elements of the other list get none. */
 static bool select_examples(const selection *s, sinew_energy_store *to)
 {
     const size_t each = 6 * SINEW_EXAMPLE_MAX;
@@ -129,7 +129,7 @@ static bool select_elements(const selection *s, const sinew_energy_info *info, s
     return good;
 }
 
-/* Copies the switches of the kept elements. */
+/* Copies the on/off switches of the kept elements. */
 static bool select_switches(const selection *s, const sinew_batch *from, sinew_batch *to)
 {
     if (from->off_count == 0)
@@ -168,6 +168,8 @@ static sinew_status refuse_targets(const sinew_energy_record *record, int32_t en
 sinew_status sinew_energy_add_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                        int32_t *first, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_error own;
     sinew_error *told = error ? error : &own;
     sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
@@ -223,6 +225,8 @@ sinew_status sinew_energy_remove_elements(sinew_world *world, sinew_energy energ
                                           int32_t count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;

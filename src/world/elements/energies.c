@@ -3,7 +3,7 @@
  * energies.c: adds, changes and removes energies of a world.
  *
  * Materials, rest shapes and switches change in place. New elements are built beside the old ones and replace them when
- * they are complete, so that a refusal leaves the world unchanged.
+ * they are complete, so that a failure leaves the world unchanged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static sinew_status check_energy_def(const sinew_world *world, const sinew_energ
     return sinew_solver_check_energy(&world->def.solver, def->kind, def->hard, error);
 }
 
-/* The base points of the targets, [count][3], in *points, the caller's to release; NULL for energies without. */
+/* Base points of the targets [count][3] in *points, which the caller releases; NULL for energies without targets. */
 static sinew_status base_points(const sinew_world *world, const sinew_energy_def *def, const sinew_energy_store *store,
                                 sinew_real **points, sinew_error *error)
 {
@@ -92,7 +92,7 @@ static sinew_status base_points(const sinew_world *world, const sinew_energy_def
     return SINEW_OK;
 }
 
-/* Fills a zeroed record except for the transient layer of its batch. The caller destroys its contents, also on failure.
+/* Fills a zeroed record from the def: store, targets and batch. The caller destroys its contents, also on failure.
  */
 static sinew_status energy_make_record(const sinew_world *world, const sinew_energy_def *def,
                                        sinew_energy_record *record, sinew_error *error)
@@ -151,6 +151,8 @@ static uint32_t elements_bit(const sinew_energy_record *record)
 sinew_energy sinew_world_add_energy(sinew_world *world, const sinew_energy_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return (sinew_energy){.index = -1};
     if (check_energy_def(world, def, error) != SINEW_OK)
         return (sinew_energy){.index = -1};
     sinew_energy_record record = {0};
@@ -180,7 +182,7 @@ static sinew_energy_record *find_energy(const sinew_world *world, sinew_energy e
     return sinew_world_find_energy(world, energy, error);
 }
 
-/* Switches off in `to`, which has the same elements, the elements that are off in `from`. */
+/* Switches off in `to` the elements that are off in `from`; both batches have the same elements. */
 static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_allocator *allocator)
 {
     if (from->off_count > 0 && !sinew_batch_allow_switching(to, allocator))
@@ -191,7 +193,8 @@ static bool copy_switches(const sinew_batch *from, sinew_batch *to, const sinew_
     return true;
 }
 
-/* The manner in which an energy was added stays when its elements change. */
+/* Copies the data of a batch that do not depend on its elements (transient, hard, PBD stiffness, number), and
+ * increments its version. */
 static void keep_manner(const sinew_batch *from, sinew_batch *to)
 {
     to->transient = from->transient;
@@ -201,8 +204,8 @@ static void keep_manner(const sinew_batch *from, sinew_batch *to)
     to->version = from->version + 1;
 }
 
-/* Replaces the batch by the next one. The objective and the solver borrow batches: a transient batch is released with
- * its layer, a fixed batch only after objective and solver. */
+/* Replaces the batch by the next one. The objective and the solver borrow batches. So transient elements leave the
+ * objective, and the old batch is kept for reuse; a fixed batch is released after solver and objective. */
 static void swap_batch(sinew_world *world, sinew_energy_record *record)
 {
     sinew_batch *old = record->batch;
@@ -272,7 +275,7 @@ void sinew_energy_take_next_store(sinew_world *world, sinew_energy_record *recor
     swap_batch(world, record);
 }
 
-/* New elements of an energy that has no targets: made in the next store and batch, then swapped in. */
+/* Builds new elements of an energy without targets in the next store and batch, then replaces the current ones. */
 static sinew_status replace_elements(sinew_world *world, sinew_energy_record *record, const sinew_energy_def *def,
                                      sinew_error *error)
 {
@@ -319,7 +322,7 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
         return NULL;
     }
     if (def->transient != record->batch->transient) {
-        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it anew",
+        sinew_fail(error, SINEW_ERROR_USAGE, "energy %d (%s) was added as %s and stays so; remove it and add it again",
                    energy.index, name, record->batch->transient ? "transient" : "fixed");
         return NULL;
     }
@@ -329,6 +332,8 @@ sinew_energy_record *sinew_energy_check_elements_def(const sinew_world *world, s
 sinew_status sinew_energy_set_elements(sinew_world *world, sinew_energy energy, const sinew_energy_def *def,
                                        sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_error own;
     sinew_error *told = error ? error : &own;
     sinew_energy_record *record = sinew_energy_check_elements_def(world, energy, def, told);
@@ -370,6 +375,8 @@ sinew_status sinew_energy_check_list(const sinew_world *world, const sinew_energ
 sinew_status sinew_energy_switch(sinew_world *world, sinew_energy energy, const int32_t *elements, int32_t count,
                                  bool on, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -402,7 +409,7 @@ static uint32_t data_bit(const sinew_energy_record *record)
     return record->batch->transient ? SINEW_CHANGED_TRANSIENT : SINEW_CHANGED_DATA;
 }
 
-/* Prepares elements first .. last-1 from the current store. */
+/* Prepares elements first .. last-1 from the current store; *done receives the element after the last one tried. */
 static sinew_status prepare_range(const sinew_world *world, sinew_energy_record *record, int32_t first, int32_t last,
                                   int32_t *done, sinew_error *error)
 {
@@ -453,6 +460,8 @@ static sinew_status take_parameter(sinew_world *world, sinew_energy_record *reco
 sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy, const char *name, sinew_real value,
                                         sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
     if (p < 0)
@@ -465,6 +474,8 @@ sinew_status sinew_energy_set_parameter(sinew_world *world, sinew_energy energy,
 sinew_status sinew_energy_set_element_parameters(sinew_world *world, sinew_energy energy, const char *name,
                                                  const sinew_real *values, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     const int32_t p = record ? find_parameter(record, energy.index, name, error) : -1;
     if (p < 0)
@@ -514,6 +525,8 @@ bool sinew_energy_own_rest(const sinew_world *world, sinew_energy_kind kind, sin
 sinew_status sinew_energy_set_rest(sinew_world *world, sinew_energy energy, int32_t first, int32_t count,
                                    const sinew_real *rest, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -554,6 +567,8 @@ sinew_status sinew_energy_set_targets(sinew_world *world, sinew_energy energy, c
                                       sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = sinew_world_find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -595,6 +610,8 @@ sinew_status sinew_energy_multipliers(const sinew_world *world, sinew_energy ene
 
 sinew_status sinew_world_remove_energy(sinew_world *world, sinew_energy energy, sinew_error *error)
 {
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_energy_record *record = find_energy(world, energy, error);
     if (!record)
         return SINEW_ERROR_USAGE;

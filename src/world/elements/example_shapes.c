@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * example_shapes.c: example shapes of the energy `examples` (examples.c): the stretch of each tet from its rest shape
- * to the example, without the rotation, S = R^T G of the polar decomposition G = R S, less 1. Six numbers in the axes
- * of the rest shape, which do not depend on the order of an element's vertices.
+ * to the example, without the rotation, S = R^T G of the polar decomposition G = R S, less 1. The six numbers are in
+ * the axes of the rest shape, so they do not depend on the order of an element's vertices.
  *
- * It also fits the blend of the whole body, sinew/blend.h: for rotations R_e, w solves
+ * The file also fits one blend for the whole body (sinew/blend.h): for rotations R_e, w solves
  *
  *     sum_j (sum_e k V E_i : E_j) w_j = sum_e k V E_i : (R^T F - 1)
  *
- * and R_e is that of the polar decomposition of F_e H(w). Each alternation lowers the sum of squares.
+ * and R_e is the rotation of the polar decomposition of F_e H(w), H(w) = 1 + sum_i w_i E_i. E_i is the stretch of
+ * example i in the element, less 1, k its stiffness, V its volume. Each alternation lowers the sum of squares.
  */
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void cofactor(const double A[9], double C[9])
     }
 }
 
-/* The rotation nearest to G, det G > 0: R <- (R + R^-T) / 2. */
+/* Newton's iteration for the rotation nearest to G, det G > 0: R <- (R + R^-T) / 2. */
 static void nearest_rotation(const double G[9], double R[9])
 {
     memcpy(R, G, 9 * sizeof *R);
@@ -62,7 +63,7 @@ static void example_edges_of(const sinew_real *points, double D[9])
         D[i] = (double)points[3 * (i % 3 + 1) + i / 3] - (double)points[i / 3];
 }
 
-/* G = Ds Dm^-1; returns det Dm. */
+/* G = Ds Dm^-1, the deformation gradient of a tet from `rest` (edges Dm) to `shape` (edges Ds); returns det Dm. */
 static double deformation_of(const sinew_real rest[12], const sinew_real shape[12], double G[9])
 {
     double Dm[9], Ds[9], C[9];
@@ -78,7 +79,8 @@ static double deformation_of(const sinew_real rest[12], const sinew_real shape[1
     return det;
 }
 
-/* E = S - 1 of one tet; false if the example has no volume or an inverted one. */
+/* E = S - 1 of one tet, S its stretch from `rest` to `shape`: xx, yy, zz, xy, xz, yz. False if the shape is flat or
+ * inverted. */
 static bool example_stretch_of(const sinew_real rest[12], const sinew_real shape[12], sinew_real E[6])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -158,7 +160,7 @@ enum {
 typedef struct blend_fit {
     const sinew_world *world;
     const sinew_energy_record *record;
-    int32_t stiffness; /* number of the parameter */
+    int32_t stiffness; /* index of the energy's parameter `stiffness` */
     double w[SINEW_EXAMPLE_MAX];
 } blend_fit;
 
@@ -220,7 +222,7 @@ static void blend_terms(const void *context, int32_t first, int32_t last, double
     }
 }
 
-/* Solves G w = b by elimination; shapes that are blends of earlier ones get 0. */
+/* Solves G w = b by elimination; linearly dependent examples get weight 0. */
 static void solve_weights(const double *G, const double *b, double *w)
 {
     double L[SINEW_EXAMPLE_MAX][SINEW_EXAMPLE_MAX] = {{0}}, y[SINEW_EXAMPLE_MAX];
@@ -257,7 +259,7 @@ static double example_blend_turn(const blend_fit *fit, double *w)
     return left;
 }
 
-/* Turns until the weights stay, from the best of: the rest shape, each example, and its opposite. */
+/* Iterates until the weights converge, starting from the best of: the rest shape, each example, and its negative. */
 static void fit_weights(blend_fit *fit, double *weights)
 {
     double min = HUGE_VAL, w[SINEW_EXAMPLE_MAX], best[SINEW_EXAMPLE_MAX] = {0};

@@ -3,7 +3,7 @@
  * fill_fractions.c: scales the tets of an energy by the filled fractions of the body's tets (sinew_mesh_fractions()).
  *
  * An element is identified by its four vertices, in any order: energies may list some of a body's tets, or all of them.
- * Elements that are not tets of their body count as full.
+ * Elements that are not tets of their body have fraction 1.
  */
 #include "mesh/topology.h"
 #include "world/world.h"

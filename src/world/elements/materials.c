@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * materials.c: the table of sheets, and their numbers as parameters of energies.
+ * materials.c: the table of sheet materials, and their values as parameters of energies.
  *
  * Woven cloth: typical areal density, tensile and shear stiffness and bending rigidity of such cloth
- * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending rigidity is chosen so that
- * the drape coefficient of Cusick's test is typical of the cloth (docs/reference/materials.md). Plates: E, nu and
+ * (in textile units 1 gf cm2/cm is 98.07e-6 N m, 1 gf/(cm deg) 56.19 N/m a radian); bending rigidity gives the
+ * typical drape coefficient of the cloth in Cusick's test (docs/reference/materials.md). Plates: E, nu and
  * thickness, D = E h^3 / (12 (1 - nu^2)).
  */
 #include <math.h>
@@ -126,7 +126,8 @@ static double mean(const double pair[2])
     return sqrt(pair[0] * pair[1]);
 }
 
-/* The value of a parameter of that name and unit; `directed`: the energy distinguishes warp and weft. */
+/* Sets *value to the material's value of a parameter, by name and unit; false: the material has none. `directed`: the
+ * energy distinguishes warp and weft. */
 static bool elements_material_value(const sinew_material *m, const sinew_parameter *p, bool directed, double *value)
 {
     const double per_width = strcmp(p->unit, "N/m") == 0 ? m->thickness : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c: the data of an energy's def, checked and copied, so that its elements can be prepared again when materials,
- * rest shapes or particle numbers change.
+ * store.c: checks and copies the data of an energy's def, so that elements can be prepared again after changes of
+ * materials, rest shapes or particle numbers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ static sinew_status check_parameters(const sinew_energy_def *def, int32_t elemen
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* The body's own cells that fit the energy: *numbers, the caller's to release, of *count elements. */
+/* The cells of the body that match the stencil of the energy: *count elements in *numbers, which the caller
+ * releases. */
 static sinew_status body_cells(const sinew_world *world, const sinew_energy_def *def, int32_t **numbers, int32_t *count,
                                sinew_error *error)
 {
@@ -79,7 +80,8 @@ static bool element_store_copy_arrays(sinew_energy_store *store, const sinew_all
     return good;
 }
 
-/* Refuses elements that are too many, parameters out of range, vertices that are not there. */
+/* Copies individual parameters, weights, normals and particles of store->count elements to the store. Fails for too
+ * many elements, parameters out of range or vertices that do not exist. */
 static sinew_status element_store_fill(sinew_energy_store *store, const sinew_world *world, const sinew_energy_def *def,
                                        const int32_t *numbers, sinew_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * loads.c: loads of a world: added, changed, removed; their layouts, and the forces of all of them in a step.
+ * loads.c: adds, changes and removes loads of a world; computes their layouts and their forces in a step.
  */
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static sinew_status check_load_def(const sinew_world *world, const sinew_load_de
     return status;
 }
 
-/* Whether the forces can be exerted, with every vector that the load takes on. */
+/* Checks that the load can exert its forces, for every vector of its key frames. */
 static sinew_status check_exertable(const sinew_world *world, const sinew_load_record *record, sinew_error *error)
 {
     const sinew_load_ops *ops = sinew_load_get_ops(record->kind);
@@ -233,6 +233,8 @@ sinew_load sinew_world_add_load(sinew_world *world, const sinew_load_def *def, s
 {
     const sinew_load none = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return none;
     if (check_load_def(world, def, error) != SINEW_OK)
         return none;
     const int32_t slot = free_load_slot(world);
@@ -273,6 +275,8 @@ static sinew_load_record *find_load(const sinew_world *world, sinew_load load, s
 sinew_status sinew_world_remove_load(sinew_world *world, sinew_load load, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_load_record *record = find_load(world, load, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -304,6 +308,8 @@ sinew_load sinew_world_load_at(const sinew_world *world, int32_t slot)
 sinew_status sinew_load_set_vector(sinew_world *world, sinew_load load, const sinew_real vector[3], sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_load_record *record = find_load(world, load, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -333,6 +339,8 @@ sinew_status sinew_load_set_parameter(sinew_world *world, sinew_load load, const
                                       sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_load_record *record = find_load(world, load, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -389,6 +397,8 @@ sinew_status sinew_world_load_forces(sinew_world *world, int32_t first, int32_t 
                                      sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, f)))
         return sinew_fail(error, SINEW_ERROR_USAGE,
                           "sinew_world_load_forces needs a world, particles of it and an array");

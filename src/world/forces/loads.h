@@ -2,8 +2,8 @@
  *
  * loads.h: records of loads, and the table of their kinds.
  *
- * A load names vertices of its body, not inside numbers; these are looked up when forces are computed, so added,
- * removed or torn bodies need no update here. Data that depends on rest shape, cells and masses (`layout`) is
+ * A load stores vertices of its body. Inside numbers are looked up when forces are computed, so a load needs no
+ * update when bodies are added, removed or torn. Data that depends on rest shape, cells and masses (`layout`) is
  * recomputed when the world's shape version changes.
  */
 #ifndef SINEW_SRC_WORLD_FORCES_LOADS_H
@@ -28,7 +28,7 @@ struct sinew_load_record {
     sinew_real vector[3];
     sinew_real parameters[SINEW_PARAMETER_MAX];
     int32_t key_count;
-    sinew_load_key *keys;
+    sinew_load_key *keys; /* [key_count] key frames */
     int32_t given_count;
     int32_t *given; /* [given_count][corners] elements of the def; NULL: all elements of the body */
     sinew_load_layout layout;
@@ -37,10 +37,10 @@ struct sinew_load_record {
 
 /* One evaluation: the load of a record at a time. */
 typedef struct sinew_load_moment {
-    double vector[3], factor;
-    double time; /* s, at the end of the step */
-    double h;    /* s; 0: quasistatic */
-    double kept; /* fraction of the velocities that remains after the world's damping */
+    double vector[3], factor; /* factor of the whole load; `vector` is already multiplied by it */
+    double time;              /* s, at the end of the step */
+    double h;                 /* s; 0: quasistatic */
+    double kept;              /* fraction of the velocities that remains after the world's damping */
 } sinew_load_moment;
 
 typedef struct sinew_load_ops {
@@ -52,15 +52,15 @@ typedef struct sinew_load_ops {
     /* Adds the forces to f [particle_count][4]. */
     void (*apply)(const sinew_world *world, const sinew_load_record *record, const sinew_load_moment *moment,
                   sinew_real *f);
-    /* Returns NULL, or the reason to refuse the load in the current world. */
+    /* Returns NULL, or the reason why the load cannot act in the current world. */
     const char *(*check)(const sinew_world *world, const sinew_load_record *record, const sinew_real vector[3]);
 } sinew_load_ops;
 
-const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* NULL out of range */
+const sinew_load_ops *sinew_load_get_ops(sinew_load_kind kind); /* NULL: kind out of range */
 
 /* Inside number of a vertex of the load's body. */
 int32_t sinew_load_particle(const sinew_world *world, const sinew_load_record *record, int32_t vertex);
-/* Half the cross product of two edges of a triangle: its normal, as long as its area. */
+/* Half the cross product of two edges of a triangle: the normal with the length of the area. */
 void sinew_load_normal(const sinew_real *points, const int32_t particles[3], double normal[3]);
 
 #endif

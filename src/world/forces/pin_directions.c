@@ -3,20 +3,21 @@
  * pin_directions.c: pins that constrain their particles along one or two directions only (Baraff and Witkin 1998, 5.1).
  *
  * A particle constrained along n_1, n_2 .. by one or several pins has the filter S = 1 - (projection on their span) and
- * the conditions n_k . x = n_k . t_k, with t_k the target of its pin. They are satisfied one after another: with S
- * before direction k,
+ * the conditions n_k . x = n_k . t_k, with t_k the target of its pin. The conditions are satisfied one after
+ * another: with S before direction k,
  *
  *     x += a_k n_k . (t_k - x),   a_k = S n_k / (n_k . S n_k),   S -= S n_k (S n_k)^T / (n_k . S n_k)
  *
  * which leaves earlier conditions satisfied, because S n_k is normal to them. Directions of different pins need not be
- * orthogonal; one that (nearly) depends on earlier ones is refused when its pins are added. A particle constrained
- * along three directions is pinned.
+ * orthogonal; a direction that (nearly) depends on earlier directions is an error when its pins are added. A
+ * particle constrained along three directions is pinned.
  */
 #include <math.h>
 
+#include "math/vec3.h"
 #include "world/world.h"
 
-/* Squared length of a unit direction after filtering, below which the direction depends on earlier ones. */
+/* A direction depends on earlier ones if its squared length after filtering is below this value. */
 #define FOLLOWS 1e-10
 
 static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -79,7 +80,7 @@ sinew_status sinew_pin_take_directions(const sinew_pin_def *def, sinew_pin_recor
             return sinew_fail(error, SINEW_ERROR_DATA, "pins: direction %d follows from those before it; leave it out",
                               k);
         /* Only the span of a pin's directions matters, so orthonormal vectors replace them. */
-        const double size = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+        const double size = vec3_norm(along);
         for (int c = 0; c < 3; c++)
             record->directions[k][c] = along[c] / size;
     }
@@ -140,7 +141,7 @@ static bool reserve_pin_buffers(sinew_world *world)
     return good;
 }
 
-/* Computes filters and a_k of all pins. */
+/* Computes world->filter, the vectors a_k of all partial pins, and world->pinned of their particles. */
 static void find_filters(sinew_world *world)
 {
     for (size_t i = 0; i < 6 * (size_t)world->particle_count; i++)

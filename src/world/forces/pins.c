@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pins.c: particles whose motion is prescribed.
+ * pins.c: adds, moves and removes pins: particles with prescribed motion.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ void sinew_pin_record_destroy(const sinew_allocator *allocator, sinew_pin_record
     *record = (sinew_pin_record){.generation = record->generation};
 }
 
-/* Solvers leave pinned particles out of their unknowns. */
+/* Marks the solver as changed, because pinned particles are not unknowns. */
 static void pins_changed(sinew_world *world)
 {
     sinew_world_mark_changed(world, SINEW_CHANGED_PINS);
@@ -33,7 +33,7 @@ static void unmark(sinew_world *world, const int32_t *particles, int32_t count)
         world->pinned[particles[i]] = 0;
 }
 
-/* Marks the particles as pinned; refuses, and unmarks, when one is pinned already. */
+/* Marks the particles as pinned; if one is already pinned, unmarks the others and fails. */
 static sinew_status pin_mark(sinew_world *world, const sinew_pin_def *def, const int32_t *particles, sinew_error *error)
 {
     for (int32_t i = 0; i < def->vertex_count; i++) {
@@ -79,6 +79,8 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
 {
     const sinew_pin none = {.index = -1};
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return none;
     if (!SINEW_ASSERT(world && def && def->cookie == SINEW_COOKIE_PIN)) {
         sinew_fail(error, SINEW_ERROR_USAGE, "pins need a world and a def made by sinew_default_pin_def()");
         return none;
@@ -115,6 +117,8 @@ sinew_pin sinew_world_add_pins(sinew_world *world, const sinew_pin_def *def, sin
 sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sinew_real *targets, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -128,6 +132,8 @@ sinew_status sinew_pin_set_targets(sinew_world *world, sinew_pin pin, const sine
 sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew_motion *motion, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
     if (!record)
         return SINEW_ERROR_USAGE;
@@ -147,6 +153,8 @@ sinew_status sinew_pin_set_motion(sinew_world *world, sinew_pin pin, const sinew
 sinew_status sinew_world_remove_pins(sinew_world *world, sinew_pin pin, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     sinew_pin_record *record = sinew_world_find_pin(world, pin, error);
     if (!record)
         return SINEW_ERROR_USAGE;

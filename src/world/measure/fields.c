@@ -2,15 +2,15 @@
  *
  * fields.c: fields of particles and elements as arrays, for colours, plots and sensors.
  *
- * Elements are evaluated one by one with the kernels of width one. Every number of a tetrahedron comes from its corners
- * x (rest: X), its energy E and its gradient g_a = dE/dx_a, so that it holds for any material:
+ * Elements are evaluated one by one with the kernels of width one. Every value of a tetrahedron is computed from its
+ * corners x (rest: X), its energy E and its gradient g_a = dE/dx_a, which is valid for any material:
  *
  *     F = Ds Dm^-1,  Ds = [x1-x0 x2-x0 x3-x0],  Dm the same at rest     det F = v / V, the signed volumes
  *     E = V psi(F),  g_a = V P grad N_a    =>    sum_a g_a (x_a - x_0)^T = V P F^T = v sigma
  *
  * where V and v count the filled fraction of the tet only (sinew_mesh_fractions), with the first Piola stress
  * P = dpsi/dF and the Cauchy stress sigma = P F^T / det F. Von Mises' stress is sqrt(3/2 s : s), s the deviator of
- * sigma (of its symmetric part: the linear energy's is not symmetric once it turns).
+ * sigma (of its symmetric part: sigma of the linear energy is not symmetric after a rotation).
  */
 #include "world/measure/fields.h"
 
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "energy/registry.h"
+#include "solve/driver/objective_gap.h"
 #include "math/small/decompose_batch.h"
 #include "contact/contact.h"
 #include "world/world.h"
@@ -34,6 +35,8 @@ static const sinew_field_info infos[SINEW_FIELD_COUNT] = {
     [SINEW_FIELD_VON_MISES] = {"von_mises", "Pa", "von Mises stress of a tet", 1, true},
     [SINEW_FIELD_ENERGY] = {"energy", "J/m3|J", "energy density of a tet, energy of any other element", 1, true},
     [SINEW_FIELD_CONTACT_FORCE] = {"contact_force", "N", "force of contacts on each particle", 3, false},
+    [SINEW_FIELD_POSITION_ERROR] = {"position_error", "m", "from where the step ended to the minimum, estimated", 3,
+                                    false},
 };
 
 const sinew_field_info *sinew_get_field_info(sinew_field_kind field)
@@ -57,7 +60,7 @@ double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_
     sinew_objective view = world->objective;
     view.step.quasistatic = true;
     view.step.pinned = left_out;
-    /* With pins included, reactions along constrained directions are kept, too. */
+    /* If pins are included, reactions along constrained directions are also kept. */
     view.step.constrained_count = left_out == world->pinned ? view.step.constrained_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
@@ -87,11 +90,11 @@ static void field_copy_points(const sinew_world *world, const sinew_real *values
     }
 }
 
-/* The field at rest or as the state is now: from elastic and external forces alone. */
+/* Computes the field from elastic and external forces of the current state, without inertia. */
 static sinew_status static_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                  sinew_real *out, sinew_error *error)
 {
-    /* Contact forces of the last step are not elastic forces. */
+    /* SINEW_FIELD_FORCE excludes the contact forces of the last step. */
     if (field == SINEW_FIELD_FORCE)
         sinew_contact_detach(world);
     sinew_status status = sinew_world_prepare(world, error);
@@ -127,10 +130,55 @@ static sinew_status contact_force_field(const sinew_world *world, int32_t first,
     return status;
 }
 
+/* q* - q of the last step, inside order [particle_count][4]; NULL if it is unknown or positions have changed since. */
+static const sinew_real *known_position_error(const sinew_world *world)
+{
+    const bool known =
+        world->position_error_kind == SINEW_GAP_ESTIMATE || world->position_error_kind == SINEW_GAP_BELOW;
+    return known && world->solve.gap && !world->objective_changed && world->q_version == world->position_error_version
+               ? sinew_gap_position_error(&world->solve)
+               : NULL;
+}
+
+static void copy_position_error(const sinew_world *world, int32_t first, int32_t count, sinew_real *out)
+{
+    const sinew_real *error = known_position_error(world);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t at = world->inside[first + i];
+        for (size_t c = 0; c < 3; c++)
+            out[3 * (size_t)i + c] = at < 0 ? 0 : error ? error[4 * (size_t)at + c] : (sinew_real)NAN;
+    }
+}
+
+bool sinew_body_position_error(const sinew_world *world, sinew_body body, double *max, double *rms)
+{
+    const sinew_body_record *record = SINEW_ASSERT(world) ? sinew_world_find_body(world, body, NULL) : NULL;
+    const sinew_real *error = record ? known_position_error(world) : NULL;
+    double largest = 0, sum = 0;
+    int32_t free_count = 0;
+    for (int32_t i = 0; error && i < record->count; i++) {
+        const int32_t at = world->inside[record->first + i];
+        if (at < 0 || world->pinned[at])
+            continue;
+        const sinew_real *e = error + 4 * (size_t)at;
+        const double square = (double)e[0] * (double)e[0] + (double)e[1] * (double)e[1] + (double)e[2] * (double)e[2];
+        largest = fmax(largest, sqrt(square));
+        sum += square;
+        free_count++;
+    }
+    if (max)
+        *max = error ? largest : NAN;
+    if (rms)
+        *rms = error ? (free_count > 0 ? sqrt(sum / free_count) : 0) : NAN;
+    return error != NULL;
+}
+
 sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32_t first, int32_t count,
                                sinew_real *out, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_field_info *info = sinew_get_field_info(field);
     if (!SINEW_ASSERT(sinew_world_has_range(world, first, count, out) && info))
         return sinew_fail(error, SINEW_ERROR_USAGE,
@@ -141,6 +189,10 @@ sinew_status sinew_world_field(sinew_world *world, sinew_field_kind field, int32
                           info->name);
     if (field == SINEW_FIELD_CONTACT_FORCE)
         return contact_force_field(world, first, count, out, error);
+    if (field == SINEW_FIELD_POSITION_ERROR) {
+        copy_position_error(world, first, count, out);
+        return SINEW_OK;
+    }
     if (field == SINEW_FIELD_FORCE || world->def.quasistatic)
         return static_field(world, field, first, count, out, error);
     const sinew_real *imbalance = NULL;
@@ -175,7 +227,7 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
     }
 }
 
-/* Computes psi and the moments of its forces about the first vertex. */
+/* Computes psi and the moment of the element's forces about its first vertex. */
 static void field_evaluate(const sinew_world *world, const sinew_batch *batch, int32_t element, element_state *s)
 {
     _Alignas(SINEW_ALIGNMENT) sinew_real x[SINEW_POINT * SINEW_STENCIL_MAX] = {0};
@@ -243,8 +295,8 @@ static void deformation(const element_state *s, double F[9])
             F[3 * i + j] = Ds[3 * i] * inverse[j] + Ds[3 * i + 1] * inverse[3 + j] + Ds[3 * i + 2] * inverse[6 + j];
 }
 
-/* F of a triangle, 3x2, in an orthonormal basis of its rest plane: [x1-x0 x2-x0] times the inverse of the same at rest,
- * which is upper triangular when the basis begins with its first edge. */
+/* F of a triangle, 3x2, in an orthonormal basis of its rest plane: [x1-x0 x2-x0] times the inverse of the same matrix
+ * at rest, which is upper triangular because the basis starts with the first edge. */
 static void sheet_deformation(const element_state *s, double F[6])
 {
     double a[3], b[3], along = 0, first = 0, across = 0;
@@ -352,6 +404,8 @@ sinew_status sinew_energy_field(sinew_world *world, sinew_energy energy, sinew_f
                                 sinew_real *values, int32_t *count, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     const sinew_field_info *info = sinew_get_field_info(field);
     if (!SINEW_ASSERT(world && info && count && (values || capacity == 0)))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_energy_field needs a world, a field and an array");

@@ -19,14 +19,15 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
                         double (*rest)[3]);
 
 /* The energy balance of a step (energy_balance.c), if the def enables it. prepare allocates, also for new particles;
- * begin is called before the prediction, record after it, end when the step was accepted (`good`) or not. */
+ * begin, before the prediction, stores the state; record, after the prediction, stores the work of moving targets; end,
+ * after the step (`good`: it was accepted), computes the balance. */
 sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error);
 void sinew_balance_begin(sinew_world *world);
 void sinew_balance_record(sinew_world *world);
 void sinew_balance_end(sinew_world *world, bool good);
 void sinew_balance_release(sinew_world *world);
-/* [particle_count][4] grad g at the end of the last step, at pins the force of the pin; refuses, naming `what`, if the
- * step did not keep it. */
+/* [particle_count][4] N: grad g at the end of the last step; at pins, the force of the pin. Fails with `what` in the
+ * error if the step did not store it. */
 sinew_status sinew_balance_imbalance(const sinew_world *world, const char *what, const sinew_real **imbalance,
                                      sinew_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * introspect.c: the energies of a world, their elements, and the pinned particles: for programs that draw or write a
- * world that they did not build.
+ * introspect.c: the energies of a world, their elements, and the pinned particles: for programs that draw or save a
+ * world that another program built.
  */
 #include "world/world.h"
 

@@ -40,6 +40,8 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
 {
     if (!SINEW_ASSERT(world && measures))
         return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
+        return SINEW_ERROR_USAGE;
     sinew_status status = sinew_world_prepare(world, &world->error);
     if (status != SINEW_OK)
         return status;
@@ -63,6 +65,8 @@ double sinew_world_violation(sinew_world *world)
 {
     if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
         return NAN;
+    if (!sinew_world_may_change(world, __func__, &world->error))
+        return NAN;
     sinew_world_predict(world);
     world->solve.gradient_known = false;
     return sinew_objective_violation(&world->objective, world->q, world->solve.gradient);
@@ -71,6 +75,8 @@ double sinew_world_violation(sinew_world *world)
 sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, double *value, sinew_real *gradient)
 {
     if (!SINEW_ASSERT(world && q && value))
+        return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
     sinew_status status = sinew_world_prepare(world, &world->error);
     if (status != SINEW_OK)
@@ -90,6 +96,8 @@ sinew_status sinew_world_objective(sinew_world *world, const sinew_real *q, doub
 sinew_status sinew_world_colours(sinew_world *world, int32_t *colour_count, int32_t *colours)
 {
     if (!SINEW_ASSERT(world && colour_count))
+        return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
     const sinew_status status = sinew_world_prepare(world, &world->error);
     *colour_count = 0;

@@ -12,6 +12,8 @@
 sinew_status sinew_world_stability(sinew_world *world, sinew_stability *stability, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && stability))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_stability needs a world and a place for the answer");
     *stability = (sinew_stability){.growth = NAN, .time_step_max = HUGE_VAL};

@@ -2,12 +2,13 @@
  *
  * surface.c: the drawable surface of a world, in particle numbers.
  *
- * Bodies with tetrahedra have the boundary of these, bodies of triangles their own triangles, bodies with neither their
- * edges (ropes). Springs of a cloth and edges inside a solid are not drawn. Cells come body by body, in the order of
- * sinew_mesh_surface().
+ * The surface of a body with tetrahedra is their boundary; other bodies show their triangles or, without triangles,
+ * their edges (ropes). Springs of a cloth and edges inside a solid are not drawn. Cells are listed body by body, in
+ * the order of sinew_mesh_surface().
  *
- * The material of a triangle is the first energy over the tetrahedron behind it. Tetrahedra are keys of four particles:
- * the surface's keys are sorted as two 64-bit numbers each, and every element over tetrahedra is looked up.
+ * The material of a triangle is the first energy over the tetrahedron behind it. A tetrahedron is identified by a
+ * key of its four particles: the keys behind the surface are sorted as pairs of 64-bit numbers, and every element
+ * over tetrahedra is looked up.
  */
 #include <string.h>
 
@@ -55,7 +56,7 @@ static shell *make_shells(const sinew_world *world, sinew_error *error)
     return shells;
 }
 
-/* Sets the counts; refuses numbers above INT32_MAX. */
+/* Sets the counts; fails above INT32_MAX. */
 static sinew_status world_surface_count_cells(const sinew_world *world, const shell *shells, sinew_surface *surface,
                                               sinew_error *error)
 {
@@ -72,7 +73,7 @@ static sinew_status world_surface_count_cells(const sinew_world *world, const sh
     return SINEW_OK;
 }
 
-/* to[i] = particle of vertices[i]; returns the end of the written entries. `to` NULL: returns NULL. */
+/* to[i] = particle of vertices[i]; returns the end of the written entries. If `to` is NULL, returns NULL. */
 static int32_t *world_surface_append(int32_t *to, const int32_t *vertices, int32_t count, int32_t first)
 {
     for (int32_t i = 0; to && i < count; i++)
@@ -105,7 +106,7 @@ static void world_surface_fill_cells(const sinew_world *world, const shell *shel
 
 /* ---- Materials ------------------------------------------------------------------------------- */
 
-/* Finds the tetrahedra behind the surface and their energies. */
+/* The tetrahedra behind the surface triangles, and their energies. */
 typedef struct material_table {
     sinew_pair *keys; /* [count] keys, ascending */
     int32_t *energy;  /* [count] energy of each key, -1: none */
@@ -209,7 +210,7 @@ static sinew_status find_materials(const sinew_world *world, const shell *shells
 
 /* ---- The surface ----------------------------------------------------------------------------- */
 
-/* Refuses arrays smaller than the counts. */
+/* Fails if an array is smaller than its count. */
 static sinew_status check_capacity(const sinew_surface *reserved, const sinew_surface *counted, sinew_error *error)
 {
     const bool triangles = reserved->triangles || reserved->bodies || reserved->materials,

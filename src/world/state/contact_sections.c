@@ -3,7 +3,7 @@
  * contact_sections.c: the sections of contact in a state:
  *
  *     TCHS   cached contacts, one sinew_contact_cache_entry (contact/contact.h) each
- *     CVEL   one per body: velocities at the start of the last step, [4 * vertex_count] reals, the fourth 1 where known
+ *     CVEL   one per body: velocities at the start of the last step, [4 * vertex_count] reals, the fourth 1 if known
  *     COLL   one per collider that was truncated or has a pose: collider_state
  *
  * The bytes are untrusted: slots and vertices are only looked up, and forces must be finite and not negative.
@@ -15,10 +15,10 @@
 #include "contact/contact.h"
 #include "world/world.h"
 
-/* A collider in a state. */
+/* State of one collider in a section. */
 typedef struct collider_state {
     uint32_t generation, posed;
-    double behind;
+    double behind; /* s: delay of the collider relative to its motion */
     double pose[2][6];
 } collider_state;
 

@@ -3,19 +3,19 @@
  * save_load.c: all data that stepping changes, as one block of tagged sections (base/tagged_blob.h).
  *
  *     TIME   int64 steps taken, double time (s)
- *     BODY   one a body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
- *     TEAR   one a body that tore: uint64 edges, copies, refusals; its log of int32 (tear.h)
- *     GOAL   one an energy with targets: uint32 whether key frames move them, uint32 count, base points [3 * count]
- *     PINS   the same, one a pin
- *     SOLV   char[16] name of the solver, then its memory from step to step; absent if it has none
- *     TCHS, CVEL, COLL   data of contact (warm_start_cache.c)
+ *     BODY   one per body: positions, velocities, forces, [3 * vertex_count] reals each, in outside order
+ *     TEAR   one per torn body: int64 edges, copies, refusals; the log of int32 (tear.h)
+ *     GOAL   one per energy with targets: uint32 1 if key frames move them, uint32 count, base points [3 * count]
+ *     PINS   one per pin, same content as GOAL
+ *     SOLV   char[16] name of the solver, then the data that it keeps between steps; absent if it has none
+ *     TCHS, CVEL, COLL   data of contact (contact_sections.c)
  *     GENS   uint32 number of slots of bodies, of energies, of pins, then the generation of each; absent: all are 0
  *     SIGN   the signature of the world (signature.c), "name=value" lines
  *     NOTE   the comment, a text of the caller
- * 
- * A reader must know all but the last three. The index of a section is the slot of its body, energy or pins. Loading
- * requires a world with the same slots and sizes. Restoring also requires the same generations and skips objects that
- * do not fit.
+ *
+ * A reader must support all sections but the last three. The index of a section is the slot of its body, energy or
+ * pins. Loading requires a world with the same slots and sizes. Restoring also requires the same generations and
+ * skips objects that do not fit.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *const known_tags[] = {"TIME", "BODY", "GOAL", "PINS", "SOLV",
 enum {
     KNOWN_TAGS = sizeof known_tags / sizeof known_tags[0],
     SOLVER_NAME = 16,
-    TEAR_HEAD = 3 * sizeof(int64_t) /* bytes before a body's log of tears */
+    TEAR_HEAD = 3 * sizeof(int64_t) /* bytes before the log of tears of a body */
 };
 
 /* ---- Save ------------------------------------------------------------------------------------ */
@@ -73,7 +73,7 @@ static void put_trajectory(const sinew_trajectory *trajectory, const char *tag, 
     sinew_section_end(writer);
 }
 
-/* Whether the solver has data for the next step. Pending changes that the solver can refresh keep the data; other
+/* True if the solver has data for the next step. Pending changes that the solver can refresh keep the data; other
  * changes reset it. */
 static bool solver_remembers(const sinew_world *world)
 {
@@ -97,7 +97,7 @@ static void state_put_solver(const sinew_world *world, sinew_section_writer *wri
     sinew_section_end(writer);
 }
 
-/* Number of slots of each kind, in the order of the section GENS. */
+/* Kinds of objects with slots, in the order of the section GENS. */
 enum {
     OF_BODIES,
     OF_ENERGIES,
@@ -198,7 +198,7 @@ sinew_status sinew_world_state_save(const sinew_world *world, void *blob, size_t
     return SINEW_OK;
 }
 
-/* ---- Checks before anything is taken --------------------------------------------------------- */
+/* ---- Checks before the first change ----------------------------------------------------------- */
 
 static bool finite_reals(const char *bytes, size_t count)
 {
@@ -232,8 +232,8 @@ static sinew_status check_time(sinew_section_reader *reader, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The tear operations of a body in a state that the world does not have yet: *count numbers, which the caller releases.
- * The state may be unaligned. NULL without such operations (*count 0) or without memory (*count > 0). */
+/* The tear operations of a body that only the state has: *count integers, which the caller releases. The state may be
+ * unaligned. NULL: no such operations (*count 0) or out of memory (*count > 0). */
 static int32_t *new_operations(const sinew_world *world, int32_t index, sinew_section_reader *reader, size_t *count)
 {
     size_t size;
@@ -247,8 +247,8 @@ static int32_t *new_operations(const sinew_world *world, int32_t index, sinew_se
     return operations;
 }
 
-/* Whether the tears of a state continue the tears of the world: the log of the state begins with the log of the world.
- * *copies: vertices that the rest of the log adds. */
+/* Checks that the tears of a state continue the tears of the world: the log of the world is a prefix of the log of the
+ * state. *copies: vertices that the remaining log adds. */
 static sinew_status check_tear(const sinew_world *world, int32_t index, sinew_section_reader *reader, int64_t *copies,
                                sinew_error *error)
 {
@@ -316,8 +316,8 @@ static sinew_status check_bodies(const sinew_world *world, sinew_section_reader 
     return status;
 }
 
-/* Whether the section of these targets exists, has the same number of points, and has key frames only if the world has
- * some. */
+/* True if the section of these targets exists, has the same number of points, and has key frames only if the world has
+ * key frames. */
 static bool trajectory_fits(const sinew_trajectory *trajectory, const char *tag, int32_t index,
                             sinew_section_reader *reader, sinew_error *error)
 {
@@ -376,13 +376,15 @@ static sinew_status check_trajectories(const sinew_world *world, sinew_section_r
 
 /* ---- Load ------------------------------------------------------------------------------------ */
 
-/* The solver is prepared again, because it may have data from steps that the state does not contain. */
+/* Marks the solver for preparation in the next step, because it may have data from steps that the state does not
+ * contain. */
 static void forget_steps(sinew_world *world)
 {
     sinew_world_mark_changed(world, SINEW_CHANGED_SOLVER);
 }
 
-/* Restores the solver's data from step to step. A solver other than the one that wrote the state starts without data.
+/* Restores the data that the solver keeps between steps. A different solver than that of the state starts without
+ * data.
  */
 static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
@@ -402,7 +404,8 @@ static sinew_status take_solver(sinew_world *world, sinew_section_reader *reader
     if (status == SINEW_ERROR_MEMORY)
         return status;
     if (status != SINEW_OK) {
-        /* The world cannot be stepped, as the next step reports. The state may have been saved in that condition. */
+        /* The error is cleared because the next step reports it. The state may have been saved in the same
+         * condition. */
         sinew_error_clear(error);
         forget_steps(world);
         return SINEW_OK;
@@ -444,7 +447,7 @@ static void take_time(sinew_world *world, sinew_section_reader *reader)
     memcpy(&world->time, content + sizeof world->step_count, sizeof world->time);
 }
 
-/* Applies the tears of a state that the world does not have yet. */
+/* Applies the tears that only the state has. */
 static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader, sinew_error *error)
 {
     sinew_status status = SINEW_OK;
@@ -466,7 +469,7 @@ static sinew_status take_tears(sinew_world *world, sinew_section_reader *reader,
     return status;
 }
 
-/* All checks are done: no failure is possible from here on. */
+/* Copies time, bodies, targets and contact data of the state to the world. All checks are done, so this cannot fail. */
 static void take_sections(sinew_world *world, sinew_section_reader *reader)
 {
     take_time(world, reader);
@@ -482,7 +485,7 @@ static void take_sections(sinew_world *world, sinew_section_reader *reader)
     sinew_contact_take_sections(world, true, reader);
 }
 
-/* A copy of the comment's text; *comment is NULL without a comment. */
+/* Copies the text of the comment; *comment is NULL without a comment. */
 static sinew_status copy_comment(const sinew_world *world, const char *text, size_t size, char **comment,
                                  sinew_error *error)
 {
@@ -508,6 +511,8 @@ static void replace_comment(sinew_world *world, char *comment)
 sinew_status sinew_world_state_load(sinew_world *world, const void *blob, size_t size, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && blob))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_load needs a world and a state");
     sinew_section_reader reader;
@@ -574,7 +579,7 @@ static sinew_status open_saved(saved_state *saved, const void *blob, size_t size
     return SINEW_OK;
 }
 
-/* Whether a slot holds the object that was saved. */
+/* True if a slot holds the object that was saved. */
 static bool same_generation(const sinew_world *world, const saved_state *saved, int kind, int32_t slot)
 {
     uint32_t was = 0;
@@ -628,7 +633,7 @@ static bool state_has(const sinew_world *world, int kind, int32_t slot)
                                  : world->pins[slot].count > 0;
 }
 
-/* Restores all objects of one kind. */
+/* Restores all objects of one kind and counts them in *report; `take` false: only checks and counts. */
 static sinew_status restore_kind(sinew_world *world, saved_state *saved, int kind, bool take, sinew_restored *report,
                                  sinew_error *error)
 {
@@ -652,6 +657,8 @@ sinew_status sinew_world_state_restore(sinew_world *world, const void *blob, siz
                                        sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && blob))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_state_restore needs a world and a state");
     saved_state saved;
@@ -703,6 +710,8 @@ sinew_status sinew_world_set_comment(sinew_world *world, const char *text)
 {
     char *comment;
     if (!SINEW_ASSERT(world))
+        return SINEW_ERROR_USAGE;
+    if (!sinew_world_may_change(world, __func__, &world->error))
         return SINEW_ERROR_USAGE;
     sinew_status status = copy_comment(world, text, text ? strlen(text) : 0, &comment, NULL);
     if (status == SINEW_OK)

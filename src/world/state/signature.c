@@ -5,8 +5,9 @@
  *
  * Included: mode, time step, gravity, damping, loads, the solver with all its settings, meshes and masses, energies
  * with their parameters and elements, contact, colliders, pins and motions: all data that determines the bits of the
- * next step; and skins, because continued caches contain their vertices. Not included: the state itself, the number of
- * threads, recording, the settings of the gap. Long lists are given by their count and CRC-32.
+ * next step. Skins are included because resumed caches contain their vertices. Not included: the state itself, the
+ * number of threads, recording, the settings of the optimality gap. Long lists are represented by their count and
+ * CRC-32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -26,7 +27,8 @@ enum {
     TEXT_SIZE = 160
 };
 
-/* The fewest digits that reproduce the real exactly; a point in every locale, so that texts can be compared. */
+/* The shortest text that reproduces the real exactly, with a decimal point in every locale, so that texts can be
+ * compared. */
 static void number_text(double value, char *text, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
@@ -47,7 +49,7 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* prefix of the names */
+    char prefix[64]; /* put before the name of each line, such as "solver." */
 } signature;
 
 static void signature_put_text(const signature *s, const char *name, const char *value)
@@ -125,7 +127,7 @@ static void signature_put_solver(signature *s, const sinew_solver_def *def)
     put_format(s, "iterations", "%" PRId32, def->iterations);
     signature_put_number(s, "tolerance", (double)def->tolerance);
     signature_put_number(s, "time_budget", def->time_budget);
-    /* Without residuals most solvers cannot stop at the tolerance. */
+    /* The line is included because most solvers cannot stop at the tolerance without residuals. */
     signature_put_text(s, "residuals", def->measure == SINEW_MEASURE_NOTHING ? "not measured" : "measured");
     for (int32_t p = 0; p < info->parameter_count; p++)
         put_parameter(s, &info->parameters[p], (double)def->parameters[p]);
@@ -263,7 +265,7 @@ static void put_lines(const char *text, sinew_signature_line *line, void *contex
     }
 }
 
-/* A text that grows line by line; without `text` only its length is counted. */
+/* A text that grows line by line; if `text` is NULL, only its length is counted. */
 typedef struct line_sink {
     char *text;
     size_t length;
@@ -361,7 +363,7 @@ typedef struct comparison {
     char first[2 * TEXT_SIZE + 64];
 } comparison;
 
-/* The value of the saved line of that name, or NULL; searches on from where the last one was. */
+/* The value of the saved line with this name, or NULL; the search starts after the last line found. */
 static const char *saved_value(comparison *c, const char *name, size_t *length)
 {
     const size_t name_length = strlen(name);

@@ -4,15 +4,16 @@
  *
  * An equilibrium requires that every connected component of the world is supported against translation: by a pin, by a
  * position energy, or by an energy that joins it to a supported component. Otherwise the objective has no minimum, or a
- * force drives it to minus infinity. A component supported at one or two points may still rotate about them. That is
- * allowed, because rotation is bounded and a minimum exists. Where no force determines the angle the Hessian is
- * singular, and the step reports SINEW_STEP_INDEFINITE.
+ * force drives it to minus infinity. A component supported at one or two points may still rotate about them. This is
+ * allowed, because rotation is bounded and a minimum exists. If no force determines the angle, the Hessian is
+ * singular and the step reports SINEW_STEP_INDEFINITE.
  *
- * Known limit: components joined by weak constraints of one stiffness only (the other zero) count as joined, though
- * they may slide.
+ * Known limit: components joined by weak constraints with one zero stiffness count as joined, although they may
+ * slide.
  */
 #include <stdio.h>
 
+#include "contact/modes.h"
 #include "objective/connected_components.h"
 #include "sinew/extend.h"
 #include "world/world.h"
@@ -42,7 +43,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Names the component by its particle of the lowest outside number, its size and its bodies. */
+/* Fails with a message: the component's size, its number of bodies, and its first particle in the public order. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
@@ -63,7 +64,7 @@ static sinew_status fail_free(const sinew_world *world, const int32_t *component
         snprintf(more, sizeof more, " and of %d more bod%s", bodies - 1, bodies > 2 ? "ies" : "y");
     return sinew_fail(
         error, SINEW_ERROR_DATA,
-        "quasistatic: a piece of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
+        "quasistatic: a component of body %d%s with %d particles (particle %d, vertex %d of the body, is one) is "
         "held by nothing, so that no equilibrium exists: no pin, no position energy, nothing that joins it to "
         "what is held; pin some of its vertices or add position energies",
         owner, more, count, lowest, lowest - world->bodies[owner].first);
@@ -100,19 +101,26 @@ static void list_static(char *text, size_t size)
     }
 }
 
+/* The reason, for an error, why the world's solver finds no equilibria. For a solver registered by a program only the
+ * missing flag is known. */
+static const char *tell_dynamic_only(const sinew_world *world)
+{
+    if (world->def.solver.kind > SINEW_SOLVER_COUNT)
+        return "it was registered without the flag `quasistatic`";
+    return sinew_solver_get_ops(world->def.solver.kind)->one_iteration
+               ? "without the masses, which an equilibrium leaves out, there is no motion to integrate"
+               : "without the masses, which an equilibrium leaves out, its update divides by zero";
+}
+
 static sinew_status check_mode(const sinew_world *world, sinew_error *error)
 {
-    const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
-    const sinew_solver_info *solver = &ops->info;
+    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
     char others[128];
     if (world->def.quasistatic && !solver->quasistatic) {
         list_static(others, sizeof others);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                          "%s cannot be quasistatic: without the masses, which an equilibrium leaves out, %s; use one "
-                          "of %s, or a dynamic world with damping",
-                          solver->name,
-                          ops->one_iteration ? "there is no motion to integrate" : "its update divides by zero",
-                          others);
+                          "%s cannot be quasistatic: %s; use one of %s, or a dynamic world with damping", solver->name,
+                          tell_dynamic_only(world), others);
     }
     if (!world->def.quasistatic && solver->static_only)
         return sinew_fail(
@@ -122,7 +130,7 @@ static sinew_status check_mode(const sinew_world *world, sinew_error *error)
     return SINEW_OK;
 }
 
-/* The first pins that constrain some directions only; -1: none. */
+/* The first pin that constrains some directions only; -1: none. */
 static int32_t find_partial(const sinew_world *world)
 {
     for (int32_t p = 0; p < world->pin_count; p++)
@@ -131,7 +139,8 @@ static int32_t find_partial(const sinew_world *world)
     return -1;
 }
 
-/* A solver whose unknowns are points, each with one mass, cannot constrain one of three directions. */
+/* Fails if a pin constrains some directions only and the solver does not support this, because its update has one mass
+ * or factor for all three. For a solver registered by a program only the missing flag is known. */
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
@@ -146,17 +155,29 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", info->name);
     }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot hold particles along some directions only, as pins %d do: its update has one mass, or "
-                      "one factor, for all three; use one of %s, or hold them in all directions",
-                      solver->name, partial, others);
+                      "%s cannot hold particles along some directions only, as pins %d do: %s; use one of %s, or hold "
+                      "them in all directions",
+                      solver->name, partial,
+                      world->def.solver.kind > SINEW_SOLVER_COUNT
+                          ? "it was registered without the flag `directions`"
+                          : "its update has one mass, or one factor, for all three",
+                      others);
 }
 
-/* Contacts change within a step, so a solver that would have to be prepared again for them is refused. */
+/* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */
 sinew_status sinew_world_check_contact(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
-    if (!sinew_contact_is_on(world) || ops->refreshes & SINEW_CHANGED_TRANSIENT)
+    if (!sinew_contact_is_on(world))
         return SINEW_OK;
+    const sinew_contact_mode_ops *mode = sinew_contact_mode_get(world->contact->def.mode);
+    const char *needed = ops->contact_refused_by ? ops->contact_refused_by(&world->def.solver) : NULL;
+    if (needed)
+        return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
+                          "%s takes contact only with %s: set these, use another solver, or switch contact off",
+                          ops->info.name, needed);
+    if (ops->refreshes & SINEW_CHANGED_TRANSIENT)
+        return mode->check ? mode->check(ops, error) : SINEW_OK;
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
                       "%s takes no contact: it is set up for the elements that a step begins with, and contacts come "
                       "and go within one; use pbng or another solver, or switch contact off",

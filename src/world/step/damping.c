@@ -7,10 +7,10 @@
  *
  *     (M + h B) d = -h B (v - rigid part of v),   v += d,    B = sum_j beta_j K_j(q) over energies with damping beta_j
  *
- * with K_j projected to semi-definite at the end of the step, d zero at pins, by conjugate gradients. A mode of
- * frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K (omega x q)
- * is not zero, so each body's rigid motion is removed from v before, and from d if nothing of the body is pinned: rigid
- * motions, and momenta of free bodies, are preserved.
+ * with K_j at the end of the step, projected to semi-definite, and d zero at pins; solved by conjugate gradients. A
+ * mode of frequency omega loses energy at the rate beta omega^2 and never reverses, for any h. In a stressed body K
+ * (omega x q) is not zero. So the rigid motion of each body is first removed from v, and also from d if no particle
+ * of the body is pinned. This preserves rigid motions, and momenta of free bodies.
  *
  * Bodies: velocities shrink by exp(-damping h); then v += k (rigid part - v), the filter of Mueller et al. 2007 (3.5).
  *
@@ -27,10 +27,10 @@
 #include "world/world.h"
 
 struct sinew_damping_work {
-    int32_t count;        /* capacity in particles */
+    int32_t count;        /* particles that the arrays below hold */
     sinew_real *rhs, *d;  /* [count][4] right-hand side; change d of the velocities */
     sinew_real *scratch;  /* [count][4] v without rigid motions */
-    sinew_real *tangents; /* tangents of all energies with damping, one after the other */
+    sinew_real *tangents; /* tangents of all energies with damping, concatenated */
     sinew_real *local;    /* work space: two vectors of a chunk */
     size_t tangent_capacity, local_capacity;
     sinew_pcg pcg;
@@ -64,7 +64,7 @@ static bool is_damped(const sinew_energy_record *record)
     return record->batch && record->damping > 0;
 }
 
-/* Numbers of a chunk's tangents and of one local vector, rounded up to whole cache lines. */
+/* Size of a chunk's tangents and of one local vector, rounded up to whole cache lines. */
 static size_t chunk_tangents(const sinew_batch *batch, const sinew_chunk *chunk)
 {
     return (sinew_chunk_tangent_count(batch, chunk) + 15) / 16 * 16;
@@ -169,7 +169,7 @@ static rigid_motion rigid_fraction(const sinew_world *world, const sinew_body_re
     return m;
 }
 
-/* out = keep v + take times the rigid motion, at the particles of a body, which may be pinned; out may be v. */
+/* out = keep v + take times the rigid motion, at the particles of a body, including pinned ones; out may be v. */
 static void damping_blend(const sinew_world *world, const sinew_body_record *body, const rigid_motion *m, double keep,
                           double take, const sinew_real *v, sinew_real *out)
 {
@@ -264,8 +264,8 @@ static void damping_divide(void *context, const sinew_real *x, sinew_real *out)
 enum {
     MAX_ITERATIONS = 500
 };
-/* Residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate gives the
- * forces of B. */
+/* Relative residual at which conjugate gradients stop. Momenta do not depend on the residual, because every iterate
+ * gives the forces of B. */
 #define TOLERANCE (sizeof(sinew_real) == 4 ? 1e-4 : 1e-9)
 
 static void damp_energies(sinew_world *world)
@@ -299,7 +299,7 @@ static void damp_energies(sinew_world *world)
 
 /* ---- Bodies ---------------------------------------------------------------------------------- */
 
-/* Velocities of pins are prescribed and do not change. */
+/* Damps the velocities of a body, except at pins, where velocities are prescribed. */
 static void damp_body(sinew_world *world, const sinew_body_record *body)
 {
     const double left = exp(-(double)body->damping * (double)world->def.time_step);

@@ -7,7 +7,8 @@
  *
  *     r = M (u - w) / h + grad psi(q) - f        at every particle,
  *
- * r is grad g at the free particles, zero where the step is solved, and at pins the force that the pin exerts. From
+ * r is grad g at the free particles, zero if the step is solved exactly; at pins it is the force that the pin
+ * exerts. From
  * |u|^2 - |w|^2 = 2 u . (u - w) - |u - w|^2 and h u = d follows, in the metric of M,
  *
  *     1/2 |u|^2 - 1/2 |w|^2 = d . (r - grad psi(q) + f) - 1/2 |u - w|^2
@@ -21,11 +22,11 @@
  *               - 1/2 |u - w|^2 - D            lost by implicit Euler, also if solved exactly
  *               - (1 - k^2) 1/2 |v_n|^2        lost by damping
  *               + r . d over free particles    minus the loss of the solver, whose r is not zero
- *               - 1/2 |u|^2 + 1/2 |v|^2        the same, of solvers that end with another velocity than u, without
+ *               - 1/2 |u|^2 + 1/2 |v|^2        loss of solvers whose final velocity is not u, without
  *                                              the change by damping of bodies and energies, which is lost by damping
  *
- * An explicit step minimises nothing, so its r is no error of a solver: the sum of the lines of implicit Euler and of
- * the solver is lost by the integrator (explicit Euler: gained).
+ * An explicit step has no objective, so its r is not an error of the solver: the sum of the lines of implicit Euler
+ * and of the solver is the loss of the integrator (explicit Euler: a gain).
  *
  * With contact, g also has contact terms psi_c, which E excludes: r contains grad psi_c = -F_c, so that
  *
@@ -48,14 +49,14 @@
 #include "world/measure/fields.h"
 
 struct sinew_balance_work {
-    int32_t capacity;      /* capacity in particles */
+    int32_t capacity;      /* particles that the arrays below hold */
     sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
-    sinew_real *imbalance; /* [capacity][4] N: r */
+    sinew_real *imbalance; /* [capacity][4] N: residual of the solver; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
     uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
     double elastic;        /* J: psi(q_n) with the targets of the step */
-    bool known;            /* `balance` is that of the last step */
-    int64_t shape_version; /* shape version of the world at that step */
+    bool known;            /* `balance` belongs to the last step */
+    int64_t shape_version; /* shape version of the world at the last step */
     sinew_balance balance;
 };
 
@@ -136,18 +137,18 @@ void sinew_balance_record(sinew_world *world)
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
-/* Sums over the particles. */
+/* Sums over the particles, for a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* |v_n|^2 */
-    SUM_KINETIC_AFTER,  /* |v|^2 */
-    SUM_KINETIC_STEP,   /* |u|^2 */
-    SUM_KICK,           /* |u - w|^2 */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n */
-    SUM_GRAVITY_AFTER,  /* -f_g . q */
-    SUM_FORCES,         /* f_u . d, loads included */
-    SUM_ELASTIC,        /* grad psi . d */
-    SUM_PINS,           /* r . d over pins */
-    SUM_FREE,           /* r . d over free particles */
+    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
+    SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
+    SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
+    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = gravity */
+    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = gravity */
+    SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
+    SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
+    SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
+    SUM_FREE,           /* r . d along free directions, r = residual of the solver */
     SUM_COUNT
 };
 
@@ -187,8 +188,8 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
     }
 }
 
-/* r: at free particles the solver's gradient, at pins the force that moves them; a particle constrained along some
- * directions has both. */
+/* Sets w->imbalance: the solver's gradient at free particles, the force of the pin at pins; a particle constrained
+ * along some directions has both components. Sets w->forces to grad psi - f. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
     sinew_world_imbalance(world, w->nobody, w->forces);
@@ -264,7 +265,7 @@ void sinew_balance_end(sinew_world *world, bool good)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* Refuses if no step of the current world has a balance. */
+/* Fails if the last step of the current world has no balance. */
 static sinew_status check_known(const sinew_world *world, const char *what, sinew_error *error)
 {
     if (!world->def.balance)

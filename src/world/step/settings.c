@@ -3,8 +3,8 @@
  * settings.c: settings of a running world: gravity, damping, time step, forces, mode, solver; and a view of the
  * positions in their inside order.
  *
- * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes: changing them
- * needs no set-up of the solver. The solver's set-up depends on the time step (world.c).
+ * Gravity, damping and forces enter a step through q_tilde and f_ext alone, which every step recomputes, so changes
+ * need no preparation of the solver. A new time step needs one.
  */
 #include <math.h>
 #include <string.h>
@@ -29,6 +29,8 @@ sinew_status sinew_damping_check(sinew_real damping, sinew_error *error)
 sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravity[3], sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && gravity))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_set_gravity needs a world and a vector");
     const sinew_status status = sinew_gravity_check(gravity, error);
@@ -40,6 +42,8 @@ sinew_status sinew_world_set_gravity(sinew_world *world, const sinew_real gravit
 sinew_status sinew_world_set_damping(sinew_world *world, sinew_real damping, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_set_damping needs a world");
     const sinew_status status = sinew_damping_check(damping, error);

@@ -2,15 +2,16 @@
  *
  * step.c: one step, stage by stage:
  *
- *     tear      edges that the last step stretched too far are split
- *     targets   pins and anchors move to their positions at t + h
+ *     tear      splits or removes edges that the last step stretched too far
+ *     targets   moves pins and targets to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
  *     velocity  v = (q - q_n) / h        (quasistatic: zero; of the last substep, if the solver has substeps)
- *     contact   before: pairs, cells, contacts; after: forces, restitution (contact.h)
- *     damping   of bodies and energies reduces v
+ *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
+ *     damping   reduces v by the damping of bodies and energies
  *
- * A step that becomes non-finite, or that cannot be prepared, leaves the state unchanged.
+ * A step that becomes non-finite, has contradictory constraints or cannot be prepared leaves positions, velocities and
+ * time unchanged.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 
 /* ---- Targets and prediction ------------------------------------------------------------------ */
 
-/* Numbers that all elements of an energy share, from the state at the start of a step. */
+/* Updates the data that all elements of an energy share from the state at the start of a step. */
 static void share_numbers(const sinew_world *world, const sinew_energy_record *record, double time)
 {
     sinew_real shared[SINEW_SHARED_MAX];
@@ -152,7 +153,8 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* Whether some fixed element is switched off. `all`: treats all elements as on; else restores the switches. */
+/* Shows all fixed elements as switched on (`all`), or restores their switches. Returns true if some fixed element is
+ * switched off. */
 static bool show_all(sinew_world *world, bool all)
 {
     bool any = false;
@@ -166,7 +168,8 @@ static bool show_all(sinew_world *world, bool all)
     return any;
 }
 
-/* Solvers that create elements read the parameters of existing elements; records may move later. */
+/* Gives batches access to their records, because solvers that create elements read the parameters of existing ones;
+ * removes it afterwards, because records may move. */
 static void show_parameters(sinew_world *world, bool show)
 {
     for (int32_t i = 0; i < world->energy_count; i++)
@@ -176,23 +179,23 @@ static void show_parameters(sinew_world *world, bool show)
         }
 }
 
-/* Preparation uses the rest shape and all elements, including those that are off, so that a loaded state continues with
- * the same bits; the solver then gets the switches. */
+/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape and all elements, including
+ * those that are off, so that a loaded state continues with the same bits; the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
     uint32_t changed = world->solver_changed & ~(uint32_t)SINEW_CHANGED_SWITCHED;
     const uint32_t refreshes = world->solve.ops ? world->solve.ops->refreshes | SINEW_CHANGED_DEF : 0;
-    const bool anew = changed & all || changed & ~refreshes;
+    const bool rebuild = changed & all || changed & ~refreshes;
     bool off = (world->solver_changed & SINEW_CHANGED_SWITCHED) != 0;
     sinew_status status = SINEW_OK;
     if (changed) {
-        if (anew)
+        if (rebuild)
             off |= show_all(world, true);
         show_parameters(world, true);
         status = sinew_solve_refresh(&world->solve, &world->def.solver, changed, error);
         show_parameters(world, false);
-        if (anew)
+        if (rebuild)
             show_all(world, false);
     }
     if (status == SINEW_OK && off)
@@ -207,6 +210,8 @@ static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 sinew_status sinew_world_prepare(sinew_world *world, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_prepare needs a world");
     /* Every call with multi-threaded work prepares first, so this is the only place that selects the task system. */
@@ -254,6 +259,9 @@ static uint32_t inversion_bit(sinew_world *world)
 static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .gap = NAN,
                                              .gap_reason = "",
+                                             .position_error = NAN,
+                                             .position_error_rms = NAN,
+                                             .position_error_reason = "",
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
@@ -274,7 +282,8 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
-/* Out of memory for contacts: the state stays, and the next step prepares the solver again. */
+/* Ends a step for which memory was short: keeps the state, returns SINEW_STEP_UNPREPARED, and marks the solver for
+ * preparation in the next step. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -284,15 +293,9 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
-uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
+/* A step of a prepared world. */
+static uint32_t take_step(sinew_world *world, sinew_step_result *out)
 {
-    sinew_step_result own;
-    sinew_step_result *out = result ? result : &own;
-    *out = unprepared;
-    if (!SINEW_ASSERT(world) || sinew_world_tear(world, &world->error) != SINEW_OK ||
-        sinew_world_prepare(world, &world->error) != SINEW_OK ||
-        sinew_balance_prepare(world, &world->error) != SINEW_OK)
-        return out->bits;
     sinew_solve *solve = &world->solve;
     sinew_balance_begin(world);
     sinew_world_predict(world);
@@ -310,6 +313,8 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);
+        world->position_error_kind = out->position_error_kind;
+        world->position_error_version = world->q_version;
         view.time = world->time;
         if (contact)
             sinew_contact_end(&view, out);
@@ -320,6 +325,32 @@ uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
         sinew_contact_abandon(&view);
     sinew_balance_end(world, !kept);
     return out->bits;
+}
+
+bool sinew_world_may_change(const sinew_world *world, const char *call, sinew_error *error)
+{
+    if (!world || !world->stepping)
+        return true;
+    sinew_fail(error, SINEW_ERROR_USAGE,
+               "%s: the world takes a step; a callback may read it, changes wait until the "
+               "step has ended",
+               call);
+    return false;
+}
+
+uint32_t sinew_world_step(sinew_world *world, sinew_step_result *result)
+{
+    sinew_step_result own;
+    sinew_step_result *out = result ? result : &own;
+    *out = unprepared;
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error) ||
+        sinew_world_tear(world, &world->error) != SINEW_OK || sinew_world_prepare(world, &world->error) != SINEW_OK ||
+        sinew_balance_prepare(world, &world->error) != SINEW_OK)
+        return out->bits;
+    world->stepping = true;
+    const uint32_t bits = take_step(world, out);
+    world->stepping = false;
+    return bits;
 }
 
 const sinew_iteration *sinew_world_iterations(const sinew_world *world, int32_t *count)

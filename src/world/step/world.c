@@ -81,7 +81,7 @@ sinew_world *sinew_world_create(const sinew_world_def *def, sinew_error *error)
 
 void sinew_world_destroy(sinew_world *world)
 {
-    if (!world)
+    if (!world || !SINEW_ASSERT(!world->stepping))
         return;
     const sinew_allocator allocator = world->allocator;
     sinew_contact_release(world);
@@ -130,6 +130,8 @@ int32_t sinew_world_thread_count(const sinew_world *world)
 sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *def, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world && def))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_set_solver needs a world and a def");
     sinew_status status = sinew_solver_check(def, error);
@@ -145,6 +147,8 @@ sinew_status sinew_world_set_solver(sinew_world *world, const sinew_solver_def *
 sinew_status sinew_world_set_time_step(sinew_world *world, sinew_real h, sinew_error *error)
 {
     sinew_error_clear(error);
+    if (!sinew_world_may_change(world, __func__, error))
+        return SINEW_ERROR_USAGE;
     if (!SINEW_ASSERT(world))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_world_set_time_step needs a world");
     sinew_status status = check_time_step(h, error);

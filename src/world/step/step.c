@@ -287,6 +287,11 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
+static void move_targets_to(void *context, double time)
+{
+    sinew_world_move_targets(context, time);
+}
+
 /* A step of a prepared world. */
 static uint32_t take_step(sinew_world *world, sinew_step_result *out)
 {
@@ -296,6 +301,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     sinew_balance_record(world);
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
+    solve->targets = (sinew_target_hook){world, move_targets_to, world->time};
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)

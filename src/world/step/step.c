@@ -140,6 +140,7 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     if (world->objective_changed == 0)
         return SINEW_OK;
     const int32_t live = list_batches(world, &fixed);
+    sinew_balance_forget_constraints(world);
     if (world->objective_changed & SINEW_CHANGED_ELEMENTS) {
         sinew_solve_release(&world->solve);
         world->objective.particle_count = world->particle_count;

@@ -113,9 +113,10 @@ static void a_motor_moves_by_speed_times_time(void **unused)
                 assert_false(sinew_world_step(a.world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
             const double wanted = speed * (double)def.time_step * steps;
             const double off = (slides ? arm_slide : arm_angle)(&a, rest) - wanted;
-            const double bound = solvers[k].floor[sizeof(sinew_real) == 4] +
-                                 (slides ? 0 : solvers[k].order) * pow(speed * (double)def.time_step, 2) * fabs(wanted) +
-                                 solvers[k].start * fabs(speed) * (double)def.time_step;
+            const double bound =
+                solvers[k].floor[sizeof(sinew_real) == 4] +
+                (slides ? 0 : solvers[k].order) * pow(speed * (double)def.time_step, 2) * fabs(wanted) +
+                solvers[k].start * fabs(speed) * (double)def.time_step;
             worst[k] = fmax(worst[k], fabs(off) / bound);
             if (!(fabs(off) <= bound))
                 fail_msg("case %d, %s %s %g: %.9f in place of %.9f; speed %g, h %g, %d steps, bound %.1e", c,

@@ -189,11 +189,11 @@ struct sinew_solve {
     double residual;     /* |gradient|, when gradient_known */
     bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, at least noise */
-    double start_residual;         /* |gradient| at the starting guess */
-    sinew_terms start_terms;       /* J: g at the starting guess */
-    double noise;                  /* N: the residual's round-off */
-    double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
-    sinew_contact_hooks *contact;  /* NULL: no contact */
+    double start_residual;        /* |gradient| at the starting guess */
+    sinew_terms start_terms;      /* J: g at the starting guess */
+    double noise;                 /* N: the residual's round-off */
+    double value_noise;           /* J: the round-off of a sum of energies near the rest shape */
+    sinew_contact_hooks *contact; /* NULL: no contact */
     sinew_target_hook targets;
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact

@@ -64,8 +64,7 @@ static bool kkt_allocate_vectors(sinew_kkt *r, const sinew_objective *o, size_t 
 {
     const sinew_allocator *a = &o->allocator;
     const size_t constraints = (size_t)r->constraints->constraint_count, particles = (size_t)o->particle_count;
-    double **const of_constraints[] = {&r->lambda, &r->change, &r->right,
-                                       &r->comply, &r->norm,   &r->start};
+    double **const of_constraints[] = {&r->lambda, &r->change, &r->right, &r->comply, &r->norm, &r->start};
     bool good = true;
     for (size_t i = 0; i < sizeof of_constraints / sizeof of_constraints[0]; i++)
         good &= (*of_constraints[i] = sinew_allocate_zero(a, constraints, sizeof(double))) != NULL;

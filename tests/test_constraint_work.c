@@ -4,8 +4,9 @@
  * at limits, pendulums, inextensible ropes at moving pins) and every solver that keeps them hard, the balance closes to
  * round-off, and the work of constraints equals a sum that the test computes on its own:
  *
- *     ropes   sum over edges of lambda n . (d_b - d_a), from the multipliers and the positions of the ends
- *     arms    sum over the free particles of d . (m (u - w) / h - m g - r), by Newton's second law
+ *     edges   sum of lambda n . (d_b - d_a) over edges of ropes and of rigid frames, from multipliers and positions
+ *     joints  sum of lambda (C(q) - C(q_n)): with the post fixed, C is linear in the arm's particles (joint.h)
+ *     arms    sum over the free particles of d . (m (u - w) / h - m g - r), by Newton's second law, without multipliers
  *
  * with the displacement d, u = d / h, the damped velocity w and the residual r.
  */
@@ -37,15 +38,19 @@ enum {
 #define CLOSES 1e-5
 #define EQUALS 1e-4
 #else
-#define CLOSES 1e-11
-#define EQUALS 1e-9
+#define CLOSES 1e-13
+#define EQUALS 1e-12
 #endif
 
 /* A world and what the test knows of it. */
 typedef struct driven_world {
     sinew_world *world;
-    sinew_energy rope; /* hard springs; index -1: an arm */
-    int32_t count;
+    world_kind kind;
+    sinew_energy edges, joint, drive; /* hard springs of rope or arm, joint, and motor or limit */
+    int32_t first_edge_particle;
+    double axis[3], speed, limits[2];
+    double rest[8][3]; /* m: particles of post and arm at rest */
+    int32_t count, steps;
     double h, kept, gravity[3];
     sinew_real m[PARTICLES_MAX], q_n[3 * PARTICLES_MAX], v_n[3 * PARTICLES_MAX], q[3 * PARTICLES_MAX];
     sinew_real r[3 * PARTICLES_MAX], reaction[3 * PARTICLES_MAX];
@@ -97,7 +102,19 @@ static void make_driven_arm(random_cases *r, world_kind kind, const sinew_world_
     if (kind != MOTOR)
         throw_arm(&a, speed);
     w->world = a.world;
-    w->rope.index = -1;
+    w->edges = sinew_world_energy_at(a.world, 1);
+    w->joint = sinew_world_energy_at(a.world, 2);
+    w->drive = sinew_world_energy_at(a.world, 3);
+    w->first_edge_particle = a.frames[4];
+    w->speed = speed;
+    memcpy(w->axis, axis, sizeof axis);
+    memcpy(w->limits, limits, sizeof limits);
+    for (int p = 0; p < 8; p++) {
+        sinew_real x[3];
+        sinew_world_get_positions(a.world, a.frames[p], 1, x);
+        for (int i = 0; i < 3; i++)
+            w->rest[p][i] = (double)x[i];
+    }
 }
 
 /* An inextensible rope, with soft springs between its vertices i and i + 2, that hangs from a moving pin. */
@@ -117,7 +134,7 @@ static void make_driven_rope(random_cases *r, const sinew_world_def *def, driven
     sinew_energy_def springs = sinew_default_energy_def(SINEW_ENERGY_SPRING);
     springs.body = body;
     springs.hard = true;
-    w->rope = add_energy(w->world, &springs);
+    w->edges = add_energy(w->world, &springs);
     int32_t pairs[2 * PARTICLES_MAX];
     for (int32_t i = 0; i + 2 < vertices; i++) {
         pairs[2 * i] = i;
@@ -151,6 +168,7 @@ static void step_driven(driven_world *w)
     sinew_world_get_positions(w->world, 0, w->count, w->q_n);
     sinew_world_get_velocities(w->world, 0, w->count, w->v_n);
     assert_false(sinew_world_step(w->world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
+    w->steps++;
     sinew_world_get_positions(w->world, 0, w->count, w->q);
     sinew_world_field(w->world, SINEW_FIELD_RESIDUAL, 0, w->count, w->r, &error);
     must(&error);
@@ -168,28 +186,138 @@ typedef struct work_sum {
     double work, size;
 } work_sum;
 
-/* lambda n . (d_b - d_a) over the edges of the rope. */
-static work_sum work_of_edges(const driven_world *w)
+static int32_t multipliers_of(const driven_world *w, sinew_energy energy, sinew_real lambda[PARTICLES_MAX])
+{
+    sinew_error error = {0};
+    int32_t count = 0;
+    sinew_energy_multipliers(w->world, energy, PARTICLES_MAX, lambda, &count, &error);
+    must(&error);
+    return count;
+}
+
+/* Adds lambda n . (d_b - d_a) of one edge. */
+static void add_edge(const driven_world *w, int32_t a, int32_t b, double lambda, work_sum *sum)
+{
+    double n[3], length = 0;
+    for (int c = 0; c < 3; c++) {
+        n[c] = (double)w->q[3 * b + c] - (double)w->q[3 * a + c];
+        length += n[c] * n[c];
+    }
+    for (int c = 0; c < 3; c++) {
+        const double pull = lambda * n[c] / sqrt(length);
+        sum->work += pull * (way(w, b, c) - way(w, a, c));
+        sum->size += fabs(pull) * (fabs(way(w, b, c)) + fabs(way(w, a, c)));
+    }
+}
+
+static work_sum work_of_rope(const driven_world *w)
 {
     sinew_real lambda[PARTICLES_MAX];
-    sinew_error error = {0};
-    int32_t edges = 0;
     work_sum sum = {0, 0};
-    sinew_energy_multipliers(w->world, w->rope, PARTICLES_MAX, lambda, &edges, &error);
-    must(&error);
-    assert_int_equal(edges, w->count - 1);
-    for (int32_t e = 0; e < edges; e++) {
-        double n[3], length = 0;
-        for (int c = 0; c < 3; c++) {
-            n[c] = (double)w->q[3 * (e + 1) + c] - (double)w->q[3 * e + c];
-            length += n[c] * n[c];
-        }
-        for (int c = 0; c < 3; c++) {
-            const double pull = (double)lambda[e] * n[c] / sqrt(length);
-            sum.work += pull * (way(w, e + 1, c) - way(w, e, c));
-            sum.size += fabs(pull) * (fabs(way(w, e + 1, c)) + fabs(way(w, e, c)));
-        }
+    assert_int_equal(multipliers_of(w, w->edges, lambda), w->count - 1);
+    for (int32_t e = 0; e < w->count - 1; e++)
+        add_edge(w, e, e + 1, (double)lambda[e], &sum);
+    return sum;
+}
+
+static double determinant(const double u[3], const double v[3], const double w[3])
+{
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) + u[2] * (v[0] * w[1] - v[1] * w[0]);
+}
+
+/* change = displacement in this step of a vector (of_point: of a point) of the arm that is v at rest: the affine map of
+ * the frame's four particles. */
+static void change_in_arm(const driven_world *w, const double v[3], bool of_point, double change[3])
+{
+    double edge[3][3], right[3], weight[4] = {of_point ? 1 : 0, 0, 0, 0};
+    for (int c = 0; c < 3; c++) {
+        right[c] = v[c] - (of_point ? w->rest[4][c] : 0);
+        for (int a = 0; a < 3; a++)
+            edge[a][c] = w->rest[5 + a][c] - w->rest[4][c];
     }
+    for (int a = 0; a < 3; a++) {
+        weight[a + 1] = determinant(right, edge[(a + 1) % 3], edge[(a + 2) % 3]) /
+                        determinant(edge[a], edge[(a + 1) % 3], edge[(a + 2) % 3]);
+        weight[0] -= weight[a + 1];
+    }
+    for (int c = 0; c < 3; c++) {
+        change[c] = 0;
+        for (int a = 0; a < 4; a++)
+            change[c] += weight[a] * way(w, w->first_edge_particle + a, c);
+    }
+}
+
+/* m: root mean square distance of the particles from the centroids of their frames. */
+static double arm_of_joint(const driven_world *w)
+{
+    double sum = 0;
+    for (int p = 0; p < 8; p++)
+        for (int c = 0; c < 3; c++) {
+            const int first = p / 4 * 4;
+            double middle = 0;
+            for (int a = first; a < first + 4; a++)
+                middle += w->rest[a][c] / 4;
+            sum += pow(w->rest[p][c] - middle, 2);
+        }
+    return sqrt(sum / 8);
+}
+
+/* e [3][3]: directions of the joint; the first is that of the coordinate with the smallest share of the axis. */
+static void directions_of_joint(const double axis[3], double e[3][3])
+{
+    int min = 0;
+    for (int i = 1; i < 3; i++)
+        min = fabs(axis[i]) < fabs(axis[min]) ? i : min;
+    for (int i = 0; i < 3; i++) {
+        e[2][i] = axis[i];
+        e[0][i] = ((i == min) - axis[min] * axis[i]) / sqrt(1 - axis[min] * axis[min]);
+    }
+    for (int i = 0; i < 3; i++)
+        e[1][i] = axis[(i + 1) % 3] * e[0][(i + 2) % 3] - axis[(i + 2) % 3] * e[0][(i + 1) % 3];
+}
+
+/* Adds lambda factor change . e, the change of one product in C times its multiplier. */
+static void add_product(double lambda, double factor, const double change[3], const double e[3], work_sum *sum)
+{
+    for (int c = 0; c < 3; c++) {
+        sum->work += lambda * factor * change[c] * e[c];
+        sum->size += fabs(lambda * factor * change[c]);
+    }
+}
+
+/* Adds lambda (C(q) - C(q_n)), C = r sin(theta - angle) times sign. */
+static void add_turn(double lambda, double r, double angle, double sign, double f_1[3], double e[3][3], work_sum *sum)
+{
+    add_product(lambda, -sign * r * sin(angle), f_1, e[0], sum);
+    add_product(lambda, sign * r * cos(angle), f_1, e[1], sum);
+}
+
+static work_sum work_of_arm(const driven_world *w)
+{
+    const double r = arm_of_joint(w), origin[3] = {0, 0, 0};
+    double e[3][3], P[3], f_1[3], f_3[3];
+    sinew_real lambda[PARTICLES_MAX];
+    work_sum sum = {0, 0};
+    assert_int_equal(multipliers_of(w, w->edges, lambda), 6);
+    for (int32_t a = 0, k = 0; a < 4; a++)
+        for (int32_t b = a + 1; b < 4; b++)
+            add_edge(w, w->first_edge_particle + a, w->first_edge_particle + b, (double)lambda[k++], &sum);
+    directions_of_joint(w->axis, e);
+    change_in_arm(w, origin, true, P);
+    change_in_arm(w, e[0], false, f_1);
+    change_in_arm(w, e[2], false, f_3);
+    assert_int_equal(multipliers_of(w, w->joint, lambda), 6);
+    for (int i = 0; i < 3; i++)
+        add_product((double)lambda[i], 1, P, e[i], &sum);
+    for (int i = 0; i < 2; i++)
+        add_product((double)lambda[3 + i], r, f_3, e[i], &sum);
+    if (w->kind == PENDULUM)
+        return sum;
+    assert_int_equal(multipliers_of(w, w->drive, lambda), w->kind == MOTOR ? 1 : 2);
+    if (w->kind == MOTOR)
+        add_turn((double)lambda[0], r, w->speed * w->h * w->steps, 1, f_1, e, &sum);
+    for (int i = 0; i < 2 && w->kind == LIMIT; i++)
+        add_turn((double)lambda[i], r, w->limits[i], i == 0 ? 1 : -1, f_1, e, &sum);
     return sum;
 }
 
@@ -232,6 +360,15 @@ typedef struct worst_errors {
     double open, off, work;
 } worst_errors;
 
+static void compare_work(work_sum own, double found, const driven_world *w, const char *solver, worst_errors *worst)
+{
+    const double off = fabs(found - own.work) / (own.size + 1e-300);
+    worst->off = fmax(worst->off, off);
+    if (!(off <= EQUALS))
+        fail_msg("%s, %s, step %d: work of constraints %.9e J, expected %.9e", kind_names[w->kind], solver, w->steps,
+                 found, own.work);
+}
+
 static void check_step(driven_world *w, const char *solver, world_kind kind, int step, worst_errors *worst)
 {
     sinew_balance b;
@@ -246,14 +383,11 @@ static void check_step(driven_world *w, const char *solver, world_kind kind, int
     if (!(open <= CLOSES))
         fail_msg("%s, %s, step %d: %.3e J unaccounted of %.3e", kind_names[kind], solver, step, b.unaccounted,
                  size_of(&b));
-    if (kind == ROPE ? !keeps_multipliers(solver) : !measures_with_multipliers(solver))
+    if (!keeps_multipliers(solver))
         return;
-    const work_sum own = kind == ROPE ? work_of_edges(w) : newton;
-    const double off = fabs(b.constraints - own.work) / (own.size + 1e-300);
-    worst->off = fmax(worst->off, off);
-    if (!(off <= EQUALS))
-        fail_msg("%s, %s, step %d: work of constraints %.9e J, expected %.9e", kind_names[kind], solver, step,
-                 b.constraints, own.work);
+    compare_work(kind == ROPE ? work_of_rope(w) : work_of_arm(w), b.constraints, w, solver, worst);
+    if (kind != ROPE && measures_with_multipliers(solver))
+        compare_work(newton, b.constraints, w, solver, worst);
 }
 
 static void balances_close_with_hard_constraints(void **unused)
@@ -266,7 +400,7 @@ static void balances_close_with_hard_constraints(void **unused)
             for (int kind = 0; kind < WORLD_KIND_COUNT; kind++) {
                 if (!keeps_multipliers(solvers[k]) && kind != ROPE)
                     continue; /* admm has no joints */
-                driven_world w = {0};
+                driven_world w = {.kind = (world_kind)kind};
                 const sinew_world_def def = random_def(&r, solvers[k], &w);
                 if (kind == ROPE)
                     make_driven_rope(&r, &def, &w);

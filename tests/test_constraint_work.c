@@ -10,6 +10,8 @@
  *
  * with the displacement d, u = d / h, the damped velocity w and the residual r.
  */
+#include "contact_worlds.h"
+#include "failing_allocator.h"
 #include "rigid_world.h"
 
 enum {
@@ -481,12 +483,115 @@ static void a_soft_motor_works_through_its_target(void **unused)
     assert_true(fabs(soft - hard) <= 0.1 * hard);
 }
 
+/* An inextensible rope falls flat on the floor: contacts and constraints are separate lines of the balance. */
+static void a_rope_lies_on_the_floor(void **unused)
+{
+    (void)unused;
+    const sinew_solver_kind kinds[] = {SINEW_SOLVER_XPBD, SINEW_SOLVER_PBD};
+    for (int k = 0; k < 2; k++) {
+        sinew_world_def def = sinew_default_world_def();
+        sinew_error error = {0};
+        double touched = 0, pulled = 0;
+        def.balance = true;
+        def.thread_count = 1;
+        def.solver = sinew_default_solver_def(kinds[k]);
+        sinew_world *world = make_world(&def);
+        set_touch(world, 2e-3, 0.3);
+        add_floor(world);
+        sinew_mesh *mesh = make_rope(9, (const double[3]){0, 0.02, 0}, (const double[3]){0.8, 0.1, 0});
+        sinew_energy_def springs = sinew_default_energy_def(SINEW_ENERGY_SPRING);
+        springs.body = add_mesh(world, mesh, 1, NULL, NULL);
+        springs.hard = true;
+        add_energy(world, &springs);
+        for (int i = 0; i < 30; i++) {
+            sinew_balance b;
+            sinew_world_step(world, NULL);
+            sinew_world_balance(world, &b, &error);
+            must(&error);
+            const double size = size_of(&b) + fabs(b.contacts) + fabs(b.restitution);
+            if (!(fabs(b.unaccounted) <= 100 * CLOSES * size))
+                fail_msg("%s, step %d: %.3e J unaccounted of %.3e", solvers[5 + k], i, b.unaccounted, size);
+            touched += fabs(b.contacts);
+            pulled += fabs(b.constraints);
+        }
+        printf("    %-5s contacts %.3e J, constraints %.3e J\n", solvers[5 + k], touched, pulled);
+        assert_true(touched > 0 && pulled > 0);
+        sinew_mesh_destroy(mesh);
+        sinew_world_destroy(world);
+    }
+}
+
+static uint64_t hash_of_arm(bool balance, const char *solver)
+{
+    sinew_world_def def = sinew_default_world_def();
+    sinew_error error = {0};
+    def.balance = balance;
+    def.thread_count = 1;
+    def.solver = sinew_default_solver_def(sinew_solver_by_name(solver));
+    rigid_arm a = make_arm(&def, (const double[3]){0, 0.6, 0.8}, ARM_HINGE);
+    add_to_arm(&a, SINEW_ENERGY_MOTOR, (const char *const[]){"speed", NULL}, (const double[]){2}, &error);
+    must(&error);
+    for (int i = 0; i < 5; i++)
+        sinew_world_step(a.world, NULL);
+    const uint64_t hash = sinew_world_state_hash(a.world);
+    sinew_world_destroy(a.world);
+    return hash;
+}
+
+static void results_do_not_depend_on_it(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < SOLVER_COUNT; k++)
+        if (keeps_multipliers(solvers[k]))
+            assert_true(hash_of_arm(true, solvers[k]) == hash_of_arm(false, solvers[k]));
+}
+
+/* A warm step does not allocate. Without memory a step is refused, and a later one has its balance; so has a step after
+ * a new hard energy. */
+static void memory_of_hard_constraints(void **unused)
+{
+    (void)unused;
+    failing_allocator memory = {0};
+    sinew_world_def def = sinew_default_world_def();
+    sinew_error error = {0};
+    sinew_balance b;
+    def.allocator = hooks_of(&memory);
+    def.thread_count = 1;
+    def.balance = true;
+    def.solver = sinew_default_solver_def(sinew_solver_by_name("primal-dual"));
+    rigid_arm a = make_arm(&def, (const double[3]){0, 0, 1}, ARM_HINGE);
+    sinew_world_prepare(a.world, &error);
+    must(&error);
+    int refusals = 0;
+    for (memory.fail_at = 1;; memory.fail_at++, refusals++) {
+        memory.calls = 0;
+        if (!(sinew_world_step(a.world, NULL) & SINEW_STEP_UNPREPARED))
+            break;
+        assert_non_null(strstr(sinew_world_error(a.world), "memory"));
+    }
+    printf("    %d allocations refused\n", refusals);
+    assert_true(refusals > 5);
+    memory.fail_at = 0;
+    const int64_t calls = memory.calls;
+    sinew_world_step(a.world, NULL);
+    sinew_world_step(a.world, NULL);
+    assert_int_equal(memory.calls, calls);
+    add_to_arm(&a, SINEW_ENERGY_MOTOR, (const char *const[]){"speed", NULL}, (const double[]){2}, &error);
+    must(&error);
+    sinew_world_step(a.world, NULL);
+    sinew_world_balance(a.world, &b, &error);
+    must(&error);
+    assert_true(b.constraints > 1 && fabs(b.unaccounted) <= 100 * CLOSES * size_of(&b));
+    sinew_world_destroy(a.world);
+    assert_int_equal(memory.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(balances_close_with_hard_constraints),
-        cmocka_unit_test(a_motor_starts_an_arm),
-        cmocka_unit_test(a_soft_motor_works_through_its_target),
+        cmocka_unit_test(balances_close_with_hard_constraints),  cmocka_unit_test(a_motor_starts_an_arm),
+        cmocka_unit_test(a_soft_motor_works_through_its_target), cmocka_unit_test(a_rope_lies_on_the_floor),
+        cmocka_unit_test(results_do_not_depend_on_it),           cmocka_unit_test(memory_of_hard_constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ static bool is_hard_batch(const void *context, const sinew_batch *batch)
 }
 
 /* Number of multipliers of the largest batch. */
-static size_t count_values(const sinew_constraints *constraints)
+static size_t count_hard_values(const sinew_constraints *constraints)
 {
     size_t max = 0;
     for (int32_t t = 0; t < constraints->set_count; t++) {
@@ -164,7 +164,7 @@ static bool collect_hard(const sinew_world *world, struct sinew_balance_work *w)
     if (!hard->constraints)
         return false;
     hard->lambda = sinew_allocate(allocator, (size_t)hard->constraints->constraint_count, sizeof *hard->lambda);
-    hard->values = sinew_allocate(allocator, count_values(hard->constraints), sizeof *hard->values);
+    hard->values = sinew_allocate(allocator, count_hard_values(hard->constraints), sizeof *hard->values);
     hard->force = sinew_allocate_zero(allocator, 3 * (size_t)w->capacity, sizeof *hard->force);
     hard->r = sinew_allocate_zero(allocator, 3 * (size_t)w->capacity, sizeof *hard->r);
     hard->any = hard->lambda && hard->values && hard->force && hard->r;
@@ -283,7 +283,7 @@ static void step_terms(const void *context, int32_t first, int32_t last, double 
 
 /* lambda = the solver's multipliers of one batch; constraints whose C has the opposite sign of the energy's C also have
  * the opposite multiplier. Zero if the solver does not know the batch. */
-static void take_multipliers(const sinew_world *world, hard_work *hard, const sinew_constraint_set *set)
+static void balance_take_multipliers(const sinew_world *world, hard_work *hard, const sinew_constraint_set *set)
 {
     const bool known = world->solve.ops->multipliers(&world->solve, set->batch, hard->values);
     for (int32_t e = 0; e < set->element_count; e++)
@@ -304,7 +304,7 @@ static void find_constraint_forces(sinew_world *world, struct sinew_balance_work
     if (world->solve.ops->multipliers) {
         sinew_constraints_evaluate(hard->constraints, world->q);
         for (int32_t t = 0; t < hard->constraints->set_count; t++)
-            take_multipliers(world, hard, &hard->constraints->sets[t]);
+            balance_take_multipliers(world, hard, &hard->constraints->sets[t]);
         sinew_constraints_add_force(hard->constraints, hard->lambda, 1, hard->force);
         return;
     }

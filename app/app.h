@@ -50,7 +50,7 @@ typedef struct sinew_arguments {
     sinew_given *given;       /* [option_count] */
     const char *const *plain; /* [plain_count] arguments that are not options */
     int32_t plain_count;
-    const char **memory; /* memory of both arrays */
+    const char **memory; /* storage of `plain` and of the values in `given` */
 } sinew_arguments;
 
 /* Returns false, with a message on standard error, if the command line is wrong. sinew_arguments_free releases the

@@ -4,7 +4,8 @@
  *
  * Every method starts every step at the state of the reference: Newton to a relative residual of 1e-12, or to
  * round-off. The relative error is thesis (5.5), (g(q_k) - g*) / (g(q_n) - g*), with g* the lowest objective of all
- * methods. Times are those of a second run without records, distributed over the iterations like the first run's.
+ * methods. Times of all methods but the reference are those of a second run without records, distributed over the
+ * iterations like the first run's.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* Writes one argument of the command line to `text`, quoted for a shell. */
+/* Appends one argument of the command line to `text`, quoted for a shell. */
 static void quote(const char *word, char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
@@ -311,7 +312,7 @@ static bool ask(compare *m, const sinew_method *method, sinew_answer *a)
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* Saves the state; its size depends on the data that the solver keeps. */
+/* Replaces *state by the current state of the world, whose size depends on the data that the solver keeps. */
 static bool save_state(compare *m, saved_state *state)
 {
     free(state->blob);
@@ -333,7 +334,7 @@ static bool compare_reserve(compare *m)
     return save_state(m, &m->now);
 }
 
-/* Runs the other methods on the step of the reference; a method may fail without ending the comparison. */
+/* Runs the other methods on the step of the reference. A non-finite result does not end the comparison. */
 static bool ask_others(compare *m, int32_t step, sinew_progress *progress)
 {
     sinew_comparison *c = &m->c;

@@ -148,7 +148,8 @@ static bool same_folder(const char *a, const char *b)
     return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* True for a run that took all its steps, but was killed before its files had their final names. */
+/* True if summary.json of a continued run lacks "finished". If all steps are taken, the run was killed before its files
+ * had their final names. */
 static bool is_unfinished(const sinew_run *r)
 {
     bool foreign;
@@ -182,7 +183,7 @@ static bool resume(sinew_run *r, const origin *o)
         return true;
     }
     json_t *note = json_loads(sinew_world_comment(r->world), 0, NULL);
-    bool good = sinew_run_read_comment(r, note, o->path);
+    bool good = sinew_run_read_state_comment(r, note, o->path);
     json_decref(note);
     return good;
 }
@@ -335,16 +336,17 @@ static bool simulate(sinew_run *r, double interval, sinew_progress *progress, si
 
 static void run_print_summary(const sinew_run *r, double seconds, bool complete)
 {
-    char bits[128], residual[96], gap[320];
+    char bits[128], residual[96], gap[320], position[128];
     const char *name = sinew_scene_name(r->scene);
     sinew_bits_text(sinew_run_bits(&r->statistics), bits, sizeof bits);
     sinew_run_residual_text(&r->statistics, residual, sizeof residual);
     sinew_run_gap_text(&r->statistics, gap, sizeof gap);
-    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s, status %s, %.3g s a step; in %s: ",
+    sinew_run_position_text(&r->statistics, position, sizeof position);
+    printf("%s%s: %g s simulated, %lld step%s of %s, %s, %s%s%s, status %s, %.3g s a step; in %s: ",
            sinew_signal_came() && !complete ? "interrupted, " : "", name, (double)sinew_world_time(r->world),
            (long long)r->statistics.steps, r->statistics.steps == 1 ? "" : "s",
-           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, bits,
-           r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
+           sinew_get_solver_info(sinew_scene_solver(r->scene).kind)->name, residual, gap, position[0] ? ", " : "",
+           position, bits, r->steps_now > 0 ? seconds / (double)r->steps_now : 0, r->directory);
     sinew_run_print_formats(r);
     printf("metrics.csv, %sstate.bin, summary.json\n", sinew_run_has_contact(r) ? "contact.csv, " : "");
     sinew_run_constraint_text(&r->statistics, gap, sizeof gap);

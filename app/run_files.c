@@ -31,10 +31,11 @@ static bool run_files_fail(const sinew_run *r)
 /* ---- Files of a run -------------------------------------------------------------------------- */
 
 enum {
-    SINEW_ENDINGS_MAX = 19
+    SINEW_ENDINGS_MAX = 20
 };
 
-/* Files of a format besides its frames: endings after the scene's name; and the suffix of its frames. */
+/* Files of a format: endings of single files, after the scene's name; suffix of a sequence with one file per frame,
+ * NULL: no sequence. */
 static const struct format_files {
     const char *endings[SINEW_ENDINGS_MAX]; /* the list ends with NULL */
     const char *sequence;
@@ -47,8 +48,8 @@ static const struct format_files {
     [SINEW_CACHE_USDA] = {{".usda"}, NULL},
     [SINEW_CACHE_NPY] = {{".npy.json", ".positions.npy", ".velocities.npy", ".time.npy", ".force.npy", ".residual.npy",
                           ".reaction.npy", ".determinant.npy", ".stretches.npy", ".von_mises.npy", ".energy.npy",
-                          ".contact_force.npy", ".tets.npy", ".material.npy", ".triangles.npy", ".edges.npy",
-                          ".skin_vertices.npy", ".skin_weights.npy"},
+                          ".contact_force.npy", ".position_error.npy", ".tets.npy", ".material.npy", ".triangles.npy",
+                          ".edges.npy", ".skin_vertices.npy", ".skin_weights.npy"},
                          NULL},
 };
 
@@ -59,7 +60,7 @@ static bool file_exists(const char *directory, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* `existing`: only files that are in the folder under their final names. */
+/* Appends the files of a format to the array `files`; `existing` omits single files without their final name. */
 static void list_format(const sinew_run *r, const struct format_files *format, bool existing, json_t *files)
 {
     const char *name = sinew_scene_name(r->scene);
@@ -409,13 +410,45 @@ static bool write_run_comment(sinew_run *r)
                                 (json_int_t)r->first_frame, "steps", sinew_run_statistics_json(&r->statistics));
     if (comment && sinew_run_has_contact(r))
         json_object_set_new(comment, "contact", json_true());
-    char *text = comment && sinew_run_add_to_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
+    char *text = comment && sinew_run_add_to_state_comment(r, comment) ? json_dumps(comment, JSON_COMPACT) : NULL;
     bool good = text && sinew_world_set_comment(r->world, text) == SINEW_OK;
     free(text);
     json_decref(comment);
     if (!good)
         sinew_usage_error(command, "out of memory");
     return good;
+}
+
+bool sinew_run_refuse_resume(const char *path, const char *text)
+{
+    sinew_usage_error(command, "--resume %s: the run there %s", path, text);
+    return false;
+}
+
+/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
+bool sinew_run_read_state_comment(sinew_run *r, const json_t *comment, const char *path)
+{
+    json_int_t first;
+    int record;
+    json_t *formats, *steps;
+    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
+                    &first, "steps", &steps) != 0 ||
+        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
+        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
+                          path);
+        return false;
+    }
+    if (!sinew_run_match_formats(r, comment, path))
+        return false;
+    if (r->record != (bool)record)
+        return sinew_run_refuse_resume(path, record
+                                                 ? "was begun with --record; give it again, or another --out"
+                                                 : "was begun without --record; leave it out, or give another --out");
+    if (sinew_run_has_contact(r) != json_is_true(json_object_get(comment, "contact")))
+        return sinew_run_refuse_resume(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
+                                                                      : "was begun with contact; give another --out");
+    r->first_frame = first;
+    return true;
 }
 
 bool sinew_run_checkpoint(sinew_run *r)

@@ -22,7 +22,7 @@ static const sinew_given *given(const sinew_run *r, const char *option)
 
 /* ---- Command line ---------------------------------------------------------------------------- */
 
-/* Reads one word of a list. Returns false, with a message, for a wrong word. */
+/* Applies one word of --format or --fields to the run. Returns false, with a message, for a wrong word. */
 typedef bool take_word(sinew_run *r, const char *word);
 
 static bool formats_read_list(sinew_run *r, const char *option, take_word *take)
@@ -114,7 +114,7 @@ bool sinew_run_check_fields(const sinew_run *r)
 
 /* ---- Comment of a state ----------------------------------------------------------------------- */
 
-bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment)
+bool sinew_run_add_to_state_comment(const sinew_run *r, json_t *comment)
 {
     json_t *formats = json_array();
     for (int format = 0; format < SINEW_CACHE_COUNT; format++)
@@ -124,12 +124,6 @@ bool sinew_run_add_to_comment(const sinew_run *r, json_t *comment)
            json_object_set_new(comment, "fields", json_integer((json_int_t)r->fields)) == 0 &&
            json_object_set_new(comment, "fields_if_any", json_integer((json_int_t)r->fields_if_any)) == 0 &&
            json_object_set_new(comment, "morphs", json_integer(r->morph_frames)) == 0;
-}
-
-static bool formats_refuse(const char *path, const char *text)
-{
-    sinew_usage_error(command, "--resume %s: the run there %s", path, text);
-    return false;
 }
 
 static bool take_formats(sinew_run *r, const json_t *formats, const char *path)
@@ -144,10 +138,11 @@ static bool take_formats(sinew_run *r, const json_t *formats, const char *path)
     for (int i = 0; i < SINEW_CACHE_COUNT && given(r, "format")->count > 0; i++)
         same = same && had[i] == r->wanted[i];
     memcpy(r->wanted, had, sizeof had);
-    return same || formats_refuse(path, "has other formats; leave out --format, or give another --out");
+    return same || sinew_run_refuse_resume(path, "has other formats; leave out --format, or give another --out");
 }
 
-/* States of earlier builds do not list fields, because these builds had no optional fields. */
+/* Sets fields and morph frames from the comment of a state; refuses other --fields and --morphs. States of earlier
+ * builds do not list fields, because these builds had no optional fields. */
 static bool take_fields(sinew_run *r, const json_t *comment, const char *path)
 {
     json_int_t fields = 0, any = 0, morphs = 0;
@@ -155,38 +150,18 @@ static bool take_fields(sinew_run *r, const json_t *comment, const char *path)
                     &morphs) != 0)
         return true;
     if (given(r, "fields")->count > 0 && ((uint32_t)fields != r->fields || (uint32_t)any != r->fields_if_any))
-        return formats_refuse(path, "has other fields; leave out --fields, or give another --out");
+        return sinew_run_refuse_resume(path, "has other fields; leave out --fields, or give another --out");
     if (given(r, "morphs")->count > 0 && (int32_t)morphs != r->morph_frames)
-        return formats_refuse(path, "has another --morphs; leave it out, or give another --out");
+        return sinew_run_refuse_resume(path, "has another --morphs; leave it out, or give another --out");
     r->fields = (uint32_t)fields;
     r->fields_if_any = (uint32_t)any;
     r->morph_frames = (int32_t)morphs;
     return true;
 }
 
-/* Formats, and the meaning of a row of metrics.csv, cannot change between two parts of one run. */
-bool sinew_run_read_comment(sinew_run *r, const json_t *comment, const char *path)
+bool sinew_run_match_formats(sinew_run *r, const json_t *comment, const char *path)
 {
-    json_int_t first;
-    int record;
-    json_t *formats, *steps;
-    if (json_unpack((json_t *)comment, "{s:o, s:b, s:I, s:o}", "formats", &formats, "record", &record, "first_frame",
-                    &first, "steps", &steps) != 0 ||
-        !sinew_run_statistics_read(&r->statistics, steps) || first < 0 || first > r->frames) {
-        sinew_usage_error(command, "--resume %s: does not say how far the files beside it are; give another --out",
-                          path);
-        return false;
-    }
-    if (!take_formats(r, formats, path) || !take_fields(r, comment, path))
-        return false;
-    if (r->record != (bool)record)
-        return formats_refuse(path, record ? "was begun with --record; give it again, or another --out"
-                                           : "was begun without --record; leave it out, or give another --out");
-    if (sinew_run_has_contact(r) != json_is_true(json_object_get(comment, "contact")))
-        return formats_refuse(path, sinew_run_has_contact(r) ? "was begun without contact; give another --out"
-                                                             : "was begun with contact; give another --out");
-    r->first_frame = first;
-    return true;
+    return take_formats(r, json_object_get(comment, "formats"), path) && take_fields(r, comment, path);
 }
 
 /* ---- Output ----------------------------------------------------------------------------------- */

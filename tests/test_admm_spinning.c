@@ -5,7 +5,7 @@
  *
  * A scene has a generated mesh, a material that ADMM supports, E = 1e4 .. 1e8, nu = 0.1 .. 0.49, h = 0.1 .. 0.003 s and
  * a spin of 3 .. 30 rad/s about a random axis; the body is free, pinned or held by springs at one end. A weight solves
- * the scene if each of STEPS steps reaches the tolerance within MOST iterations. A Newton world in the same state,
+ * the scene if each of STEPS steps reaches the tolerance within ITERATIONS_MAX iterations. A Newton world in the same state,
  * which is never stepped, measures the residuals. Of the scenes that one of the fixed weights solves, the automatic
  * weight has to solve 95 % within twice the iterations of the best fixed weight. All results are finite. The weight is
  * part of the saved state, and its bits do not depend on the number of threads.
@@ -17,7 +17,7 @@
 
 enum {
     STEPS = 4,
-    MOST = 500, /* iterations per step */
+    ITERATIONS_MAX = 500, /* iterations per step */
     HAND_COUNT = 5
 };
 
@@ -236,7 +236,7 @@ typedef struct outcome {
 static sinew_solver_def admm_with(double weight)
 {
     sinew_solver_def def = sinew_default_solver_def(SINEW_SOLVER_ADMM);
-    def.iterations = MOST;
+    def.iterations = ITERATIONS_MAX;
     def.tolerance = (sinew_real)tolerance;
     def.measure = SINEW_MEASURE_RESIDUAL;
     def.parameters[sinew_solver_parameter(SINEW_SOLVER_ADMM, "weight")] = (sinew_real)weight;

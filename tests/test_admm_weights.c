@@ -20,8 +20,8 @@
 #include "sinew/sinew.h"
 
 enum {
-    MOST = 150,     /* iterations of a scan, maximum */
-    MAX_NEO = 1500, /* iterations of a neo-Hookean step, maximum */
+    ITERATIONS_MAX = 150, /* iterations of a scan, maximum */
+    MAX_NEO = 1500,       /* iterations of a neo-Hookean step, maximum */
 #ifdef SINEW_SANITIZED
     CELLS = 2 /* cells across the beam; sanitizers slow down the finer mesh */
 #else
@@ -176,7 +176,7 @@ static scan scan_of(const beam *b, const problem *p)
 {
     static const double weights[] = {0.45, 1, 0.6, 0.8, 0.4, 0.7, 0.35, 0.5, 0.3, 1.4};
     double first, min;
-    scan s = {.best = {MOST, MOST}};
+    scan s = {.best = {ITERATIONS_MAX, ITERATIONS_MAX}};
     ends_of(b, p, &first, &min);
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         int needed[2];

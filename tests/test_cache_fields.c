@@ -355,7 +355,7 @@ static void fields_that_are_missing(void **state)
         refuse(&def, "the world does not have the field reaction: it keeps no balance");
         def.fields = 1u << SINEW_FIELD_COUNT;
         def.fields_if_any = 0;
-        refuse(&def, "fields is 0x100");
+        refuse(&def, "fields is 0x200");
         def.world = bare;
         def.fields = 0;
         def.fields_if_any = ALL_FIELDS;

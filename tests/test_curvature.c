@@ -150,7 +150,7 @@ static bool smooth_at(const sinew_energy_ops *ops, const state *s, int form)
     return stretched || !(rooted || distance);
 }
 
-static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, int form)
 {
     const state *s = &states[random_index(r, STATE_COUNT)];
     sample samples[ELEMENTS];
@@ -162,7 +162,7 @@ static void run_case(random_cases *r, const sinew_simd_variant *padded_count, co
         for (int i = 0; i < 3; i++)
             samples[e].target[i] += 0.5; /* away from the point where a distance has no direction */
     }
-    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
+    batch b = batch_make(simd, ops, samples, ELEMENTS);
     drawn d = drawn_make(r, &b, form);
     double *D = batch_array((size_t)(ELEMENTS * b.size * b.size), sizeof *D);
     const sinew_jacobian_kernel kernel = kernel_of(&b, &d);

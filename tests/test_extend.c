@@ -295,6 +295,15 @@ static sinew_status poor_create(void *context, sinew_problem *problem, void **me
     return SINEW_ERROR_MEMORY;
 }
 
+static sinew_status silent_create(void *context, sinew_problem *problem, void **memory, sinew_error *error)
+{
+    (void)context;
+    (void)problem;
+    (void)memory;
+    assert_string_equal(error->text, "");
+    return SINEW_ERROR_MEMORY;
+}
+
 static void poor_destroy(void *context, sinew_problem *problem, void *memory)
 {
     (void)context;
@@ -354,7 +363,7 @@ static sinew_energy_extension bend_energy(void)
 /* ---- Registration -------------------------------------------------------------------------------- */
 
 static sinew_energy_kind fibre, own_thread, own_bend;
-static sinew_solver_kind descending, probing, poor, picky;
+static sinew_solver_kind descending, probing, poor, silent, picky;
 
 static void must(const sinew_error *error)
 {
@@ -418,8 +427,10 @@ static void broken_energies_are_refused(void **unused)
     (void)unused;
     static const sinew_parameter twice[2] = {{.name = "k", .unit = "", .maximum = 1, .meaning = "k"},
                                              {.name = "k", .unit = "", .maximum = 1, .meaning = "k"}},
-                                 outside = {.name = "k", .unit = "", .maximum = 1, .preset = 2, .meaning = "k"},
+                                 outside = {.name = "k", .unit = "m", .maximum = 1, .preset = 2, .meaning = "k"},
+                                 nameless = {.name = "", .unit = "", .maximum = 1, .meaning = "k"},
                                  bare = {.name = "k", .maximum = 1, .meaning = "k"},
+                                 mute = {.name = "k", .unit = "", .maximum = 1},
                                  taken = {.name = "hard", .unit = "", .maximum = 1, .meaning = "k"};
     refuse_energy(NULL, "energy '': it was not made by sinew_default_energy_extension()");
     REFUSE_ENERGY(e.cookie = 0, "energy '': it was not made by sinew_default_energy_extension()");
@@ -436,8 +447,8 @@ static void broken_energies_are_refused(void **unused)
     REFUSE_ENERGY(e.value = NULL, "energy 'yeoh': operation value is missing");
     REFUSE_ENERGY(e.gradient = NULL, "energy 'yeoh': operation gradient is missing");
     REFUSE_ENERGY(e.hessian = NULL, "energy 'yeoh': operation hessian is missing");
-    REFUSE_ENERGY(e.constraint_count = 0, "energy 'yeoh': constraint_count is out of range");
-    REFUSE_ENERGY(e.constraint_count = 17, "energy 'yeoh': constraint_count is out of range");
+    REFUSE_ENERGY(e.constraint_count = 0, "energy 'yeoh': constraint_count is 0, must be in [1, 16]");
+    REFUSE_ENERGY(e.constraint_count = 17, "energy 'yeoh': constraint_count is 17, must be in [1, 16]");
     REFUSE_ENERGY(e.constraint = NULL, "energy 'yeoh': operation constraint is missing, and constraint_count is not 0");
     REFUSE_ENERGY(e.stiffness = NULL, "energy 'yeoh': operation stiffness is missing, which reduce needs");
     REFUSE_ENERGY(e.reduce = NULL, "energy 'yeoh': operation reduce is missing, which stiffness needs");
@@ -445,17 +456,19 @@ static void broken_energies_are_refused(void **unused)
                                    "energy 'yeoh': operations reduce and stiffness are missing, which project needs");
     REFUSE_ENERGY(e.reduce = NULL; e.stiffness = NULL;
                   e.project = NULL, "energy 'yeoh': operation reduce is missing, and reduced_count is not 0");
-    REFUSE_ENERGY(e.reduced_count = 0, "energy 'yeoh': reduced_count is out of range");
-    REFUSE_ENERGY(e.data_count = 30, "energy 'yeoh': data_count is out of range");
-    REFUSE_ENERGY(e.parameter_count = 17, "energy 'yeoh': parameter_count is out of range");
+    REFUSE_ENERGY(e.reduced_count = 0, "energy 'yeoh': reduced_count is 0, must be in [1, 16]");
+    REFUSE_ENERGY(e.data_count = 30, "energy 'yeoh': data_count is 30, must be in [0, 29]");
+    REFUSE_ENERGY(e.parameter_count = 17, "energy 'yeoh': parameter_count is 17, must be in [0, 16]");
     REFUSE_ENERGY(e.parameters = NULL, "energy 'yeoh': its parameters are missing");
-    REFUSE_ENERGY(e.parameters = &bare, "energy 'yeoh': a parameter has no name, unit or meaning");
-    REFUSE_ENERGY(e.parameters = &outside, "energy 'yeoh': the default of a parameter is out of its range");
-    REFUSE_ENERGY(e.parameters = twice; e.parameter_count = 2, "energy 'yeoh': two parameters have one name");
+    REFUSE_ENERGY(e.parameters = &nameless, "energy 'yeoh': parameter 0 has no name");
+    REFUSE_ENERGY(e.parameters = &mute, "energy 'yeoh': parameter 'k' has no meaning");
+    REFUSE_ENERGY(e.parameters = &bare, "energy 'yeoh': parameter 'k' has no unit");
+    REFUSE_ENERGY(e.parameters = &outside, "energy 'yeoh': default value: k is 2 m, must be in [0, 1]");
+    REFUSE_ENERGY(e.parameters = twice; e.parameter_count = 2, "energy 'yeoh': parameters 0 and 1 are both named 'k'");
     REFUSE_ENERGY(e.parameters = &taken,
-                  "energy 'yeoh': a parameter has the name of a key that scene files have for other purposes");
-    REFUSE_ENERGY(e.vertex_count = 3, "energy 'yeoh': vertex_count is not its stencil's");
-    REFUSE_ENERGY(e.stencil = SINEW_STENCIL_COUNT, "energy 'yeoh': vertex_count is out of range");
+                  "energy 'yeoh': parameter 'hard' has the name of a key that scene files have for other purposes");
+    REFUSE_ENERGY(e.vertex_count = 3, "energy 'yeoh': vertex_count is 3, must be 0 or that of its stencil, 2");
+    REFUSE_ENERGY(e.stencil = SINEW_STENCIL_COUNT, "energy 'yeoh': vertex_count is 0, must be in [1, 16]");
     REFUSE_ENERGY(e.stencil = SINEW_STENCIL_WHEEL,
                   "energy 'yeoh': cells of its stencil differ in size; list elements with SINEW_STENCIL_COUNT");
     REFUSE_ENERGY(e.stencil = (sinew_stencil)-1, "energy 'yeoh': its stencil is not known");
@@ -470,16 +483,18 @@ static void broken_solvers_are_refused(void **unused)
     REFUSE_SOLVER(s.cookie = 1, "solver '': it was not made by sinew_default_solver_extension()");
     REFUSE_SOLVER(s.size++, "solver 'ball': it was compiled with another version of sinew/extend.h than the library");
     REFUSE_SOLVER(s.name = NULL, "solver '': its name is missing");
+    REFUSE_SOLVER(s.name = "l bfgs",
+                  "solver 'l bfgs': its name has other characters than lower-case letters, digits, '_' and '-'");
     REFUSE_SOLVER(s.summary = NULL, "solver 'ball': its summary is missing");
     REFUSE_SOLVER(s.create = NULL, "solver 'ball': operation create is missing");
     REFUSE_SOLVER(s.begin = NULL, "solver 'ball': operation begin is missing");
     REFUSE_SOLVER(s.iterate = NULL, "solver 'ball': operation iterate is missing");
     REFUSE_SOLVER(s.destroy = NULL, "solver 'ball': operation destroy is missing");
-    REFUSE_SOLVER(s.parameter_count = -1, "solver 'ball': parameter_count is out of range");
+    REFUSE_SOLVER(s.parameter_count = -1, "solver 'ball': parameter_count is -1, must be in [0, 16]");
     static const sinew_parameter taken = {.name = "measure", .unit = "", .maximum = 1, .meaning = "k"};
     REFUSE_SOLVER(s.parameters = &taken,
-                  "solver 'ball': a parameter has the name of a key that scene files have for other purposes");
-    REFUSE_SOLVER(s.default_iterations = 0, "solver 'ball': default_iterations is out of range");
+                  "solver 'ball': parameter 'measure' has the name of a key that scene files have for other purposes");
+    REFUSE_SOLVER(s.default_iterations = 0, "solver 'ball': default_iterations must be at least 1");
     REFUSE_SOLVER(s.needs = 1 << 20, "solver 'ball': needs has bits that are no capability");
     REFUSE_SOLVER(s.name = "newton", "solver 'newton': there is a solver of that name");
     REFUSE_SOLVER(s.name = "probe", "solver 'probe': there is a solver of that name");
@@ -498,9 +513,13 @@ static int register_all(void **unused)
     s.create = poor_create;
     s.destroy = poor_destroy;
     poor = add_solver(s);
+    s.name = "silent-one";
+    s.create = silent_create;
+    silent = add_solver(s);
     s = descent_solver();
     s.name = "picky";
     s.needs = SINEW_CAN_PROJECT;
+    s.quasistatic = false;
     picky = add_solver(s);
     return 0;
 }
@@ -579,6 +598,9 @@ static void mistakes_are_found(void **unused)
     assert_string_equal(error.text, "energy 'thread': the element is refused: its length is 0 m");
     assert_int_equal(sinew_check_energy_extension(&e, NULL, rest, point, &r, &error), SINEW_ERROR_DATA);
     assert_non_null(strstr(error.text, "is not finite near x"));
+    static const double slack = 0;
+    assert_int_equal(sinew_check_energy_extension(&e, &slack, rest, x, &r, &error), SINEW_ERROR_DATA);
+    assert_string_equal(error.text, "energy 'thread': stiffness is 0 N/m, must be in (0, inf)");
     e.value = NULL;
     assert_int_equal(sinew_check_energy_extension(&e, NULL, rest, x, &r, &error), SINEW_ERROR_USAGE);
     assert_string_equal(error.text, "energy 'thread': operation value is missing");
@@ -671,7 +693,8 @@ static void a_copy_of_spring_steps_as_spring(void **unused)
     for (int kind = 0; kind < sinew_solver_kind_end(); kind++) {
         const sinew_solver_info *info = sinew_get_solver_info((sinew_solver_kind)kind);
         sinew_real ours[POSITION_MAX], theirs[POSITION_MAX];
-        if (!info || kind == (int)poor || kind == (int)probing || strncmp(info->name, "extra", 5) == 0 ||
+        if (!info || kind == (int)poor || kind == (int)silent || kind == (int)probing ||
+            strncmp(info->name, "extra", 5) == 0 ||
             !sinew_solver_accepts((sinew_solver_kind)kind, SINEW_ENERGY_SPRING, NULL, 0))
             continue;
         case_of c = {.energy = SINEW_ENERGY_SPRING,
@@ -766,6 +789,49 @@ static void failing_create_is_reported(void **unused)
     assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_MEMORY);
     assert_string_equal(error.text, "poor: nothing left");
     assert_int_equal(sinew_world_step(world, NULL), SINEW_STEP_UNPREPARED);
+    assert_string_equal(sinew_world_error(world), "poor: nothing left");
+    assert_int_equal(sinew_world_prepare(world, NULL), SINEW_ERROR_MEMORY);
+    sinew_world_destroy(world);
+}
+
+/* A create that fails without a text is named by the library. */
+static void silent_create_is_named(void **unused)
+{
+    (void)unused;
+    sinew_error error = {SINEW_OK, ""};
+    const case_of c = {.energy = own_thread, .solver = silent};
+    sinew_world *world = make_world(&c, &error);
+    assert_int_equal(sinew_world_step(world, NULL), SINEW_STEP_UNPREPARED);
+    assert_string_equal(sinew_world_error(world), "solver 'silent-one': its create failed (memory) without a text");
+    sinew_world_destroy(world);
+}
+
+/* Refusals for want of a flag name the flag. */
+static void missing_flags_are_named(void **unused)
+{
+    (void)unused;
+    static const int32_t corner = 0;
+    static const sinew_real up[3] = {0, 1, 0};
+    sinew_error error = {SINEW_OK, ""};
+    case_of c = {.energy = own_thread, .solver = descending};
+    sinew_world *world = make_world(&c, &error);
+    sinew_pin_def pin = sinew_default_pin_def();
+    pin.body = sinew_world_body_at(world, 0);
+    pin.vertices = &corner;
+    pin.vertex_count = 1;
+    pin.directions = up;
+    pin.direction_count = 1;
+    sinew_world_add_pins(world, &pin, &error);
+    must(&error);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "as pins 1 do: it was registered without the flag `directions`; use one of "));
+    sinew_world_destroy(world);
+    c.solver = picky;
+    c.quasistatic = true;
+    world = make_world(&c, &error);
+    assert_int_equal(sinew_world_prepare(world, &error), SINEW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "picky cannot be quasistatic: it was registered without the flag "
+                                       "`quasistatic`; use one of newton, "));
     sinew_world_destroy(world);
 }
 
@@ -824,7 +890,7 @@ static void tables_are_bounded(void **unused)
     (void)unused;
     static char names[SINEW_REGISTERED_ENERGY_MAX][16];
     sinew_error error = {SINEW_OK, ""};
-    int energies = 3, solvers = 4;
+    int energies = 3, solvers = 5;
     for (int i = 0; i < SINEW_REGISTERED_ENERGY_MAX; i++) {
         sinew_energy_extension e = thread_energy();
         sinew_solver_extension s = probe_solver();
@@ -852,6 +918,8 @@ int main(void)
                                        cmocka_unit_test(descent_finds_the_minimum),
                                        cmocka_unit_test(steps_show_what_they_are),
                                        cmocka_unit_test(failing_create_is_reported),
+                                       cmocka_unit_test(silent_create_is_named),
+                                       cmocka_unit_test(missing_flags_are_named),
                                        cmocka_unit_test(listed_elements_act),
                                        cmocka_unit_test(inverted_elements_are_seen),
                                        cmocka_unit_test(worlds_close_the_tables)};

@@ -112,8 +112,7 @@ static state draw_state(random_cases *r)
     return s;
 }
 
-static batch draw_batch(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops,
-                        bool *defined)
+static batch draw_batch(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, bool *defined)
 {
     sample samples[ELEMENTS];
     random_state = random_bits(r);
@@ -123,7 +122,7 @@ static batch draw_batch(random_cases *r, const sinew_simd_variant *padded_count,
         samples[e] = sample_make(&ops->info, &s);
         *defined &= !undefined_at(&ops->info, &s);
     }
-    batch b = batch_make(padded_count, ops, samples, ELEMENTS);
+    batch b = batch_make(simd, ops, samples, ELEMENTS);
     for (int i = 0; i < b.group_count * b.width * b.vertex_count; i++)
         b.x[4 * i + 3] = (sinew_real)random_between(r, 0.1, 2); /* inverse masses, for the update */
     return b;
@@ -369,9 +368,9 @@ static bool is_energy(const drawn *how)
            how->form != SINEW_FORM_INCOMPRESSIBLE;
 }
 
-static void run_case(random_cases *r, const sinew_simd_variant *padded_count, const sinew_energy_ops *ops, int form)
+static void run_case(random_cases *r, const sinew_simd_variant *simd, const sinew_energy_ops *ops, int form)
 {
-    drawn how = {.ops = ops, .width = padded_count->width, .form = form, .stiffness = 1};
+    drawn how = {.ops = ops, .width = simd->width, .form = form, .stiffness = 1};
     const bool pair_of_constraints = form == SINEW_FORM_SPLIT || form == SINEW_FORM_INCOMPRESSIBLE;
     bool defined;
     how.hard = form == SINEW_FORM_ENERGY || (!pair_of_constraints && random_index(r, 3) == 0);
@@ -381,7 +380,7 @@ static void run_case(random_cases *r, const sinew_simd_variant *padded_count, co
         how.compliance = random_magnitude(r, 0.1, 100);
     if (!how.hard && random_index(r, 2) == 0)
         how.damping = random_magnitude(r, 0.01, 1);
-    batch b = draw_batch(r, padded_count, ops, &defined);
+    batch b = draw_batch(r, simd, ops, &defined);
     if (defined && is_energy(&how))
         check_gradient(&b, &how);
     if (DIFFERENCES)
@@ -410,13 +409,13 @@ static void fillers_have_no_constraint(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("fillers", 1, 1);
-    const sinew_simd_variant *padded_count = sinew_simd();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_COMBINED};
+        const drawn how = {.ops = simd->energies[kind], .form = SINEW_FORM_COMBINED};
         bool defined;
         if (!(how.ops->info.capabilities & SINEW_CAN_JACOBIAN))
             continue;
-        batch b = draw_batch(&r, padded_count, how.ops, &defined);
+        batch b = draw_batch(&r, simd, how.ops, &defined);
         const int m = how.ops->constraint_count;
         numbers n = numbers_of(&b, &how);
         for (int e = b.count; e < b.group_count * b.width; e++)
@@ -437,14 +436,14 @@ static void roots_are_known(void **unused)
 {
     (void)unused;
     random_cases r = random_cases_begin("roots", 1, 1);
-    const sinew_simd_variant *padded_count = sinew_simd();
+    const sinew_simd_variant *simd = sinew_simd();
     for (int kind = 0; kind < SINEW_ENERGY_COUNT; kind++) {
-        const drawn how = {.ops = padded_count->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
+        const drawn how = {.ops = simd->energies[kind], .form = SINEW_FORM_ROOT, .hard = true};
         const int m = how.ops->constraint_count;
         int negative = 0;
         for (int draw = 0; draw < 40 && how.ops->info.capabilities & SINEW_CAN_JACOBIAN; draw++) {
             bool defined;
-            batch b = draw_batch(&r, padded_count, how.ops, &defined);
+            batch b = draw_batch(&r, simd, how.ops, &defined);
             numbers n = numbers_of(&b, &how);
             for (int i = 0; i < b.count * m; i++)
                 negative += number_at(&b, n.C, i / m, i % m, m) < 0;

@@ -21,10 +21,10 @@
 #include "sinew/sinew.h"
 
 enum {
-    LEAST = 40, /* MB */
-    MOST = 1000,
+    LIMIT_MIN = 40, /* MB */
+    LIMIT_MAX = 1000,
     STRIDE = 20,
-    LIMITS = (MOST - LEAST) / STRIDE + 1,
+    LIMITS = (LIMIT_MAX - LIMIT_MIN) / STRIDE + 1,
     SIZES = 2,
 #ifdef SINEW_SANITIZED
     SANITIZED = true, /* sanitizers reserve terabytes of address space */
@@ -156,7 +156,8 @@ static void every_limit_ends_well(void **state)
     int ends[3] = {0};
     for (int i = 0; i < r.count; i++) {
         const int k = all ? i : random_index(&r, LIMITS * SINEW_SOLVER_COUNT * SIZES);
-        const long megabytes = all ? LEAST + STRIDE * (k % LIMITS) : (long)random_magnitude(&r, LEAST, MOST);
+        const long megabytes =
+            all ? LIMIT_MIN + STRIDE * (k % LIMITS) : (long)random_magnitude(&r, LIMIT_MIN, LIMIT_MAX);
         const int status = run_solver(megabytes, (sinew_solver_kind)(k / LIMITS % SINEW_SOLVER_COUNT),
                                       k / LIMITS / SINEW_SOLVER_COUNT);
         ends[status == 127 ? 2 : status == 2]++;
@@ -168,7 +169,7 @@ static void help_needs_little(void **state)
 {
     (void)state;
     char *argv[] = {"sinew", "--help", NULL};
-    for (long megabytes = LEAST; megabytes <= MOST; megabytes += STRIDE)
+    for (long megabytes = LIMIT_MIN; megabytes <= LIMIT_MAX; megabytes += STRIDE)
         expect_end(run_command(megabytes, argv), megabytes, "--help");
 }
 

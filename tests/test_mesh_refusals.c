@@ -342,7 +342,7 @@ static void bad_paths_are_refused(void **state)
 typedef void each_file(const char *name, const char *bytes, size_t size);
 
 /* Calls a function for the files of a folder, sorted by name. The name passed is `as` unless that is NULL. */
-static int for_files(const char *folder, const char *as, each_file *incidence)
+static int for_files(const char *folder, const char *as, each_file *visit)
 {
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, alphasort), visited = 0;
@@ -352,7 +352,7 @@ static int for_files(const char *folder, const char *as, each_file *incidence)
         if (entries[i]->d_name[0] != '.') {
             size_t size;
             char *bytes = load(path, &size);
-            incidence(as ? as : path, bytes, size);
+            visit(as ? as : path, bytes, size);
             free(bytes);
             visited++;
         }
@@ -376,12 +376,12 @@ enum {
     CORPORA = sizeof corpora / sizeof corpora[0]
 };
 
-static void for_corpora(each_file *incidence)
+static void for_corpora(each_file *visit)
 {
     for (int i = 0; i < CORPORA; i++) {
         char folder[1024];
         snprintf(folder, sizeof folder, SINEW_SOURCE_DIR "/tests/corpus/%s", corpora[i].folder);
-        if (for_files(folder, corpora[i].name, incidence) == 0)
+        if (for_files(folder, corpora[i].name, visit) == 0)
             fail_msg("%s holds no files", folder);
     }
 }

@@ -341,7 +341,7 @@ static void compare_with_newton(const run *r, int frames, const findings *f, fin
         return;                                  /* newton exceeded the time limit */
     const double low = r->scene == 0 ? -0.4 : 0; /* m: height of the floor */
     const double height = f->height - low, wanted = reference->height - low;
-    print_message("    %s: moves %.2g m in the end (newton %.2g), filtered_residual %.2g of the weight, mean height "
+    print_message("    %s: moves %.2g m in the end (newton %.2g), filtered residual %.2g of the weight, mean height "
                   "%.4f m (newton "
                   "%.4f, %+.1f %%)\n",
                   f->moved < 1e-3 ? "at rest" : "not at rest", f->moved, reference->moved, f->filtered_residual,

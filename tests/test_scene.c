@@ -79,7 +79,7 @@ static sinew_real *positions_of(sinew_scene *scene, int32_t *count)
 
 typedef void scene_visitor(const char *path, void *context);
 
-static void each_scene(scene_visitor *incidence, void *context)
+static void each_scene(scene_visitor *visit, void *context)
 {
     const char *folder = SINEW_SOURCE_DIR "/scenes";
     DIR *stream = opendir(folder);
@@ -91,7 +91,7 @@ static void each_scene(scene_visitor *incidence, void *context)
             continue;
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        incidence(path, context);
+        visit(path, context);
         count++;
     }
     closedir(stream);

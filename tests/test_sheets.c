@@ -6,6 +6,7 @@
 
 #include "random_cases.h"
 #include "small_world.h"
+#include "world/world.h"
 
 #ifdef SINEW_SINGLE
 #define EXACT 1e-4
@@ -461,9 +462,40 @@ static void bad_damping_is_refused(void **unused)
     free_scene(&s);
 }
 
+/* Copies of element data are refreshed when the version rises: a change of the shared weight alone must raise it. */
+static void a_shared_weight_counts_as_a_change(void **state)
+{
+    (void)state;
+    sinew_error error = {0};
+    const sinew_world_def def = calm(0.01, SINEW_SOLVER_PBNG);
+    sinew_world *world = make_world(&def);
+    sinew_mesh *mesh = make_shell(1);
+    const sinew_body body = add_mesh(world, mesh, 1, NULL, NULL);
+    sinew_energy_def pressure = sinew_default_energy_def(SINEW_ENERGY_PRESSURE);
+    pressure.body = body;
+    const sinew_energy energy = sinew_world_add_energy(world, &pressure, &error);
+    must(&error);
+    sinew_batch *batch = world->energies[energy.index].batch;
+    sinew_real data[16];
+    assert_true(batch->ops->data_count <= 16);
+    for (int number = 0; number < batch->ops->shared_count; number++) {
+        const uint32_t version = batch->version, form = batch->form_version;
+        sinew_batch_element(batch, 0, data);
+        sinew_batch_set_shared(batch, data);
+        assert_int_equal(batch->version, version);
+        data[number] += 1;
+        sinew_batch_set_shared(batch, data);
+        assert_int_equal(batch->version, version + 1);
+        assert_int_equal(batch->form_version, form + (number > 0));
+    }
+    sinew_mesh_destroy(mesh);
+    sinew_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shared_weight_counts_as_a_change),
         cmocka_unit_test(the_potential_is_the_volume),
         cmocka_unit_test(solvers_agree_on_a_balloon),
         cmocka_unit_test(a_gas_comes_to_rest_where_its_law_holds),

@@ -3,7 +3,7 @@
  * extend.c: registers the energy and the solver of this folder, compares the energy's derivatives with finite
  * differences, and solves a scene with both, and with solvers of the library.
  *
- *     cc extend.c extend_energy.c extend_solver.c $(pkg-config --cflags --libs sinew) -lm -o extend
+ *     cc -O2 extend.c extend_energy.c extend_solver.c $(pkg-config --cflags --libs sinew) -lm -o extend
  *     ./extend fibre.json newton descent qn pbng
  *
  * Exit status 0: derivatives agree, and every solver solved every step.
@@ -61,6 +61,8 @@ static int solve(const char *path, const char *solver)
     printf("%-10s %4d iterations, relative residual %.2e, gap %s %.2e J, bits %x\n", solver, (int)iterations,
            result.relative_residual, result.gap_kind == SINEW_GAP_BELOW ? "below" : "about", result.gap,
            (unsigned)bits);
+    if (bits & SINEW_STEP_UNPREPARED)
+        fprintf(stderr, "extend: %s\n", sinew_world_error(sinew_scene_world(scene)));
     sinew_scene_destroy(scene);
     return bits == 0 ? 0 : 1;
 }

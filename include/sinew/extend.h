@@ -14,10 +14,10 @@
  *     if (kind == SINEW_ENERGY_COUNT)
  *         fprintf(stderr, "%s\n", error.text);
  *
- * From then on sinew_energy_by_name("yeoh"), scene files, sinew_get_energy_info() and the solvers accept the energy:
- * newton and all other solvers that use derivatives, pbng (the library derives the one-vertex form from the
- * element), and, with the optional operations, the constraint solvers, pd, admm and qn. docs/guides/extending.md has
- * two examples.
+ * From then on sinew_energy_by_name("yeoh"), scene files, sinew_get_energy_info() and the solvers of this process
+ * accept the energy: newton and all other solvers that use derivatives, pbng (the library derives the one-vertex form
+ * from the element), and, with the optional operations, pbd, xpbd, qn, pd and admm. docs/guides/extending.md has two
+ * examples.
  *
  * Registration is one of the few process-wide settings and lasts until the process ends. Calls from several threads
  * are serialised. After the first sinew_world_create() registration fails, so that the tables never change while a
@@ -31,7 +31,7 @@
  * library: the single build converts positions and data.
  *
  * Does not: load code from files, check derivatives at registration (use sinew_check_energy_extension()), or
- * vectorise: a built-in energy is several times faster than a registered energy.
+ * vectorise: a built-in energy is 5 to 200 times faster than a registered energy (docs/guides/extending.md).
  */
 #ifndef SINEW_EXTEND_H
 #define SINEW_EXTEND_H
@@ -83,7 +83,8 @@ typedef struct sinew_energy_extension {
     int32_t parameter_count;           /* 0 .. SINEW_PARAMETER_MAX */
     int32_t data_count;                /* 0 .. SINEW_EXTENSION_DATA_MAX */
 
-    bool barrier;           /* psi is +inf at some finite x; `value` returns INFINITY there */
+    bool barrier;           /* psi is not defined at every x (log J): `value` returns INFINITY there, and a step whose
+                               initial guess is such an x starts at the current positions instead */
     bool costs_translation; /* psi changes when all vertices are translated together */
     bool costs_rotation;    /* psi changes when all vertices are rotated together */
 
@@ -99,9 +100,11 @@ typedef struct sinew_energy_extension {
      * positive semi-definite for solvers that need this. */
     void (*hessian)(void *context, const double *data, const double *x, double *hessian);
 
-    /* Optional: SINEW_CAN_CONSTRAINT and SINEW_CAN_JACOBIAN, for pbd, xpbd, xpbd-qs, sap, primal-dual, kkt, scd, dae.
+    /* Optional: SINEW_CAN_CONSTRAINT and SINEW_CAN_JACOBIAN, for pbd, xpbd, xpbd-qs and for hard energies; sap,
+     * primal-dual, kkt and scd use it with constraints = all, and else take the energy as a force.
      * psi = sum_i C_i^2 / (2 alpha_i) (+ a constant): C [constraint_count], gradient [constraint_count][n][3] = dC/dx,
-     * alpha [constraint_count] > 0. */
+     * alpha [constraint_count] > 0. Every psi >= 0 has the form C = sqrt(2 psi), alpha = 1, dC/dx = (d psi / dx) / C
+     * and 0 where C = 0; it is `rooted`. */
     int32_t constraint_count; /* 1 .. SINEW_EXTENSION_ROW_MAX; 0 without `constraint` */
     void (*constraint)(void *context, const double *data, const double *x, double *C, double *gradient, double *alpha);
     bool rooted; /* C is a root, >= 0, and has no gradient at zero: constraint systems reject it as a hard energy */
@@ -133,10 +136,11 @@ static inline sinew_energy_extension sinew_default_energy_extension(void)
 SINEW_API sinew_energy_kind sinew_register_energy(const sinew_energy_extension *extension, sinew_error *error);
 
 /* Consistency errors of an energy's functions on one element, each the largest error relative to the largest entry:
- * 1e-8 is good, 1e-2 is a mistake. Finite differences are central, of fourth order. */
+ * below 1e-8 is right, above 1e-4 is a mistake. Finite differences are central, of fourth order. x must have forces:
+ * at rest `gradient`, and `jacobian` of a rooted constraint, compare round-off with zero and are about 1. */
 typedef struct sinew_extension_report {
     double gradient;   /* `gradient` against differences of `value` */
-    double hessian;    /* `hessian` against differences of `gradient` */
+    double hessian;    /* `hessian` against differences of `gradient`: wrong also where only `gradient` is wrong */
     double symmetry;   /* asymmetry of `hessian` */
     double constraint; /* sum C^2 / (2 alpha) against `value`, both less their values at rest; 0 without `constraint` */
     double jacobian;   /* gradient of `constraint` against differences of C; 0 without `constraint` */
@@ -147,7 +151,7 @@ typedef struct sinew_extension_report {
 
 /* Evaluates the extension, which need not be registered, on one element: rest and x [n][3] m, parameters
  * [parameter_count], NULL: their defaults. A pair element joins two single vertices. Does not allocate.
- * SINEW_ERROR_DATA: `prepare` rejects the element, or psi is not finite near x. */
+ * SINEW_ERROR_DATA: a parameter is out of its range, `prepare` rejects the element, or psi is not finite near x. */
 SINEW_API sinew_status sinew_check_energy_extension(const sinew_energy_extension *extension, const double *parameters,
                                                     const double *rest, const double *x, sinew_extension_report *report,
                                                     sinew_error *error);
@@ -172,8 +176,9 @@ typedef struct sinew_solver_extension {
     uint32_t needs;                    /* SINEW_CAN_... required of every energy in the world; 0: none */
     bool quasistatic;                  /* the solver finds equilibria, where g has no inertia term. Default true */
     bool directions;                   /* steps are sums of gradients and products: supports pins that constrain only
-                                          some directions */
-    bool products;                     /* the solver calls sinew_problem_linearise() and sinew_problem_product() */
+                                          some directions, which a world refuses otherwise. Default false */
+    bool products;                     /* required for sinew_problem_linearise() and sinew_problem_product(). Default
+                                          false */
     /* true: `create` reads elements, masses, pins or h. The solver is destroyed and created again when these change,
      * and does not support contact. false, the default: `create` reads particle_count and parameters only; `begin` may
      * read the other data.
@@ -183,14 +188,15 @@ typedef struct sinew_solver_extension {
     /* Required. A solver keeps its data in *memory, which the other functions receive. Results must not depend on data
      * of earlier steps: a world that loads a state must continue with the same bits. */
 
-    /* Allocates with sinew_problem_allocate(). On failure `destroy` is called with the current *memory. */
+    /* Allocates with sinew_problem_allocate(). On failure `destroy` is called with the current *memory, the step has
+     * SINEW_STEP_UNPREPARED, and sinew_world_error() is the text of error, which is not NULL. */
     sinew_status (*create)(void *context, sinew_problem *problem, void **memory, sinew_error *error);
     /* Called at the start of a step. The iterate is the result of the last step; sinew_problem_start() moves it to an
      * initial guess. */
     void (*begin)(void *context, sinew_problem *problem, void *memory);
     /* Performs one iteration: moves the iterate. Returns 0, or SINEW_STEP_... bits that end the step, e.g.
-     * SINEW_STEP_STALLED.
-     */
+     * SINEW_STEP_STALLED. With contact both the iterate and g change between two calls: iterates, values and gradients
+     * of earlier calls are invalid. */
     uint32_t (*iterate)(void *context, sinew_problem *problem, void *memory);
     /* Releases the memory, which may be NULL. */
     void (*destroy)(void *context, sinew_problem *problem, void *memory);
@@ -216,13 +222,15 @@ SINEW_API const sinew_real *sinew_problem_masses(const sinew_problem *problem); 
 SINEW_API const uint8_t *sinew_problem_pinned(const sinew_problem *problem);    /* [particle_count] 1: no unknown */
 SINEW_API double sinew_problem_time_step(const sinew_problem *problem);         /* h, s */
 SINEW_API bool sinew_problem_quasistatic(const sinew_problem *problem);
-/* The value of a parameter by its index in the descriptors. */
+/* The value of a parameter by its index in the descriptors. Ranges do not exclude fractions: round a count. */
 SINEW_API double sinew_problem_parameter(const sinew_problem *problem, int32_t parameter);
 /* Allocates zeroed, aligned memory with the world's allocator; NULL on failure. May be called in `create` only. */
 SINEW_API void *sinew_problem_allocate(sinew_problem *problem, size_t count, size_t size);
 SINEW_API void sinew_problem_release(sinew_problem *problem, void *memory); /* accepts NULL */
 
-/* The iterate [particle_count][4] m. A solver that writes to it must not move pins and calls sinew_problem_moved(). */
+/* The iterate [particle_count][4] m. A solver that writes to it calls sinew_problem_moved() afterwards: without this
+ * call value, gradient and residual remain those of the old iterate. It must not write coordinates of pinned particles:
+ * the library does not restore them. */
 SINEW_API sinew_real *sinew_problem_positions(sinew_problem *problem);
 SINEW_API void sinew_problem_moved(sinew_problem *problem);
 /* q_tilde [particle_count][4] m, the inertial positions of a dynamic step. */
@@ -248,8 +256,8 @@ SINEW_API void sinew_problem_diagonal(sinew_problem *problem, const sinew_real *
 /* a . b, summed in a fixed order, so the bits do not depend on the number of threads. */
 SINEW_API double sinew_problem_dot(const sinew_problem *problem, const sinew_real *a, const sinew_real *b);
 /* Moves the iterate to q + alpha d, alpha in (0, 1], such that g decreases sufficiently (Armijo; d is a descent
- * direction, zero at pins), and evaluates it there. Returns alpha; 0: no decrease was found, and the iterate is
- * unchanged. */
+ * direction, zero at pins), and evaluates it there: the array of sinew_problem_gradient() is overwritten. With contact
+ * the new iterate may differ from q + alpha d. Returns alpha; 0: no decrease was found, the iterate is unchanged. */
 SINEW_API double sinew_problem_line_search(sinew_problem *problem, const sinew_real *d);
 
 /* ---- Registered kinds ---------------------------------------------------------------------- */

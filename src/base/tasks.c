@@ -288,7 +288,8 @@ void sinew_tasks_close(void)
     }
 }
 
-/* Takes up to `count` idle workers and creates missing ones; returns fewer if the system refuses threads. */
+/* Takes up to `count` idle workers from the pool and creates missing ones. Returns their list, which is shorter (NULL:
+ * empty) if the system refuses threads. */
 static worker *take_workers(int32_t count)
 {
     worker *first = NULL, **end = &first;

@@ -14,8 +14,9 @@
  * the surface, where vertices then rest. The force of a contact is the spring force plus the remaining gradient at
  * projected vertices.
  *
- * Limits: bodies do not collide with each other; colliders stay at their position of the start of the step; only
- * vertex sweeps support the mode, because only their iterates may be changed between iterations.
+ * Limits: bodies do not collide with each other; the projection uses colliders at the start of their motion in the step
+ * (planes: at its end); only vertex sweeps support the mode, because only their iterates may be changed between
+ * iterations.
  */
 #include <math.h>
 #include <string.h>

@@ -293,15 +293,16 @@ void sinew_batch_set_targets(sinew_batch *batch, const sinew_real *targets)
 
 void sinew_batch_set_shared(sinew_batch *batch, const sinew_real *shared)
 {
-    bool changed = false;
+    bool changed = false, weight_changed = false;
     for (int32_t e = 0; e < batch->element_count; e++) {
         const bool off = sinew_batch_is_off(batch, e);
+        weight_changed |= !off && sinew_batch_weight(batch, e) != shared[0];
         for (int32_t i = 0; i < batch->ops->shared_count; i++)
             set_number(batch, e, (size_t)i, i == 0 && off ? 0 : shared[i], &changed);
         if (batch->switchable)
             batch->on_weight[e] = shared[0];
     }
-    batch->version += changed;
+    batch->version += changed || weight_changed;
     batch->form_version += changed;
 }
 

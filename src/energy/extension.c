@@ -129,9 +129,9 @@ static sinew_stencil extension_stencil(const sinew_energy_extension *of, sinew_e
     return sinew_stencil_register(stencil, error);
 }
 
-static const char *extension_refusal(const sinew_energy_extension *of)
+static const char *extension_refusal(const sinew_energy_extension *of, char *text)
 {
-    const char *flaw = sinew_extension_flaw(of);
+    const char *flaw = sinew_extension_flaw(of, text);
     if (flaw)
         return flaw;
     if (sinew_registration_closed())
@@ -160,7 +160,8 @@ sinew_energy_kind sinew_register_energy(const sinew_energy_extension *extension,
 {
     sinew_error_clear(error);
     sinew_registration_lock();
-    const char *refusal = extension_refusal(extension);
+    char text[SINEW_EXTENSION_REASON_MAX];
+    const char *refusal = extension_refusal(extension, text);
     sinew_energy_kind kind = SINEW_ENERGY_COUNT;
     if (refusal)
         sinew_fail(error, SINEW_ERROR_USAGE, "energy '%s': %s",

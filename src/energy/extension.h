@@ -40,11 +40,14 @@ void sinew_extension_operations(sinew_energy_ops *ops, const sinew_energy_extens
 /* Replaces A [n][n], symmetric, n <= 3 SINEW_EXTENSION_VERTEX_MAX, by the nearest positive semi-definite matrix. */
 void sinew_extension_clamp(double *A, int n);
 
-/* NULL, or the error of an extension, e.g. "operation value is missing" (extension_check.c). */
-const char *sinew_extension_flaw(const sinew_energy_extension *of);
+/* NULL, or the error of an extension, e.g. "operation value is missing" (extension_check.c). Errors with names or
+ * numbers are written to text [SINEW_EXTENSION_REASON_MAX]. */
+const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text);
 /* NULL, or the error of a name (dashes: it may contain '-'); also used for solvers. */
 const char *sinew_extension_name_flaw(const char *name, bool dashes);
-/* NULL, or the error of parameters. `keys`: words, each between two '|', that scene files use for other purposes. */
-const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys);
+/* NULL, or the error of parameters, written to text [SINEW_EXTENSION_REASON_MAX]. `keys`: words, each between two '|',
+ * that scene files use for other purposes. */
+const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys,
+                                           char *text);
 
 #endif

@@ -6,6 +6,8 @@
  * f'(x) = (8 (f(x+s) - f(x-s)) - (f(x+2s) - f(x-2s))) / (12 s), whose error is s^4 f''''' / 30 and round-off / s.
  */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "energy/extension.h"
@@ -19,6 +21,17 @@ enum {
 
 /* ---- What may be registered ---------------------------------------------------------------------- */
 
+/* Formats a refusal into text [SINEW_EXTENSION_REASON_MAX] and returns text. */
+static const char *write_flaw(char *text, const char *format, ...) SINEW_PRINTF(2, 3);
+static const char *write_flaw(char *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, SINEW_EXTENSION_REASON_MAX, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 const char *sinew_extension_name_flaw(const char *name, bool dashes)
 {
     if (!name || !name[0])
@@ -27,8 +40,17 @@ const char *sinew_extension_name_flaw(const char *name, bool dashes)
         return "its name is longer than 40 characters";
     if (strspn(name, dashes ? "abcdefghijklmnopqrstuvwxyz0123456789_-" : "abcdefghijklmnopqrstuvwxyz0123456789_") !=
         strlen(name))
-        return "its name has other characters than lower-case letters, digits and '_'";
+        return dashes ? "its name has other characters than lower-case letters, digits, '_' and '-'"
+                      : "its name has other characters than lower-case letters, digits and '_'";
     return NULL;
+}
+
+/* NULL, or the text that a count is out of its range. */
+static const char *count_flaw(const char *name, int32_t count, int32_t minimum, int32_t maximum, char *text)
+{
+    if (count >= minimum && count <= maximum)
+        return NULL;
+    return write_flaw(text, "%s is %d, must be in [%d, %d]", name, (int)count, (int)minimum, (int)maximum);
 }
 
 /* Whether a word is one of the keys, each of which stands between two '|'. */
@@ -41,25 +63,34 @@ static bool is_key(const char *word, const char *keys)
     return false;
 }
 
-const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys)
+/* NULL, or the error of parameter i. */
+static const char *one_parameter_flaw(const sinew_parameter *parameters, int32_t i, const char *keys, char *text)
 {
-    if (count < 0 || count > SINEW_PARAMETER_MAX)
-        return "parameter_count is out of range";
-    if (count > 0 && !parameters)
-        return "its parameters are missing";
-    for (int32_t i = 0; i < count; i++) {
-        const sinew_parameter *p = &parameters[i];
-        if (!p->name || !p->unit || !p->meaning)
-            return "a parameter has no name, unit or meaning";
-        if (is_key(p->name, keys))
-            return "a parameter has the name of a key that scene files have for other purposes";
-        for (int32_t k = 0; k < i; k++)
-            if (strcmp(parameters[k].name, p->name) == 0)
-                return "two parameters have one name";
-        if (sinew_parameter_check(p, p->preset, "", NULL) != SINEW_OK)
-            return "the default of a parameter is out of its range";
-    }
-    return NULL;
+    const sinew_parameter *p = &parameters[i];
+    sinew_error error;
+    if (!p->name || !p->name[0])
+        return write_flaw(text, "parameter %d has no name", (int)i);
+    if (!p->unit || !p->meaning)
+        return write_flaw(text, "parameter '%s' has no %s", p->name, p->unit ? "meaning" : "unit");
+    if (is_key(p->name, keys))
+        return write_flaw(text, "parameter '%s' has the name of a key that scene files have for other purposes",
+                          p->name);
+    for (int32_t k = 0; k < i; k++)
+        if (strcmp(parameters[k].name, p->name) == 0)
+            return write_flaw(text, "parameters %d and %d are both named '%s'", (int)k, (int)i, p->name);
+    return sinew_parameter_check(p, p->preset, "default value", &error) != SINEW_OK ? write_flaw(text, "%s", error.text)
+                                                                                    : NULL;
+}
+
+const char *sinew_extension_parameter_flaw(const sinew_parameter *parameters, int32_t count, const char *keys,
+                                           char *text)
+{
+    const char *flaw = count_flaw("parameter_count", count, 0, SINEW_PARAMETER_MAX, text);
+    if (!flaw && count > 0 && !parameters)
+        flaw = "its parameters are missing";
+    for (int32_t i = 0; !flaw && i < count; i++)
+        flaw = one_parameter_flaw(parameters, i, keys, text);
+    return flaw;
 }
 
 static const char *required_flaw(const sinew_energy_extension *of)
@@ -73,10 +104,10 @@ static const char *required_flaw(const sinew_energy_extension *of)
     return of->hessian ? NULL : "operation hessian is missing";
 }
 
-static const char *optional_flaw(const sinew_energy_extension *of)
+static const char *optional_flaw(const sinew_energy_extension *of, char *text)
 {
-    if (of->constraint && (of->constraint_count < 1 || of->constraint_count > ROW_MAX))
-        return "constraint_count is out of range";
+    if (of->constraint && count_flaw("constraint_count", of->constraint_count, 1, ROW_MAX, text))
+        return text;
     if (!of->constraint && of->constraint_count != 0)
         return "operation constraint is missing, and constraint_count is not 0";
     if (of->reduce && !of->stiffness)
@@ -85,29 +116,31 @@ static const char *optional_flaw(const sinew_energy_extension *of)
         return "operation reduce is missing, which stiffness needs";
     if (of->project && !of->reduce)
         return "operations reduce and stiffness are missing, which project needs";
-    if (of->reduce && (of->reduced_count < 1 || of->reduced_count > ROW_MAX))
-        return "reduced_count is out of range";
+    if (of->reduce && count_flaw("reduced_count", of->reduced_count, 1, ROW_MAX, text))
+        return text;
     return !of->reduce && of->reduced_count != 0 ? "operation reduce is missing, and reduced_count is not 0" : NULL;
 }
 
-static const char *stencil_flaw(const sinew_energy_extension *of)
+static const char *stencil_flaw(const sinew_energy_extension *of, char *text)
 {
     const sinew_stencil_info *stencil = sinew_get_stencil(of->stencil);
     if (of->stencil == SINEW_STENCIL_COUNT)
-        return of->vertex_count < 1 || of->vertex_count > VERTEX_MAX ? "vertex_count is out of range" : NULL;
+        return count_flaw("vertex_count", of->vertex_count, 1, VERTEX_MAX, text);
     if (!stencil || (unsigned)of->stencil > SINEW_STENCIL_COUNT)
         return "its stencil is not known";
     if (stencil->padded)
         return "cells of its stencil differ in size; list elements with SINEW_STENCIL_COUNT";
-    return of->vertex_count != 0 && of->vertex_count != stencil->vertex_count ? "vertex_count is not its stencil's"
-                                                                              : NULL;
+    if (of->vertex_count == 0 || of->vertex_count == stencil->vertex_count)
+        return NULL;
+    return write_flaw(text, "vertex_count is %d, must be 0 or that of its stencil, %d", (int)of->vertex_count,
+                      (int)stencil->vertex_count);
 }
 
 /* Keys of an energy in a scene, for energies of one body and between bodies (io/scene/keys.c). */
 static const char energy_keys[] =
     "|energy|select|damping|hard|pbd_stiffness|motion|examples|bodies|within|to|pairs|surface|normal|at|axis|";
 
-const char *sinew_extension_flaw(const sinew_energy_extension *of)
+const char *sinew_extension_flaw(const sinew_energy_extension *of, char *text)
 {
     if (!of || of->cookie != SINEW_EXTENSION_COOKIE)
         return "it was not made by sinew_default_energy_extension()";
@@ -117,14 +150,14 @@ const char *sinew_extension_flaw(const sinew_energy_extension *of)
     if (!flaw && !of->summary)
         flaw = "its summary is missing";
     if (!flaw)
-        flaw = stencil_flaw(of);
+        flaw = stencil_flaw(of, text);
     if (!flaw)
-        flaw = sinew_extension_parameter_flaw(of->parameters, of->parameter_count, energy_keys);
-    if (!flaw && (of->data_count < 0 || of->data_count > SINEW_EXTENSION_DATA_MAX))
-        flaw = "data_count is out of range";
+        flaw = sinew_extension_parameter_flaw(of->parameters, of->parameter_count, energy_keys, text);
+    if (!flaw)
+        flaw = count_flaw("data_count", of->data_count, 0, SINEW_EXTENSION_DATA_MAX, text);
     if (!flaw)
         flaw = required_flaw(of);
-    return flaw ? flaw : optional_flaw(of);
+    return flaw ? flaw : optional_flaw(of, text);
 }
 
 /* ---- Consistency of functions ---------------------------------------------------------------------- */
@@ -171,7 +204,8 @@ static void check_slopes(const extension_check *check, check_function *function,
     }
 }
 
-/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry. */
+/* Largest difference between given[r][i] and the difference quotients of function r, over the largest entry; NaN if a
+ * difference is not finite. */
 static double check_derivative(const extension_check *check, check_function *function, int count, const double *given)
 {
     const int side = 3 * check->n;
@@ -266,6 +300,18 @@ static void check_derivatives(const extension_check *check, const double *rest, 
     report->rest_gradient = stiffness > 0 ? check_largest(rest_g, side) / stiffness : 0;
 }
 
+/* Refuses parameters that no world passes to `prepare`. NULL: defaults, which sinew_extension_flaw() has checked. */
+static sinew_status check_given_parameters(const sinew_energy_extension *of, const double *parameters,
+                                           sinew_error *error)
+{
+    char owner[64];
+    snprintf(owner, sizeof owner, "energy '%s'", of->name);
+    sinew_status status = SINEW_OK;
+    for (int32_t i = 0; parameters && status == SINEW_OK && i < of->parameter_count; i++)
+        status = sinew_parameter_check(&of->parameters[i], parameters[i], owner, error);
+    return status;
+}
+
 /* Calls the extension's `prepare`; returns NULL or its refusal. */
 static const char *check_prepare(extension_check *check, const double *parameters, const double *rest, char *reason)
 {
@@ -293,16 +339,19 @@ sinew_status sinew_check_energy_extension(const sinew_energy_extension *extensio
     if (!SINEW_ASSERT(rest && x && report))
         return sinew_fail(error, SINEW_ERROR_USAGE, "sinew_check_energy_extension: rest, x or report is NULL");
     memset(report, 0, sizeof *report);
-    const char *flaw = sinew_extension_flaw(extension);
+    char reason[SINEW_EXTENSION_REASON_MAX] = "";
+    const char *flaw = sinew_extension_flaw(extension, reason);
     if (flaw)
         return sinew_fail(
             error, SINEW_ERROR_USAGE, "energy '%s': %s",
             extension && extension->cookie == SINEW_EXTENSION_COOKIE && extension->name ? extension->name : "", flaw);
+    const sinew_status status = check_given_parameters(extension, parameters, error);
+    if (status != SINEW_OK)
+        return status;
     extension_check check = {.of = extension,
                              .n = extension->stencil == SINEW_STENCIL_COUNT
                                       ? extension->vertex_count
                                       : sinew_get_stencil(extension->stencil)->vertex_count};
-    char reason[SINEW_EXTENSION_REASON_MAX] = "";
     const char *refusal = check_prepare(&check, parameters, rest, reason);
     if (refusal)
         return sinew_fail(error, SINEW_ERROR_DATA, "energy '%s': the element is refused: %s", extension->name, refusal);

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "math/vec3.h"
 #include "tetfill/sample.h"
 
 static const sinew_real *segment_corner_of(const fill_surface *s, int32_t t, int i)
@@ -21,11 +22,6 @@ static void minus(const sinew_real *a, const double b[3], double c[3])
         c[i] = (double)a[i] - b[i];
 }
 
-static double volume_of(const double a[3], const double b[3], const double c[3])
-{
-    return c[0] * (a[1] * b[2] - a[2] * b[1]) + c[1] * (a[2] * b[0] - a[0] * b[2]) + c[2] * (a[0] * b[1] - a[1] * b[0]);
-}
-
 /* Six times the signed volume of the triangle and the point: positive in front of the triangle. */
 double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
 {
@@ -36,7 +32,7 @@ double sinew_fill_height(const fill_surface *s, int32_t t, const double p[3])
         v[i] = (double)c[i] - (double)a[i];
         w[i] = p[i] - (double)a[i];
     }
-    return volume_of(u, v, w);
+    return vec3_triple(w, u, v);
 }
 
 int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const double q[3], double *at)
@@ -53,7 +49,7 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
     }
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3;
-        const double turn = volume_of(e[i], e[j], along);
+        const double turn = vec3_triple(along, e[i], e[j]);
         const bool left = turn > 0 || (turn == 0 && vertices[i] < vertices[j]);
         if (left != up)
             return 0;

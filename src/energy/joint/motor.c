@@ -12,7 +12,7 @@
  */
 #define JOINT_CONSTRAINTS 1
 #define JOINT_FIRST       5
-#define JOINT_DATA_COUNT  JOINT_END
+#define DATA_COUNT        JOINT_END
 #define JOINT_ONE_SIDED   false
 #include "base/base.h"
 #include "energy/joint/joint.h"

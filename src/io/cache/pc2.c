@@ -40,7 +40,7 @@ static sinew_status put_header(const sinew_cache *cache, sinew_writer *writer, s
     return sinew_cache_put(writer, header, sizeof header, error);
 }
 
-/* Fails if the kept file belongs to another surface. */
+/* Fails if the header of the kept file has another number of points than the cache. */
 static sinew_status pc2_check_header(const sinew_cache *cache, sinew_writer *writer, sinew_error *error)
 {
     unsigned char header[header_size];
@@ -107,7 +107,8 @@ static sinew_status put_loose(sinew_cache *cache, sinew_error *error)
     return status;
 }
 
-/* Writes the mesh at the first frame. */
+/* Writes the OBJ file: positions of the current frame (the first), faces, edges, and lines to otherwise unused points.
+ */
 static sinew_status put_obj(sinew_cache *cache, sinew_error *error)
 {
     format_state *own = cache->own;

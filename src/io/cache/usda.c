@@ -36,8 +36,8 @@ typedef struct usda_reader {
     locale_t plain; /* locale with a decimal point */
 } usda_reader;
 
-/* Skips to just after the next occurrence of `text`. Correct only if no proper suffix of a partial match, except single
- * letters, starts `text` again. */
+/* Skips to just after the next occurrence of `text`; false: none. An occurrence that starts inside a failed partial
+ * match is not found, unless it starts at the mismatched letter. */
 static bool find_text(FILE *stream, const char *text)
 {
     size_t matched = 0;

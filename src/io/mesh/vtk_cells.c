@@ -13,7 +13,7 @@ static bool vtk_cells_add_line(sinew_builder *builder, const int32_t *corners, i
     return sinew_builder_add_line(builder, corners, count, false);
 }
 
-/* A pixel lists its corners row by row; a polygon lists them around its border. */
+/* A pixel lists its corners row by row; a polygon lists them in the order of its boundary. */
 static bool add_pixel(sinew_builder *builder, const int32_t *corners, int64_t count)
 {
     return sinew_builder_add_polygon(builder, (int32_t[]){corners[0], corners[1], corners[3], corners[2]}, count);

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
-#define TURN    0.77   /* corners: |sum of the unit vectors of both border edges| is larger (turn over 45 degrees) */
+#define TURN    0.77   /* least |sum of the unit vectors along both boundary edges| of a corner: turn over 45 degrees */
 #define SLIVER  1e-3   /* area over the square of the longest side, below which triangles are dropped */
 #define OUTSIDE (-0.5) /* smallest barycentric weight: vertices farther outside a triangle are not bound to it */
 
@@ -26,9 +27,9 @@ enum {
 typedef struct work {
     const sinew_simplify_input *input;
     sinew_adjacency adjacency;
-    uint8_t *rank;      /* [vertex_count] */
-    double (*along)[3]; /* [vertex_count] sum of the unit vectors along border edges */
-    int32_t *borders;   /* [vertex_count] number of border edges at each vertex */
+    uint8_t *rank;      /* [vertex_count] UNUSED, INNER, BORDER or CORNER */
+    double (*along)[3]; /* [vertex_count] sum of the unit vectors along boundary edges */
+    int32_t *borders;   /* [vertex_count] number of boundary edges at each vertex; later the coarse index */
     int32_t *first;     /* [coarse vertices + 1] first entry of each coarse vertex in `around` */
     int32_t *around;    /* coarse triangles at each coarse vertex */
 } work;
@@ -40,12 +41,9 @@ static const sinew_real *position_of(const work *w, int32_t vertex)
 
 static double simplify_distance(const work *w, int32_t i, int32_t j)
 {
-    double sum = 0;
-    for (size_t c = 0; c < 3; c++) {
-        const double d = (double)position_of(w, i)[c] - (double)position_of(w, j)[c];
-        sum += d * d;
-    }
-    return sqrt(sum);
+    double d[3];
+    vec3_edge(position_of(w, j), position_of(w, i), d);
+    return vec3_norm(d);
 }
 
 /* ---- Kept vertices ------------------------------------------------------------------------------- */
@@ -74,7 +72,7 @@ static uint8_t rank_of(const work *w, int32_t i)
         return CORNER;
     if (w->borders[i] == 0)
         return INNER;
-    return w->borders[i] != 2 || sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]) > TURN ? CORNER : BORDER;
+    return w->borders[i] != 2 || vec3_norm(a) > TURN ? CORNER : BORDER;
 }
 
 static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
@@ -85,7 +83,7 @@ static bool has_taken_neighbour(const work *w, const int32_t *owner, int32_t i)
     return false;
 }
 
-/* owner[i] = i for kept vertices, else -1. */
+/* Chooses the kept vertices: owner[i] becomes i for kept vertices, else -1. */
 static void simplify_choose(const work *w, int32_t *owner)
 {
     const int32_t n = w->input->vertex_count;
@@ -96,7 +94,7 @@ static void simplify_choose(const work *w, int32_t *owner)
                 owner[i] = i;
 }
 
-/* The nearest kept neighbour of vertex i. If i lies on the border, kept neighbours on the border come first. */
+/* The nearest kept neighbour of vertex i. If i lies on the boundary, kept neighbours on the boundary come first. */
 static int32_t simplify_nearest(const work *w, const int32_t *owner, int32_t i)
 {
     int32_t best = -1;
@@ -171,17 +169,12 @@ static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3
     }
 }
 
-static double simplify_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[3])
 {
     const int32_t corner[3] = {s->origin[t[0]], s->origin[t[1]], s->origin[t[2]]};
     double a[3], b[3];
     simplify_edges_of(w, corner, a, b);
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b),
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b),
                  longest = fmax(fmax(aa, bb), aa + bb - 2 * ab);
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
@@ -238,8 +231,8 @@ static void barycentric(const work *w, const sinew_simplified *s, int32_t triang
     simplify_edges_of(w, corner, a, b);
     for (size_t c = 0; c < 3; c++)
         p[c] = (double)position_of(w, i)[c] - (double)position_of(w, corner[0])[c];
-    const double aa = simplify_dot(a, a), bb = simplify_dot(b, b), ab = simplify_dot(a, b), pa = simplify_dot(p, a),
-                 pb = simplify_dot(p, b);
+    const double aa = vec3_dot(a, a), bb = vec3_dot(b, b), ab = vec3_dot(a, b), pa = vec3_dot(p, a),
+                 pb = vec3_dot(p, b);
     const double determinant = aa * bb - ab * ab;
     out[1] = (pa * bb - pb * ab) / determinant;
     out[2] = (pb * aa - pa * ab) / determinant;

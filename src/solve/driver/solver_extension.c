@@ -12,17 +12,17 @@
 #include "solve/driver/solver_registry.h"
 #include "solve/line_search.h"
 
-/* ops is the first member: a pointer to the operations is a pointer to the extension. */
+/* One registered solver. ops is the first member, so that a pointer to the operations is a pointer to the slot. */
 typedef struct solver_slot {
     sinew_solver_ops ops;
     sinew_solver_extension of;
 } solver_slot;
 
-/* A slot is filled before its solver is registered, and never changes afterwards. */
+/* All registered solvers. A slot is filled before its solver enters the solver table, and never changes afterwards. */
 static solver_slot slots[SINEW_REGISTERED_SOLVER_MAX];
 static int slot_count;
 
-/* Memory of one prepared solver. */
+/* Memory of one prepared solver of an extension. */
 typedef struct extension_memory {
     void *own;                          /* result of the extension's create */
     sinew_real *trial, *trial_gradient; /* [particle_count][4] work space of line searches */
@@ -34,6 +34,20 @@ static const sinew_solver_extension *extension_of(const sinew_solve *s)
 }
 
 /* ---- Operations ---------------------------------------------------------------------------------- */
+
+/* Calls the extension's `create`. A failure without a text gets one that names the solver. */
+static sinew_status extension_create(sinew_solve *s, void **own, sinew_error *error)
+{
+    const sinew_solver_extension *of = extension_of(s);
+    sinew_error local = {SINEW_OK, ""};
+    const sinew_status status = of->create(of->context, s, own, &local);
+    if (status == SINEW_OK)
+        return SINEW_OK;
+    if (!local.text[0])
+        return sinew_fail(error, status, "solver '%s': its create failed (%s) without a text", of->name,
+                          sinew_status_name(status));
+    return sinew_fail(error, status, "%s", local.text);
+}
 
 static sinew_status extension_prepare(sinew_solve *s, sinew_error *error)
 {
@@ -48,7 +62,7 @@ static sinew_status extension_prepare(sinew_solve *s, sinew_error *error)
     if (!m->trial || !m->trial_gradient)
         return sinew_fail_memory(error, of->name);
     const sinew_status status = of->products ? sinew_objective_need_tangents(s->objective, error) : SINEW_OK;
-    return status == SINEW_OK ? of->create(of->context, s, &m->own, error) : status;
+    return status == SINEW_OK ? extension_create(s, &m->own, error) : status;
 }
 
 static void extension_release(sinew_solve *s)
@@ -90,10 +104,10 @@ static const char *operation_flaw(const sinew_solver_extension *of)
     return of->destroy ? NULL : "operation destroy is missing";
 }
 
-/* Keys of every solver in a scene (io/scene/keys.c), which parameters must not use. */
+/* JSON keys that every solver has in a scene file (io/scene/keys.c); parameters must not have these names. */
 static const char solver_keys[] = "|name|iterations|tolerance|time_budget|measure|gap_every|";
 
-static const char *solver_flaw(const sinew_solver_extension *of)
+static const char *solver_flaw(const sinew_solver_extension *of, char *text)
 {
     if (!of || of->cookie != SINEW_EXTENSION_COOKIE)
         return "it was not made by sinew_default_solver_extension()";
@@ -103,17 +117,17 @@ static const char *solver_flaw(const sinew_solver_extension *of)
     if (!flaw && !of->summary)
         flaw = "its summary is missing";
     if (!flaw)
-        flaw = sinew_extension_parameter_flaw(of->parameters, of->parameter_count, solver_keys);
+        flaw = sinew_extension_parameter_flaw(of->parameters, of->parameter_count, solver_keys, text);
     if (!flaw && of->default_iterations < 1)
-        flaw = "default_iterations is out of range";
+        flaw = "default_iterations must be at least 1";
     if (!flaw && of->needs & ~(uint32_t)(2 * SINEW_CAN_JACOBIAN - 1))
         flaw = "needs has bits that are no capability";
     return flaw ? flaw : operation_flaw(of);
 }
 
-static const char *solver_refusal(const sinew_solver_extension *of)
+static const char *solver_refusal(const sinew_solver_extension *of, char *text)
 {
-    const char *flaw = solver_flaw(of);
+    const char *flaw = solver_flaw(of, text);
     if (flaw)
         return flaw;
     if (sinew_registration_closed())
@@ -149,7 +163,8 @@ sinew_solver_kind sinew_register_solver(const sinew_solver_extension *extension,
 {
     sinew_error_clear(error);
     sinew_registration_lock();
-    const char *refusal = solver_refusal(extension);
+    char text[SINEW_EXTENSION_REASON_MAX];
+    const char *refusal = solver_refusal(extension, text);
     sinew_solver_kind kind = SINEW_SOLVER_COUNT;
     if (refusal) {
         sinew_fail(error, SINEW_ERROR_USAGE, "solver '%s': %s",

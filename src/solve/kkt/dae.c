@@ -60,8 +60,8 @@ static const sinew_parameter parameters[PARAMETER_COUNT] = {
 
 typedef struct dae {
     bool stepped;      /* the step is taken; further iterations project onto C = 0 */
-    double *rate;      /* [constraint_count] */
-    sinew_real *point; /* [particle_count][4] */
+    double *rate;      /* [constraint_count] right-hand sides J dq */
+    sinew_real *point; /* [particle_count][4] work space: displaced positions */
 } dae;
 
 static sinew_status dae_prepare(sinew_solve *s, sinew_error *error)
@@ -103,7 +103,8 @@ static bool is_driven(const sinew_constraint_set *set)
     return set->hard && set->driven;
 }
 
-/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins. */
+/* out += factor C(q_n + by w) of all constraints; w = damped v, or with along_pins the displacement of pins to their
+ * targets. */
 static void add_values(sinew_solve *s, bool along_pins, double by, value_factor factor, double *out)
 {
     sinew_kkt *r = s->memory;
@@ -195,7 +196,7 @@ static uint32_t dae_step(sinew_solve *s)
     return bits;
 }
 
-/* One Newton step onto C = 0 from the current iterate. */
+/* Moves s->q by one Newton step onto C = 0; sets s->converged if the constraints already hold. */
 static uint32_t dae_project(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

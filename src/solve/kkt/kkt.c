@@ -23,7 +23,8 @@
  *
  * (`end`). Taylor's series has half of this term, h^2/2 v^T d2C v: C+ = C + h (J + h/2 dJ/dx v) v+ (`midpoint`). The
  * error of C+ in a step is h^2/2 v^T d2C v for `first`, minus the same for `end`, and O(h^3) for `midpoint`. Constraint
- * forces act along the same J, so that the matrix stays symmetric. Pins move to their targets before J is evaluated.
+ * forces act along the same J, so that the matrix stays symmetric. For `midpoint` and `end`, pins move to their targets
+ * before J is evaluated.
  *
  * `stepper` = servin: regularised constraints (Servin, Lacoursiere and Melin 2006; notes [12]). The mean over three
  * steps satisfies C + tau dC/dt + alpha lambda = 0, with dC/dt of the current step:
@@ -140,8 +141,8 @@ static const double *start_values(const sinew_kkt *r)
     return r->driven ? r->start : r->constraints->C;
 }
 
-/* right = -C of compliant constraints, with pins at their targets; for hard equality constraints minus the change of C
- * by the motion of pins and of targets. */
+/* right = -C of compliant constraints and active inequalities, with pins at their targets; for hard equality
+ * constraints minus the change of C by the motion of pins and of targets; 0 for inactive inequalities. */
 static void gather_velocity_constraints(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;
@@ -161,7 +162,8 @@ static void gather_velocity_constraints(sinew_solve *s)
     }
 }
 
-/* J_i += reach dJ_i/dx v of one element, from blocks = d2C_i. */
+/* J_i += reach dJ_i/dx v of one element, from its second derivatives constraints->blocks = d2C_i; reach is a time
+ * (s). */
 static void expand_element(const sinew_kkt *r, const sinew_objective *o, const sinew_constraint_set *set,
                            int32_t element, int32_t i, double reach)
 {

@@ -384,7 +384,8 @@ double sinew_kkt_force(const sinew_kkt *r)
     return sqrt(sum);
 }
 
-/* Constraints must have been evaluated at s->q, as sinew_solve_evaluate does. */
+/* Writes the KKT residuals to `out`, and s->constraint_message. Constraints must have been evaluated at s->q, as
+ * sinew_solve_evaluate() does. */
 static void find_kkt_residuals(sinew_solve *s, sinew_kkt_residuals *out)
 {
     sinew_kkt *r = s->memory;

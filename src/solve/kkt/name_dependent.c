@@ -19,7 +19,7 @@
 /* Coefficients of a dependence below this fraction of the largest, scaled by |J_i|, count as zero. */
 #define INVOLVED_MIN (sizeof(sinew_real) == 4 ? 1e-3 : 1e-6)
 
-/* Text with a fixed capacity. */
+/* A message of fixed capacity: `used` of `size` bytes, and the number of constraints that did not fit. */
 typedef struct message {
     char *text;
     size_t size, used;
@@ -63,8 +63,8 @@ static void close_message(message *n)
         snprintf(n->text + n->used, n->size - n->used, " and %d more", n->left_out);
 }
 
-/* Whether an earlier constraint of the same element is marked: each element is named once. */
-static bool is_repeated(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
+/* True if an earlier constraint of the same element is marked: messages name each element once. */
+static bool element_is_marked_before(const sinew_constraints *c, int32_t constraint, const uint8_t *marks)
 {
     int32_t element, i;
     sinew_constraint_owner(c, constraint, &element, &i);
@@ -78,7 +78,7 @@ static void name_marked(message *n, const sinew_constraints *c, const uint8_t *m
 {
     const sinew_constraint_set *last = NULL;
     for (int32_t constraint = 0; constraint < c->constraint_count; constraint++)
-        if (marks[constraint] && !is_repeated(c, constraint, marks))
+        if (marks[constraint] && !element_is_marked_before(c, constraint, marks))
             name_constraint(n, c, constraint, &last);
 }
 
@@ -128,7 +128,8 @@ static int32_t worst_redundant(const sinew_kkt *r, double tolerance)
 
 /* Factorises at the point of the last evaluation; the existing factors may belong to an earlier point with other
  * dependences. Constraints with uncertain pivots are dropped, so that none is named by mistake. Dependences do not
- * depend on A, so masses alone, which make A definite, suffice. Returns false on failure. */
+ * depend on A, so masses alone, which make A definite, suffice (quasistatic: the projected Hessian). Marks the dropped
+ * constraints as redundant. Returns false on failure. */
 static bool factorise_here(sinew_solve *s)
 {
     sinew_kkt *r = s->memory;

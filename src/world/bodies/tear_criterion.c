@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "world/bodies/tear.h"
 
@@ -127,12 +128,9 @@ static int by_strain(const void *a, const void *b)
 
 static double edge_length(const sinew_real *points, size_t stride, int32_t a, int32_t b)
 {
-    double squared = 0;
-    for (size_t k = 0; k < 3; k++) {
-        const double d = (double)points[stride * (size_t)b + k] - (double)points[stride * (size_t)a + k];
-        squared += d * d;
-    }
-    return sqrt(squared);
+    double d[3];
+    vec3_edge(points + stride * (size_t)a, points + stride * (size_t)b, d);
+    return vec3_norm(d);
 }
 
 static sinew_status tear_find_edges(const sinew_world *world, const sinew_body_record *body, sinew_error *error)
@@ -220,7 +218,8 @@ static sinew_status do_cut(sinew_world *world, sinew_body body, const sinew_cut 
     return status;
 }
 
-/* Opens one end of an edge: first the end with fewer cells, because tears continue from borders, then the other end. */
+/* Cuts the mesh at one end of an edge: first the end with fewer cells, because tears continue from the boundary, then
+ * the other end. False: neither end can be opened. */
 static bool open_edge(const sinew_world *world, const sinew_body_record *body, const tension_edge *edge,
                       const sinew_real *points, sinew_cut *cut)
 {

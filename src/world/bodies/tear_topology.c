@@ -85,8 +85,8 @@ static bool map_simplices(const sinew_cut *cut, const sinew_stencil_info *stenci
     return true;
 }
 
-/* Rewrites a list of elements [count][n] after a cut; false: out of memory. Copies of duplicated edges and faces are
- * last. */
+/* Rewrites a list of elements [count][n] after a cut; moved[vertex] is 1 if the vertex got a copy. Copies of duplicated
+ * edges and faces are last. False: out of memory. */
 static bool map_list(const sinew_cut *cut, const sinew_stencil_info *stencil_info, const int32_t *elements,
                      int32_t count, const uint8_t *moved, new_list *list)
 {
@@ -157,8 +157,7 @@ static sinew_status split_mesh(sinew_world *world, sinew_body body, const sinew_
     return status;
 }
 
-/* Vertices of an energy's elements in the numbering of the body before the cut; -1 - particle for particles of other
- * bodies. */
+/* Converts the particles of an energy's elements, all of this body, to vertices of the body: vertices [count]. */
 static void body_vertices(const sinew_world *world, const sinew_body_record *body, const sinew_energy_record *record,
                           size_t count, int32_t *vertices)
 {

@@ -21,7 +21,8 @@ void sinew_element_rest(const sinew_world *world, const sinew_energy_record *rec
                         double (*rest)[3]);
 
 /* The energy balance of a step (energy_balance.c), if the def enables it. prepare allocates, also for new particles;
- * begin is called before the prediction, record after the prediction, end after the step (`good`: it was accepted). */
+ * begin, before the prediction, stores the state; record, after the prediction, stores the work of moving targets; end,
+ * after the step (`good`: it was accepted), computes the balance. */
 sinew_status sinew_balance_prepare(sinew_world *world, sinew_error *error);
 void sinew_balance_begin(sinew_world *world);
 void sinew_balance_record(sinew_world *world);

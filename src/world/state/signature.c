@@ -49,7 +49,7 @@ static void number_text(double value, char *text, size_t size)
 typedef struct signature {
     sinew_signature_line *line;
     void *context;
-    char prefix[64]; /* prefix of the names */
+    char prefix[64]; /* put before the name of each line, such as "solver." */
 } signature;
 
 static void signature_put_text(const signature *s, const char *name, const char *value)

@@ -43,7 +43,7 @@ static int32_t body_of(const sinew_world *world, int32_t particle)
     return body;
 }
 
-/* Fails with the lowest outside particle number of the component, its size and its bodies. */
+/* Fails with a message: the component's size, its number of bodies, and its first particle in the public order. */
 static sinew_status fail_free(const sinew_world *world, const int32_t *component, int32_t which, sinew_error *error)
 {
     int32_t count = 0, bodies = 0, last = -1, lowest = INT32_MAX, owner = 0;
@@ -101,19 +101,26 @@ static void list_static(char *text, size_t size)
     }
 }
 
+/* The reason, for an error, why the world's solver finds no equilibria. For a solver registered by a program only the
+ * missing flag is known. */
+static const char *tell_dynamic_only(const sinew_world *world)
+{
+    if (world->def.solver.kind > SINEW_SOLVER_COUNT)
+        return "it was registered without the flag `quasistatic`";
+    return sinew_solver_get_ops(world->def.solver.kind)->one_iteration
+               ? "without the masses, which an equilibrium leaves out, there is no motion to integrate"
+               : "without the masses, which an equilibrium leaves out, its update divides by zero";
+}
+
 static sinew_status check_mode(const sinew_world *world, sinew_error *error)
 {
-    const sinew_solver_ops *ops = sinew_solver_get_ops(world->def.solver.kind);
-    const sinew_solver_info *solver = &ops->info;
+    const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
     char others[128];
     if (world->def.quasistatic && !solver->quasistatic) {
         list_static(others, sizeof others);
         return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                          "%s cannot be quasistatic: without the masses, which an equilibrium leaves out, %s; use one "
-                          "of %s, or a dynamic world with damping",
-                          solver->name,
-                          ops->one_iteration ? "there is no motion to integrate" : "its update divides by zero",
-                          others);
+                          "%s cannot be quasistatic: %s; use one of %s, or a dynamic world with damping", solver->name,
+                          tell_dynamic_only(world), others);
     }
     if (!world->def.quasistatic && solver->static_only)
         return sinew_fail(
@@ -132,7 +139,8 @@ static int32_t find_partial(const sinew_world *world)
     return -1;
 }
 
-/* A solver whose unknowns are points, each with one mass, cannot constrain one of three directions. */
+/* Fails if a pin constrains some directions only and the solver does not support this, because its update has one mass
+ * or factor for all three. For a solver registered by a program only the missing flag is known. */
 static sinew_status check_directions(const sinew_world *world, sinew_error *error)
 {
     const sinew_solver_info *solver = sinew_get_solver_info(world->def.solver.kind);
@@ -147,9 +155,13 @@ static sinew_status check_directions(const sinew_world *world, sinew_error *erro
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", info->name);
     }
     return sinew_fail(error, SINEW_ERROR_UNSUPPORTED,
-                      "%s cannot hold particles along some directions only, as pins %d do: its update has one mass, or "
-                      "one factor, for all three; use one of %s, or hold them in all directions",
-                      solver->name, partial, others);
+                      "%s cannot hold particles along some directions only, as pins %d do: %s; use one of %s, or hold "
+                      "them in all directions",
+                      solver->name, partial,
+                      world->def.solver.kind > SINEW_SOLVER_COUNT
+                          ? "it was registered without the flag `directions`"
+                          : "its update has one mass, or one factor, for all three",
+                      others);
 }
 
 /* Contacts change within a step, so a solver that must be prepared again after each change is rejected. */

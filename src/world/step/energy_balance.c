@@ -79,9 +79,9 @@ typedef struct hard_work {
 } hard_work;
 
 struct sinew_balance_work {
-    int32_t capacity;      /* capacity in particles */
+    int32_t capacity;      /* particles that the arrays below hold */
     sinew_real *q, *v;     /* [capacity][4] m, m/s: positions and velocities before the step */
-    sinew_real *imbalance; /* [capacity][4] N: r */
+    sinew_real *imbalance; /* [capacity][4] N: residual of the solver; at pins the force of the pin */
     sinew_real *forces;    /* [capacity][4] N: grad psi - f, pins included */
     uint8_t *nobody;       /* [capacity] zeros: no particle is pinned */
     hard_work hard;
@@ -228,19 +228,19 @@ void sinew_balance_record(sinew_world *world)
     w->balance.targets = w->elastic - w->balance.elastic[0];
 }
 
-/* Sums over the particles. */
+/* Sums over the particles, for a step from q_n, v_n to q, v. */
 enum {
-    SUM_KINETIC_BEFORE, /* |v_n|^2 */
-    SUM_KINETIC_AFTER,  /* |v|^2 */
-    SUM_KINETIC_STEP,   /* |u|^2 */
-    SUM_KICK,           /* |u - w|^2 */
-    SUM_GRAVITY_BEFORE, /* -f_g . q_n */
-    SUM_GRAVITY_AFTER,  /* -f_g . q */
-    SUM_FORCES,         /* f_u . d, loads included */
-    SUM_ELASTIC,        /* grad psi . d */
-    SUM_PINS,           /* r . d over pins */
-    SUM_FREE,           /* r . d over free particles */
-    SUM_CONSTRAINTS,    /* F . d */
+    SUM_KINETIC_BEFORE, /* m |v_n|^2, v_n = velocity before the step */
+    SUM_KINETIC_AFTER,  /* m |v|^2, v = velocity after the step */
+    SUM_KINETIC_STEP,   /* m |u|^2, u = (q - q_n) / h */
+    SUM_KICK,           /* m |u - w|^2, u = (q - q_n) / h, w = damped v_n */
+    SUM_GRAVITY_BEFORE, /* -f_g . q_n, f_g = gravity */
+    SUM_GRAVITY_AFTER,  /* -f_g . q, f_g = gravity */
+    SUM_FORCES,         /* f_u . d, f_u = forces of the caller and loads, d = q - q_n */
+    SUM_ELASTIC,        /* grad psi . d, psi with contact terms, d = q - q_n */
+    SUM_PINS,           /* work of the pins: r . d along pinned directions, d = q - q_n */
+    SUM_FREE,           /* r . d along free directions, r = residual of the solver */
+    SUM_CONSTRAINTS,    /* F . d, F = forces of hard constraints, d = q - q_n */
     SUM_COUNT
 };
 
@@ -314,8 +314,8 @@ static void find_constraint_forces(sinew_world *world, struct sinew_balance_work
             hard->force[3 * i + c] = (double)w->forces[4 * i + c] - (double)w->imbalance[4 * i + c];
 }
 
-/* Computes r: the solver's gradient at free particles, the force of the pin at pins; a particle constrained along some
- * directions has both components. */
+/* Sets w->imbalance: the solver's gradient at free particles, the force of the pin at pins; a particle constrained
+ * along some directions has both components. Sets w->forces to grad psi - f. */
 static void find_imbalance(sinew_world *world, const step_view *s, struct sinew_balance_work *w)
 {
     hard_work *hard = &w->hard;

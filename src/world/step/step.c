@@ -2,7 +2,7 @@
  *
  * step.c: one step, stage by stage:
  *
- *     tear      splits edges that the last step stretched too far
+ *     tear      splits or removes edges that the last step stretched too far
  *     targets   moves pins and targets to their positions at t + h
  *     predict   q_tilde = q_n + h exp(-damping h) v_n + h^2 M^-1 f_ext, f_ext growing over the load steps
  *     solve     q = argmin g, from q_n with the pins moved
@@ -10,7 +10,8 @@
  *     contact   before the solve: candidate pairs and contacts; after it: forces, restitution (contact.h)
  *     damping   reduces v by the damping of bodies and energies
  *
- * A step that becomes non-finite, or that cannot be prepared, leaves the state unchanged.
+ * A step that becomes non-finite, has contradictory constraints or cannot be prepared leaves positions, velocities and
+ * time unchanged.
  */
 #include <math.h>
 #include <string.h>
@@ -153,7 +154,8 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     return status;
 }
 
-/* True if some fixed element is switched off. `all`: switches all elements on; otherwise restores the switches. */
+/* Shows all fixed elements as switched on (`all`), or restores their switches. Returns true if some fixed element is
+ * switched off. */
 static bool show_all(sinew_world *world, bool all)
 {
     bool any = false;
@@ -178,8 +180,8 @@ static void show_parameters(sinew_world *world, bool show)
         }
 }
 
-/* Preparation uses the rest shape and all elements, including those that are off, so that a loaded state continues with
- * the same bits; the solver then gets the switches. */
+/* Prepares or refreshes the solver for the pending changes. Preparation uses the rest shape and all elements, including
+ * those that are off, so that a loaded state continues with the same bits; the solver then gets the switches. */
 static sinew_status prepare_solver(sinew_world *world, sinew_error *error)
 {
     const uint32_t all = SINEW_CHANGED_ELEMENTS | SINEW_CHANGED_SOLVER | SINEW_CHANGED_DATA;
@@ -258,6 +260,9 @@ static uint32_t inversion_bit(sinew_world *world)
 static const sinew_step_result unprepared = {.bits = SINEW_STEP_UNPREPARED,
                                              .gap = NAN,
                                              .gap_reason = "",
+                                             .position_error = NAN,
+                                             .position_error_rms = NAN,
+                                             .position_error_reason = "",
                                              .violation = NAN,
                                              .stationarity = NAN,
                                              .complementarity = NAN,
@@ -278,7 +283,8 @@ static sinew_status begin_contact(sinew_world *world, sinew_contact_view *view)
     return status == SINEW_OK ? sinew_solve_take_contacts(&world->solve) : status;
 }
 
-/* Memory for contacts is short: keeps the state, and the next step prepares the solver again. */
+/* Ends a step for which memory was short: keeps the state, returns SINEW_STEP_UNPREPARED, and marks the solver for
+ * preparation in the next step. */
 static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, sinew_step_result *out)
 {
     if (view->contact)
@@ -314,6 +320,8 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     const bool kept = (out->bits & (SINEW_STEP_NOT_FINITE | SINEW_STEP_CONTRADICTORY)) != 0;
     if (!kept) {
         step_accept(world, solve->q, solve->v_end);
+        world->position_error_kind = out->position_error_kind;
+        world->position_error_version = world->q_version;
         view.time = world->time;
         if (contact)
             sinew_contact_end(&view, out);

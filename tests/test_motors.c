@@ -6,8 +6,12 @@
  * Tolerances. Solvers that correct C reach the target to the accuracy of their iterations. kkt, scd and dae solve one
  * linear system per step: the angle error of a step is at most of order (speed h)^3, that of a turn of order
  * (speed h)^2 speed time. As the post is fixed, C of the motor is linear in q, and J at q_n (kkt) leaves no error; nor
- * does a slide. servin (`stepper` of kkt) takes C before the
- * start of time into account, so the jump from rest leaves an error of speed h / 9, which decays by 1/3 per step.
+ * does a slide. servin (`stepper` of kkt) includes C before the start of time, so the jump from rest leaves an error of
+ * speed h / 9, which decays by 1/3 per step.
+ *
+ * In single precision dae has two to three digits of the acceleration (dae.c). Its error grows up to the square of the
+ * turn: eight random axes at speed 4.9 rad/s, h = 14 ms were off by up to 1.9e-2 rad after 1.26 rad, 1.0e-3 in double
+ * precision; kkt, with the same term of the drive, by 5e-7.
  */
 #include "rigid_world.h"
 
@@ -20,8 +24,8 @@ typedef struct driven_solver {
 } driven_solver;
 
 static const driven_solver solvers[] = {
-    {"sap", NULL, 0, {1e-6, 2e-3}, 0, 0},
-    {"primal-dual", NULL, 0, {1e-6, 2e-3}, 0, 0},
+    {"sap", NULL, 0, {1e-6, 1e-2}, 0, 0},
+    {"primal-dual", NULL, 0, {1e-6, 1e-2}, 0, 0},
     {"kkt", NULL, 0, {1e-8, 2e-3}, 0, 0},
     {"kkt", "expansion", 1, {1e-8, 2e-3}, 0.02, 0},
     {"kkt", "expansion", 2, {1e-8, 2e-3}, 0.02, 0},
@@ -56,6 +60,14 @@ static sinew_world_def def_of(const driven_solver *s, double h, const double gra
         /* Sweeps of xpbd-qs add the load each time, which leaves constraints open; the motion needs no load. */
         def.gravity[c] = def.quasistatic ? 0 : (sinew_real)gravity[c];
     return def;
+}
+
+/* rad or m: tolerance of a motion by `wanted`, in steps of `step`. */
+static double tolerance_of(const driven_solver *s, double step, double wanted, bool slides)
+{
+    const bool single = sizeof(sinew_real) == 4, differences = single && strcmp(s->name, "dae") == 0;
+    return s->floor[single] + (slides ? 0 : s->order) * step * step * fabs(wanted) + s->start * fabs(step) +
+           (differences ? 0.03 * wanted * wanted : 0);
 }
 
 /* Every solver that accepts a hard motor is in the table. */
@@ -113,10 +125,7 @@ static void a_motor_moves_by_speed_times_time(void **unused)
                 assert_false(sinew_world_step(a.world, NULL) & (SINEW_STEP_NOT_FINITE | SINEW_STEP_UNPREPARED));
             const double wanted = speed * (double)def.time_step * steps;
             const double off = (slides ? arm_slide : arm_angle)(&a, rest) - wanted;
-            const double bound =
-                solvers[k].floor[sizeof(sinew_real) == 4] +
-                (slides ? 0 : solvers[k].order) * pow(speed * (double)def.time_step, 2) * fabs(wanted) +
-                solvers[k].start * fabs(speed) * (double)def.time_step;
+            const double bound = tolerance_of(&solvers[k], speed * (double)def.time_step, wanted, slides);
             worst[k] = fmax(worst[k], fabs(off) / bound);
             if (!(fabs(off) <= bound))
                 fail_msg("case %d, %s %s %g: %.9f in place of %.9f; speed %g, h %g, %d steps, bound %.1e", c,

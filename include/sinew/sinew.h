@@ -833,18 +833,23 @@ SINEW_API sinew_status sinew_energy_field(sinew_world *world, sinew_energy energ
 
 /* Energy budget of the last step, J. With E = kinetic + elastic + gravity
  *
- *     E after - E before = pins + forces + targets + contacts + restitution
+ *     E after - E before = pins + forces + targets + constraints + contacts + restitution
  *                          - lost_integrator - lost_damping - lost_solver + unaccounted
  *
  * Each term is computed independently; unaccounted is the remainder, which is round-off. Changes between two steps
  * (parameters, new targets, gravity) belong to neither step: E before may differ from E after of the previous step. */
 typedef struct sinew_balance {
     double kinetic[2];      /* before and after the step */
-    double elastic[2];      /* all energies, with the targets before and after the step */
+    double elastic[2];      /* all energies that are not hard, with the targets before and after the step */
     double gravity[2];      /* potential, zero at the origin; with load_steps, of the gravity in this step */
     double pins;            /* work of the pins on the particles: reaction times displacement */
     double forces;          /* work of the forces that were set, and of loads */
-    double targets;         /* work of moving targets of position energies, done at the start of the step */
+    double targets;         /* work of moving targets of position energies and of motors that are not hard, done at the
+                               start of the step */
+    double constraints;     /* work of the forces of hard constraints on the particles, pins included, multiplier times
+                               the gradient of C at the end of the step times displacement: work of hard motors and
+                               moving targets, less the loss of implicit Euler where C is curved (a pendulum: < 0).
+                               Solvers without multipliers (admm): of the energy's stiffness */
     double contacts;        /* work of contact forces on the particles, normal and friction: work of moving
                                colliders, less friction_heat and energy absorbed by compliant contacts */
     double friction_heat;   /* heat of friction, included in `contacts`, >= 0 */

@@ -223,6 +223,7 @@ typedef struct sinew_energy_ops {
     /* shared [shared_count] = the first shared_count numbers of the data of every element, for the step that begins
      * at q. */
     int32_t shared_count;
+    bool follows_time; /* shared data depend on the time at the end of the step: C(q, t) */
     void (*update_shared_data)(const sinew_global_constraint *all, sinew_real *shared);
     /* Returns the largest t <= max such that psi is defined on [0, t) along x + t p; max if no barrier is reached.
      * Elements whose psi is undefined at x, and elements of weight zero, are skipped. */

@@ -66,6 +66,7 @@ static sinew_constraint_set set_of(const sinew_constraints *c, const sinew_batch
                                                                                           : batch->element_count),
                                   .hard = batch->hard,
                                   .global = batch->ops->global_constraint,
+                                  .driven = batch->ops->follows_time || batch->ops->target_slot >= 0,
                                   .curved = choice->curved && choice->curved(choice->context, batch)};
 }
 

@@ -31,6 +31,7 @@ typedef struct sinew_constraint_set {
     int32_t element_count, first_element; /* number of elements; index of the first one over all sets */
     int32_t first_constraint, constraint_count;
     bool hard, global;
+    bool driven;          /* C depends on time explicitly: motors, moving targets */
     bool curved;          /* second derivatives are allocated */
     size_t particle_at;   /* offset of [element_count][vertex_count] in `particle` */
     size_t jacobian_at;   /* offset of [element_count][per_element][vertex_count][3] in `J` */

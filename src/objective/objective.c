@@ -300,6 +300,10 @@ static void run_task(const task_pass *pass, int32_t thread, int32_t index)
     if (o->tangents)
         kernel.tangent = o->tangents + task->first_tangent;
     copy_points(o, task, pass->x, local, pass->what == OP_GRADIENT || pass->what == OP_PRODUCT ? kernel.g : NULL);
+    if (o->omit_hard && task->batch->hard) {
+        o->task_values[index] = 0;
+        return;
+    }
     if (pass->what == OP_PRODUCT) {
         kernel.p = local;
         ops->product(&kernel);

@@ -65,6 +65,7 @@ typedef struct sinew_objective {
     const sinew_simd_variant *simd; /* kernels of the SIMD variant in use, set by sinew_objective_build */
 
     sinew_step_inputs step;
+    bool omit_hard; /* in a view: value, elastic energy and gradient leave out hard energies */
 
     /* Topology: fixed between calls of sinew_objective_build and sinew_objective_set_transient. */
     int32_t fixed_task_count, task_count;

@@ -66,6 +66,14 @@ typedef struct sinew_contact_hooks {
     sinew_error *error; /* receives the error of a failed update */
 } sinew_contact_hooks;
 
+/* The targets of energies (motors, position energies) as a function of time. The world sets it before every step; the
+ * targets of a step are those of its end. A solver that needs them at another time moves them, and moves them back. */
+typedef struct sinew_target_hook {
+    void *context;
+    void (*move)(void *context, double time); /* NULL: targets do not move */
+    double time;                              /* s: time t_n at the start of the step */
+} sinew_target_hook;
+
 /* KKT residuals at the end of a step with hard constraints. g is the objective of the energies that are not hard;
  * constraint forces are J^T lambda. */
 typedef struct sinew_kkt_residuals {
@@ -182,11 +190,12 @@ struct sinew_solve {
     double residual;     /* |gradient|, when gradient_known */
     bool start_known;    /* scale, start_residual and start_terms are set, by the first evaluation of the step */
     double scale;        /* |gradient| at the starting guess, at least noise */
-    double start_residual;         /* |gradient| at the starting guess */
-    sinew_terms start_terms;       /* J: terms of g at the starting guess */
-    double noise;                  /* N: round-off of the residual |gradient| */
-    double value_noise;            /* J: the round-off of a sum of energies near the rest shape */
-    sinew_contact_hooks *contact;  /* NULL: no contact */
+    double start_residual;        /* |gradient| at the starting guess */
+    sinew_terms start_terms;      /* J: terms of g at the starting guess */
+    double noise;                 /* N: round-off of the residual |gradient| */
+    double value_noise;           /* J: the round-off of a sum of energies near the rest shape */
+    sinew_contact_hooks *contact; /* NULL: no contact */
+    sinew_target_hook targets;
     const sinew_real *first_guess; /* [particle_count][4] initial guess used instead of q_tilde; NULL: q_tilde */
     bool in_subproblem;            /* q is the iterate of an auxiliary problem (mpbng's bound layers): contact
                                       multipliers are not updated */

@@ -92,5 +92,6 @@ const sinew_energy_ops SINEW_SIMD_SYMBOL(sinew_energy_motor) = {
     .prepare = motor_prepare,
     .check_elements = check_elements,
     .shared_count = SHARED_COUNT,
+    .follows_time = true,
     .update_shared_data = motor_update_shared_data,
 };

@@ -64,7 +64,7 @@ static bool kkt_allocate_vectors(sinew_kkt *r, const sinew_objective *o, size_t 
 {
     const sinew_allocator *a = &o->allocator;
     const size_t constraints = (size_t)r->constraints->constraint_count, particles = (size_t)o->particle_count;
-    double **const of_constraints[] = {&r->lambda, &r->change, &r->right, &r->comply, &r->norm};
+    double **const of_constraints[] = {&r->lambda, &r->change, &r->right, &r->comply, &r->norm, &r->start};
     bool good = true;
     for (size_t i = 0; i < sizeof of_constraints / sizeof of_constraints[0]; i++)
         good &= (*of_constraints[i] = sinew_allocate_zero(a, constraints, sizeof(double))) != NULL;
@@ -126,6 +126,8 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
         return error && error->status != SINEW_OK ? error->status : SINEW_ERROR_MEMORY;
     if (!kkt_allocate_vectors(r, o, own_size))
         return sinew_fail_memory(error, "the system of constraints");
+    for (int32_t t = 0; t < r->constraints->set_count; t++)
+        r->driven |= r->constraints->sets[t].hard && r->constraints->sets[t].driven;
     choose_error_objective(s, r);
     return SINEW_OK;
 }
@@ -143,8 +145,8 @@ void sinew_kkt_release(sinew_solve *s)
         sinew_objective_clear(&r->rest);
     if (r->soft.tasks)
         sinew_objective_clear(&r->soft);
-    void *arrays[] = {r->lambda,       r->change, r->right, r->comply,   r->norm,      r->active, r->force,
-                      r->particle_rhs, r->move,   r->own,   r->gradient, r->redundant, r};
+    void *arrays[] = {r->lambda, r->change,       r->right, r->comply, r->norm,     r->start,     r->active,
+                      r->force,  r->particle_rhs, r->move,  r->own,    r->gradient, r->redundant, r};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         sinew_release(a, arrays[i]);
     s->memory = NULL;
@@ -162,6 +164,19 @@ void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q)
     sinew_constraints_evaluate(r->constraints, q);
     sinew_constraints_norms(r->constraints, r->norm);
     sinew_constraints_comply(r->constraints, r->lambda, r->comply);
+}
+
+void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values)
+{
+    const sinew_kkt *r = s->memory;
+    const double h = s->objective->step.h;
+    const bool moves = r->driven && s->targets.move;
+    if (moves)
+        s->targets.move(s->targets.context, s->targets.time + steps * h);
+    sinew_constraints_evaluate(r->constraints, q);
+    memcpy(values, r->constraints->C, (size_t)r->constraints->constraint_count * sizeof *values);
+    if (moves)
+        s->targets.move(s->targets.context, s->targets.time + h);
 }
 
 /* Natural scale of C: |J| times the diagonal of the rest shape's box; 1 without a gradient. */

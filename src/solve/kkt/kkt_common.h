@@ -65,6 +65,8 @@ typedef struct sinew_kkt {
     double *right;               /* [constraint_count] right-hand side of constraints */
     double *comply;              /* [constraint_count] alpha lambda at the last evaluation */
     double *norm;                /* [constraint_count] |J_i|, norm of the gradient of each constraint */
+    double *start;               /* [constraint_count] C(q_n, t_n), if a hard constraint is driven */
+    bool driven;                 /* some hard constraints depend on time explicitly */
     uint8_t *active;             /* [constraint_count] 1: equality or active inequality; 0: inactive */
     uint8_t *redundant;          /* [constraint_count] 1: dropped by the last factorisation */
     double *force;               /* [particle_count][3] N: constraint forces J^T lambda */
@@ -101,6 +103,9 @@ bool sinew_kkt_multipliers(const sinew_solve *s, const sinew_batch *batch, sinew
 
 /* Evaluates C, J and alpha of the constraints at q, their norms |J_i| (r->norm) and alpha lambda (r->comply). */
 void sinew_kkt_evaluate(sinew_kkt *r, const sinew_real *q);
+/* values [constraint_count] = C(q, t_n + steps h): constraints with the targets of another time than the end of the
+ * step. Leaves the targets at the end of the step, and C, J and alpha those of q with the other targets. */
+void sinew_kkt_values_at(sinew_solve *s, const sinew_real *q, double steps, double *values);
 /* Marks the active inequalities, by lambda and C + alpha lambda in their natural scales; force (N) is the scale of
  * lambda. Inactive inequalities get lambda = 0; their forces are removed from particle_rhs unless it is NULL.
  * Overwrites `change` and `force`. */

@@ -54,20 +54,22 @@ sinew_field_kind sinew_field_by_name(const char *name)
 
 /* ---- Particles ------------------------------------------------------------------------------- */
 
-double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, sinew_real *out)
+double sinew_world_imbalance(sinew_world *world, const uint8_t *left_out, bool hard, sinew_real *out)
 {
     /* A second objective with the same elements and work space, in another mode. */
     sinew_objective view = world->objective;
     view.step.quasistatic = true;
     view.step.pinned = left_out;
+    view.omit_hard = !hard;
     /* If pins are included, reactions along constrained directions are also kept. */
     view.step.constrained_count = left_out == world->pinned ? view.step.constrained_count : 0;
     return sinew_objective_gradient(&view, world->q, out, NULL);
 }
 
-double sinew_world_elastic(const sinew_world *world)
+double sinew_world_elastic(const sinew_world *world, bool hard)
 {
     sinew_objective view = world->objective;
+    view.omit_hard = !hard;
     while (sinew_contact_is_on(world) && view.task_count > view.fixed_task_count &&
            view.tasks[view.task_count - 1].batch == world->contact->batch)
         view.task_count--;
@@ -106,7 +108,7 @@ static sinew_status static_field(sinew_world *world, sinew_field_kind field, int
     if (nobody && imbalance) {
         sinew_world_predict(world);
         sinew_world_load(world, world->step_count);
-        sinew_world_imbalance(world, nobody, imbalance);
+        sinew_world_imbalance(world, nobody, true, imbalance);
         const bool force = field == SINEW_FIELD_FORCE;
         field_copy_points(world, imbalance, force ? -1 : 1, force ? -1 : field == SINEW_FIELD_REACTION, first, count,
                           out);

@@ -141,6 +141,7 @@ static sinew_status prepare_objective(sinew_world *world, sinew_error *error)
     if (world->objective_changed == 0)
         return SINEW_OK;
     const int32_t live = list_batches(world, &fixed);
+    sinew_balance_forget_constraints(world);
     if (world->objective_changed & SINEW_CHANGED_ELEMENTS) {
         sinew_solve_release(&world->solve);
         world->objective.particle_count = world->particle_count;
@@ -293,6 +294,11 @@ static uint32_t lose_step(sinew_world *world, const sinew_contact_view *view, si
     return out->bits;
 }
 
+static void move_targets_to(void *context, double time)
+{
+    sinew_world_move_targets(context, time);
+}
+
 /* A step of a prepared world. */
 static uint32_t take_step(sinew_world *world, sinew_step_result *out)
 {
@@ -302,6 +308,7 @@ static uint32_t take_step(sinew_world *world, sinew_step_result *out)
     sinew_balance_record(world);
     solve->q_start = world->q;
     solve->step = world->step_count + 1;
+    solve->targets = (sinew_target_hook){world, move_targets_to, world->time};
     const bool contact = sinew_contact_is_on(world);
     sinew_contact_view view = {0};
     if (contact && begin_contact(world, &view) != SINEW_OK)

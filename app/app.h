@@ -62,6 +62,10 @@ const char *sinew_option_text(const sinew_arguments *arguments, const char *name
 bool sinew_option_on(const sinew_arguments *arguments, const char *name);
 void sinew_options_print(const sinew_option *options, int32_t option_count); /* the table for --help */
 
+/* The command line with the precision of the program, each argument quoted for a shell where needed; argv[0] is the
+ * subcommand. The caller frees the text. NULL: out of memory. */
+char *sinew_command_line(int argc, char **argv);
+
 /* Parses the whole text as a number in [minimum, maximum]. Returns false, with a message, for other texts. */
 bool sinew_read_integer(const char *command, const char *what, const char *text, int64_t minimum, int64_t maximum,
                         int64_t *value);

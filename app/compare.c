@@ -103,40 +103,6 @@ static bool compare_read_numbers(compare *m)
     return true;
 }
 
-/* Appends one argument of the command line to `text`, quoted for a shell. */
-static void quote(const char *word, char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-:=,%@";
-    text += strlen(text);
-    if (*word && strspn(word, plain) == strlen(word)) {
-        strcpy(text, word);
-        return;
-    }
-    *text++ = '\'';
-    for (; *word; word++)
-        text += sprintf(text, *word == '\'' ? "'\\'%c" : "%c", *word);
-    strcpy(text, "'");
-}
-
-static bool keep_command_line(compare *m, int argc, char **argv)
-{
-    static const char precision[] = " --precision single";
-    size_t size = sizeof "sinew" + sizeof precision;
-    for (int i = 0; i < argc; i++)
-        size += 4 * strlen(argv[i]) + 3;
-    char *line = m->c.command_line = calloc(size, 1);
-    if (!line)
-        return out_of_memory();
-    strcpy(line, "sinew");
-    for (int i = 0; i < argc; i++) {
-        strcat(line, " ");
-        quote(argv[i], line);
-    }
-    if (sizeof(sinew_real) == 4)
-        strcat(line, precision);
-    return true;
-}
-
 /* ---- Contenders ----------------------------------------------------------------------------- */
 
 static void set_reference(sinew_method *r)
@@ -514,7 +480,10 @@ static int compare_exit_status(const sinew_comparison *c)
 static int compare_scene(compare *m, int argc, char **argv)
 {
     bool quiet = sinew_option_on(&m->arguments, "quiet"), finite;
-    if (!keep_command_line(m, argc, argv) || !compare_open_scene(m) || !compare_choose_folder(m) || !compare_reserve(m))
+    m->c.command_line = sinew_command_line(argc, argv);
+    if (!m->c.command_line)
+        out_of_memory();
+    if (!m->c.command_line || !compare_open_scene(m) || !compare_choose_folder(m) || !compare_reserve(m))
         return SINEW_EXIT_USAGE;
     sinew_progress progress;
     sinew_progress_start(&progress, (int64_t)m->c.step_count * m->c.method_count, quiet);

@@ -81,18 +81,10 @@ static bool run_fail(const sinew_run *r)
 
 /* ---- Command line --------------------------------------------------------------------------- */
 
-/* The command line, quoted for a shell. NULL if memory is short. */
+/* The command line for summary.json, whose texts are UTF-8. NULL if memory is short. */
 static char *run_join(int argc, char **argv)
 {
-    size_t size = 16;
-    for (int i = 0; i < argc; i++)
-        size += strlen(argv[i]) + 3;
-    char *text = malloc(size), *at = text;
-    at += text ? snprintf(text, size, "sinew") : 0;
-    for (int i = 0; text && i < argc; i++) {
-        const char *quote = strpbrk(argv[i], " \t\n\"$*?[]{}()<>|&;\\") || !*argv[i] ? "'" : "";
-        at += snprintf(at, size - (size_t)(at - text), " %s%s%s", quote, argv[i], quote);
-    }
+    char *text = sinew_command_line(argc, argv);
     json_t *valid = text ? json_string(text) : NULL;
     for (char *c = text; c && !valid && *c; c++)
         *c = (unsigned char)*c < 0x80 ? *c : '?';

@@ -106,6 +106,45 @@ static void penalty(void **state)
     }
 }
 
+/* m: largest distance of a block's lowest vertex from the surface of a collider that lifts it at `speed` m/s. The top of
+ * the collider starts at y = 0.1. */
+static double lifted_gap(sinew_shape_kind shape, double speed)
+{
+    sinew_world *world = make_mode(SINEW_SOLVER_PBNG, SINEW_CONTACT_PROJECTION, 1e8, 0);
+    const double h = (double)sinew_world_time_step(world);
+    const sinew_key keys[2] = {{0, {0}, {0}}, {10, {0, (sinew_real)(10 * speed), 0}, {0}}};
+    const sinew_motion motion = {2, keys, {0}};
+    sinew_error error = {0};
+    sinew_collider_def def = sinew_default_collider_def(shape);
+    def.position[1] = (sinew_real)(shape == SINEW_SHAPE_BOX ? 0 : 0.1);
+    for (int c = 0; c < 3; c++)
+        def.size[c] = (sinew_real)(c == 1 ? 0.2 : 2);
+    def.motion = &motion;
+    assert_true(sinew_world_add_collider(world, &def, &error).index >= 0);
+    add_box(world, SINEW_SOLVER_PBNG, 2, 0.2, (const double[]){0, 0.204, 0}, 1e6);
+    double worst = 0;
+    for (int i = 1; i <= 60; i++) {
+        run(world, 1);
+        const double gap = look_at(world).low - (0.104 + speed * h * i);
+        if (i > 10)
+            worst = fmax(worst, fabs(gap));
+    }
+    print_message("%s at %g m/s: %g m off\n", sinew_shape_name(shape), speed, worst);
+    sinew_world_destroy(world);
+    return worst;
+}
+
+/* Planes and boxes that rise carry a block at the end of their motion in each step. */
+static void lifts_carry_alike(void **state)
+{
+    (void)state;
+    static const double speeds[] = {0, 0.5, 2};
+    for (int k = 0; k < 3; k++) {
+        assert_true(lifted_gap(SINEW_SHAPE_PLANE, speeds[k]) < RESTS);
+        assert_true(lifted_gap(SINEW_SHAPE_BOX, speeds[k]) < RESTS);
+    }
+}
+
 /* Vertices on the surface stay there exactly, slide freely, and may leave. */
 static void projection(void **state)
 {
@@ -301,6 +340,7 @@ int main(void)
         cmocka_unit_test(projection),
         cmocka_unit_test(projection_of_each_vertex),
         cmocka_unit_test(projection_keeps_velocities),
+        cmocka_unit_test(lifts_carry_alike),
         cmocka_unit_test(half_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,7 +335,7 @@ SINEW_API const char *sinew_stencil_name(sinew_stencil stencil);
 
 /* Descriptor of one number that a user may set on an energy or a solver. */
 typedef struct sinew_parameter {
-    const char *name;    /* name in scene files, e.g. "young" */
+    const char *name;    /* name in scene files, e.g. "young": letters, digits, '_' and '-' */
     const char *unit;    /* SI unit, e.g. "Pa"; "" for dimensionless numbers */
     const char *choices; /* NULL, or words separated by '|' whose index is the value: "direct|cg" */
     double minimum;      /* range, both ends included unless open_minimum or open_maximum */

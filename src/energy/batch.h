@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "energy/energy.h"
 #include "energy/batch_layout.h"
+#include "mesh/sort_pairs.h"
 
 typedef struct sinew_chunk {
     int32_t first_group, group_count;
@@ -59,7 +60,8 @@ typedef struct sinew_batch {
 /* Work space of sinew_batch_fill(), kept by callers that fill often. A zeroed struct is valid. */
 typedef struct sinew_batch_work {
     int32_t *local, *stamp; /* [particle_count] index in the last chunk that uses the particle; this chunk, -1: none */
-    size_t local_capacity, stamp_capacity;
+    sinew_pair *pairs;      /* [2 * slots of a chunk] sorts the particles of a chunk */
+    size_t local_capacity, stamp_capacity, pair_capacity;
 } sinew_batch_work;
 
 /* Creates an empty batch; NULL without memory. */

@@ -128,13 +128,18 @@ sinew_mesh *sinew_fill_conform(fill *f, sinew_mesh *mesh);
 
 /* ---- Crossings of one segment (segment_triangle.c) ------------------------------------------------ */
 
-/* The intersections of a segment with triangles, in order along the segment. */
+enum {
+    FILL_CROSSINGS = 16 /* crossings of a segment that are stored */
+};
+
+/* The intersections of a segment with triangles; the first FILL_CROSSINGS of them in order along the segment. */
 typedef struct fill_crossings {
     int32_t count; /* number of crossings */
     int32_t sum;   /* sum of the signs of the crossings: +1 if the segment leaves through the front of a triangle */
-    double at[16]; /* [min(count, 16)] parameters along the segment, 0 .. 1, ascending */
-    int8_t sign[16];
-    int32_t last; /* triangle crossed last; -1: none */
+    double at[FILL_CROSSINGS]; /* [min(count, FILL_CROSSINGS)] parameters along the segment, 0 .. 1, ascending */
+    int8_t sign[FILL_CROSSINGS];
+    int32_t last;   /* triangle crossed last; -1: none */
+    double last_at; /* parameter of that crossing */
 } fill_crossings;
 
 /* Tests whether the segment from p to q crosses triangle t: 0: no, +1: from its back to its front, -1: from its

@@ -61,11 +61,16 @@ int sinew_fill_pass(const fill_surface *s, int32_t t, const double p[3], const d
 
 void sinew_fill_put_crossing(fill_crossings *found, double at, int sign, int32_t t)
 {
-    int32_t i = found->count < 16 ? found->count : 15;
+    int32_t i = found->count < FILL_CROSSINGS ? found->count : FILL_CROSSINGS;
+    if (found->count == 0 || at >= found->last_at) {
+        found->last = t;
+        found->last_at = at;
+    }
     found->count++;
     found->sum += sign;
-    if (i == 0 || at >= found->at[i - 1])
-        found->last = t;
+    /* A full list drops its last crossing, or the new one if that is no earlier. */
+    if (i == FILL_CROSSINGS && at >= found->at[--i])
+        return;
     for (; i > 0 && found->at[i - 1] > at; i--) {
         found->at[i] = found->at[i - 1];
         found->sign[i] = found->sign[i - 1];
@@ -89,7 +94,7 @@ void sinew_fill_cross(const fill_surface *surface, const int32_t *triangles, int
 bool sinew_fill_stays_inside(const fill_crossings *found, double winding)
 {
     bool inside = true;
-    for (int32_t i = 0; i < found->count && i < 16; i++) {
+    for (int32_t i = 0; i < found->count && i < FILL_CROSSINGS; i++) {
         winding -= found->sign[i];
         inside = inside && fabs(winding) > FILL_INSIDE;
     }

@@ -8,7 +8,9 @@
 #include "io/cache/fields.h"
 
 enum {
-    SINEW_NPY_ARRAYS = 18 /* upper bound: positions, velocities, time, the fields, and six constant arrays */
+    SINEW_NPY_STATES = 3,    /* positions, velocities, time */
+    SINEW_NPY_CONSTANTS = 6, /* tets, material, triangles, edges, skin_vertices, skin_weights */
+    SINEW_NPY_ARRAYS = SINEW_NPY_STATES + SINEW_FIELD_COUNT + SINEW_NPY_CONSTANTS /* upper bound */
 };
 
 typedef struct sinew_npy_array {

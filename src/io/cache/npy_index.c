@@ -44,6 +44,7 @@ static const char *axes_of(const sinew_npy_array *array)
         {"skin_vertices", "vertex,of"},
         {"skin_weights", "vertex,of"},
     };
+    _Static_assert(sizeof known / sizeof known[0] == SINEW_NPY_ARRAYS, "each array that npy.c may add has its axes");
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i][0], array->name) == 0)
             return known[i][1];

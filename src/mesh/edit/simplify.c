@@ -5,10 +5,10 @@
 #include "mesh/edit/simplify.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "math/vec3.h"
+#include "mesh/sort_pairs.h"
 #include "mesh/topology/facets.h"
 #include "mesh/topology.h"
 
@@ -147,20 +147,6 @@ static void simplify_sort_three(int32_t v[3])
             }
 }
 
-/* A triangle with sorted vertices, for finding duplicates; equal triangles are ordered by their number. */
-typedef struct candidate {
-    int32_t sorted[3], number;
-} candidate;
-
-static int compare_candidates(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    for (int k = 0; k < 3; k++)
-        if (x->sorted[k] != y->sorted[k])
-            return x->sorted[k] < y->sorted[k] ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
 static void simplify_edges_of(const work *w, const int32_t corner[3], double a[3], double b[3])
 {
     for (size_t c = 0; c < 3; c++) {
@@ -179,27 +165,29 @@ static bool is_sliver(const work *w, const sinew_simplified *s, const int32_t t[
     return !(sqrt(fmax(aa * bb - ab * ab, 0)) / 2 > SLIVER * longest);
 }
 
+/* Of triangles with the same vertices the first one is kept. Keys of triangles: sorted vertices, then the number. */
 static bool make_triangles(const sinew_allocator *allocator, const work *w, sinew_simplified *s)
 {
     const int32_t *fine = w->input->triangles;
-    candidate *list = sinew_allocate(allocator, (size_t)w->input->triangle_count, sizeof *list);
-    int32_t count = 0;
+    const size_t capacity = (size_t)w->input->triangle_count;
+    sinew_pair *list = sinew_allocate(allocator, 2 * capacity, sizeof *list);
+    size_t count = 0;
     for (int32_t t = 0; list && t < w->input->triangle_count; t++) {
-        candidate *c = &list[count];
+        int32_t v[3];
         for (int k = 0; k < 3; k++)
-            c->sorted[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
-        c->number = t;
-        simplify_sort_three(c->sorted);
-        count += c->sorted[0] >= 0 && c->sorted[0] != c->sorted[1] && c->sorted[1] != c->sorted[2];
+            v[k] = s->owner[fine[3 * (size_t)t + (size_t)k]];
+        simplify_sort_three(v);
+        if (v[0] >= 0 && v[0] != v[1] && v[1] != v[2])
+            list[count++] = (sinew_pair){sinew_pack(v[0], v[1]), sinew_pack(v[2], t)};
     }
     if (list)
-        qsort(list, (size_t)count, sizeof *list, compare_candidates);
-    for (int32_t k = 0; list && k < count; k++) {
+        sinew_sort_pairs(list, count, list + capacity);
+    for (size_t k = 0; list && k < count; k++) {
         int32_t *out = s->triangles + 3 * (size_t)s->triangle_count;
-        if (k > 0 && memcmp(list[k].sorted, list[k - 1].sorted, sizeof list[k].sorted) == 0)
+        if (k > 0 && list[k].major == list[k - 1].major && list[k].minor >> 32 == list[k - 1].minor >> 32)
             continue;
         for (size_t i = 0; i < 3; i++)
-            out[i] = s->owner[fine[3 * (size_t)list[k].number + i]];
+            out[i] = s->owner[fine[3 * (size_t)(uint32_t)list[k].minor + i]];
         s->triangle_count += !is_sliver(w, s, out);
     }
     sinew_release(allocator, list);

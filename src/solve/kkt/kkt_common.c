@@ -41,6 +41,15 @@ static bool is_soft_batch(const void *context, const sinew_batch *batch)
     return !batch->hard;
 }
 
+/* Whether the batches that are no constraints are exactly the soft ones. A soft global constraint is a constraint. */
+static bool rest_is_soft(const sinew_objective *o, int which)
+{
+    bool same = true;
+    for (int32_t t = 0; t < o->task_count; t++)
+        same = same && is_rest_batch(&which, o->tasks[t].batch) == is_soft_batch(NULL, o->tasks[t].batch);
+    return same;
+}
+
 /* Builds an objective of the batches for which `chosen` returns true; the batches are borrowed. */
 static sinew_status build_sub_objective(const sinew_objective *o, sinew_batch_predicate *chosen, const void *context,
                                         sinew_objective *sub, sinew_error *error)
@@ -104,7 +113,7 @@ sinew_status sinew_kkt_prepare(sinew_solve *s, int which, uint32_t kind, size_t 
     sinew_kkt *r = s->memory = sinew_allocate_zero(&o->allocator, 1, sizeof *r);
     if (!r)
         return sinew_fail_memory(error, "the system of constraints");
-    r->soft_is_rest = which == SINEW_CONSTRAIN_HARD;
+    r->soft_is_rest = rest_is_soft(o, which);
     sinew_status status = build_sub_objective(o, is_rest_batch, &which, &r->rest, error);
     if (status == SINEW_OK && !r->soft_is_rest)
         status = build_sub_objective(o, is_soft_batch, NULL, &r->soft, error);

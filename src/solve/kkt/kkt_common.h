@@ -56,7 +56,7 @@ enum {
 
 typedef struct sinew_kkt {
     sinew_objective rest, soft;
-    bool soft_is_rest; /* `constraints` = hard: `soft` is not built, and `rest` takes its place */
+    bool soft_is_rest; /* both have the same energies: `soft` is not built, and `rest` takes its place */
     sinew_constraints *constraints;
     sinew_saddle *saddle;
     double size;                 /* m: diagonal of the rest shape's box */

@@ -279,8 +279,10 @@ static void remember_elastic(const sinew_solve *s, qn *n)
 {
     const size_t size = 4 * (size_t)s->objective->particle_count;
     sinew_real *elastic = n->trial_gradient;
-    if (n->window == 0 || n->global.iterates)
+    if (n->window == 0 || n->global.iterates) {
+        n->old_known = false;
         return;
+    }
     memcpy(elastic, s->gradient, size * sizeof *elastic);
     sinew_contact_blocks_subtract_gradient(&n->global.contact_blocks, s->objective, s->q, elastic);
     if (n->old_known) {
@@ -325,11 +327,12 @@ static uint32_t qn_step(sinew_solve *s, qn *n)
         return SINEW_STEP_NOT_FINITE;
     const bool has_contacts = n->global.has_contacts;
     sinew_global_linearise(&n->global, s->objective, s->q);
-    if (has_contacts)
+    if (has_contacts) {
         remember_elastic(s, n);
-    else
+    } else {
         memcpy(n->old_gradient, s->gradient, 4 * (size_t)s->objective->particle_count * sizeof *s->gradient);
-    n->old_known = has_contacts;
+        n->old_known = false;
+    }
     qn_find_direction(s, n);
     double alpha = qn_advance(s, n);
     if (alpha == 0 && n->count > 0) {

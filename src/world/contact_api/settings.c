@@ -66,10 +66,15 @@ static sinew_status contact_check_def(const sinew_contact_def *def, sinew_error 
     return status;
 }
 
+/* Allocates the work of contact, with contact off; NULL: out of memory. Marks its surfaces stale. */
 static sinew_contact_work *contact_need_work(sinew_world *world, sinew_error *error)
 {
-    if (!world->contact)
+    if (!world->contact) {
+        const sinew_contact_def off = sinew_world_contact(world);
         world->contact = sinew_allocate_zero(&world->allocator, 1, sizeof *world->contact);
+        if (world->contact)
+            world->contact->def = off;
+    }
     if (!world->contact)
         sinew_fail_memory(error, "contact");
     else
@@ -176,9 +181,9 @@ sinew_body_contact sinew_body_get_contact(const sinew_world *world, sinew_body b
 
 void sinew_world_set_contact_filter(sinew_world *world, sinew_contact_filter *filter, void *context)
 {
-    if (!SINEW_ASSERT(world) || !contact_need_work(world, NULL))
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error))
         return;
-    if (!sinew_world_may_change(world, __func__, &world->error))
+    if (!contact_need_work(world, NULL))
         return;
     world->contact->filter = filter;
     world->contact->filter_context = context;

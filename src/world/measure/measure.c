@@ -63,9 +63,8 @@ sinew_status sinew_world_measure(sinew_world *world, sinew_measures *measures)
 
 double sinew_world_violation(sinew_world *world)
 {
-    if (!SINEW_ASSERT(world) || sinew_world_prepare(world, &world->error) != SINEW_OK)
-        return NAN;
-    if (!sinew_world_may_change(world, __func__, &world->error))
+    if (!SINEW_ASSERT(world) || !sinew_world_may_change(world, __func__, &world->error) ||
+        sinew_world_prepare(world, &world->error) != SINEW_OK)
         return NAN;
     sinew_world_predict(world);
     world->solve.gradient_known = false;
